@@ -1,0 +1,31 @@
+// How long does one message take as it grows, with its buffers in cache and out of it?
+//
+// One-way time is half of a round trip; buffers are one that is reused, or as many as leave the cache before one
+// comes round again (Balaji et al., Blue Gene/P, 3.1; ORFEO report, section 2).
+#include "harness/benchmark.hpp"
+
+namespace leadline {
+
+BENCHMARK(pingpong, ranks(2), sizes("bytes", powers(0, 4_MiB), "message size"),
+          choice("buffers", {"reused", "rotated"}, "one buffer again and again, or many in turn"),
+          metric("latency", Unit::second, lower, root, "half of one round trip")) {
+    Comm& world = run.world();
+    const Buffers out = run.buffers(run["bytes"], run.word("buffers"));
+    const Buffers in = run.buffers(run["bytes"], run.word("buffers"));
+    while (co_await run.next_sample()) {
+        run.start();
+        for (auto i : run.batch()) {
+            if (world.rank() == 0) {
+                co_await world.send(out[i], 1);
+                co_await world.recv(in[i], 1);
+            } else {
+                co_await world.recv(in[i], 0);
+                co_await world.send(out[i], 0);
+            }
+        }
+        run.stop();
+        run.sample("latency", run.each() / 2);
+    }
+}
+
+}  // namespace leadline

@@ -1,0 +1,168 @@
+// The smallest legal backend: one rank that plays a script, on a clock that only moves when a word is said.
+//
+// Nothing is sent. Each operation moves the clock by a cost that the test has set, so a benchmark's arithmetic,
+// the batches, the stopping and the records can be checked exactly and at once, without MPI. It is also the
+// template for a new backend, and the program that tells what benchmarks exist.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/places.hpp"
+#include "comm/vocabulary.hpp"
+
+namespace leadline {
+
+// What each word costs, in seconds: `fixed` a call plus `per_byte` a byte; `jitter` is added to successive
+// sends in turn, so that samples can be given a known spread. `rank` is the one that is played.
+struct Script {
+    int rank = 0;
+    int size = 2;
+    double fixed = 0;
+    double per_byte = 0;
+    double posting = 0;  // cost of isend, irecv, put and get; the transfer is paid in wait and flush
+    std::vector<double> jitter{};
+    bool shmem = true;
+};
+
+class Mock {
+public:
+    explicit Mock(Script script) : script(std::move(script)) {}
+    void pass(double seconds) { now += seconds; }
+    void transfer(std::size_t bytes) {
+        pass(script.fixed + script.per_byte * static_cast<double>(bytes));
+        if (!script.jitter.empty()) pass(script.jitter[turn++ % script.jitter.size()]);
+    }
+
+    Script script;
+    double now = 0;
+    std::size_t turn = 0;
+};
+
+struct MockRequest {
+    std::size_t bytes = 0;
+    bool open = false;
+};
+
+class Window {
+public:
+    Window(Mock& mock, std::size_t bytes) : mock_(&mock), memory_(std::max<std::size_t>(bytes, 64)) {}
+    Bytes local() { return memory_; }
+    Ready<> put(Bytes data, int, std::size_t) { return post(data.size()); }
+    Ready<> get(Bytes data, int, std::size_t) { return post(data.size()); }
+    Ready<> flush(int) {
+        for (const std::size_t bytes : posted_) mock_->transfer(bytes);
+        posted_.clear();
+        return {};
+    }
+    static Ready<> free() { return {}; }
+
+private:
+    Ready<> post(std::size_t bytes) {
+        mock_->pass(mock_->script.posting);
+        posted_.push_back(bytes);
+        return {};
+    }
+    Mock* mock_;
+    std::vector<std::byte> memory_;
+    std::vector<std::size_t> posted_;
+};
+
+class Comm {
+public:
+    using Request = MockRequest;
+    using Window = leadline::Window;
+
+    explicit Comm(Mock& mock) : mock_(&mock) {}
+    [[nodiscard]] int rank() const { return mock_->script.rank; }
+    [[nodiscard]] int size() const { return mock_->script.size; }
+    [[nodiscard]] static int distance(int a, int b) { return a == b ? 0 : same_group; }
+
+    Ready<> send(Bytes data, int, int = 0) { return done(data.size()); }
+    Ready<> recv(Bytes data, int, int = 0) { return done(data.size()); }
+    Ready<> sendrecv(Bytes out, int, Bytes in, int, int = 0) { return done(std::max(out.size(), in.size())); }
+    Request isend(Bytes data, int, int = 0) { return post(data.size()); }
+    Request irecv(Bytes data, int, int = 0) { return post(data.size()); }
+    Ready<> wait(Request& request) {
+        if (std::exchange(request.open, false)) mock_->transfer(request.bytes);
+        return {};
+    }
+    Ready<> wait_all(std::span<Request> requests) {
+        for (auto& request : requests) (void)wait(request);
+        return {};
+    }
+    Ready<int> wait_any(std::span<Request> requests) {
+        for (std::size_t i = 0; i < requests.size(); ++i)
+            if (requests[i].open) {
+                (void)wait(requests[i]);
+                return {static_cast<int>(i)};
+            }
+        return {-1};
+    }
+    Ready<> barrier() { return done(0); }
+    Ready<Comm> split(int, int) { return {*this}; }
+    Ready<Comm> dup() { return {*this}; }
+    Ready<Window> window(std::size_t bytes, Exposure exposure) {
+        if (exposure == Exposure::shmem && !mock_->script.shmem) throw Unsupported("this MPI comes without OpenSHMEM");
+        return {Window(*mock_, bytes)};
+    }
+
+private:
+    Ready<> done(std::size_t bytes) {
+        mock_->transfer(bytes);
+        return {};
+    }
+    Request post(std::size_t bytes) {
+        mock_->pass(mock_->script.posting);
+        return {bytes, true};
+    }
+    Mock* mock_;
+};
+
+// Only the played rank speaks; the others are taken to say nothing (not-a-number), as ranks that stand by do.
+class Control {
+public:
+    explicit Control(Mock& mock) : mock_(&mock) {}
+    [[nodiscard]] static int rank() { return 0; }
+    [[nodiscard]] static int size() { return 1; }
+    [[nodiscard]] double now() const { return mock_->now; }
+    static Ready<> gather(std::span<const double> mine, std::vector<double>& all) {
+        all.assign(mine.begin(), mine.end());
+        return {};
+    }
+    static Ready<> broadcast(std::span<double>) { return {}; }
+    static Ready<> align() { return {}; }
+    Ready<> busy(double seconds) {
+        mock_->pass(seconds);
+        return {};
+    }
+    static void broadcast(std::string&) {}
+    static std::vector<std::string> gather(const std::string& mine) { return {mine}; }
+
+private:
+    Mock* mock_;
+};
+
+class Session {
+public:
+    Session(int&, char**&) : Session(Script{.fixed = 1e-6, .per_byte = 1e-10}) {}
+    explicit Session(Script script) : mock_(std::move(script)), control_(mock_) {}
+    Comm world() { return Comm(mock_); }
+    Control& control() { return control_; }
+    Mock& mock() { return mock_; }
+    [[nodiscard]] const std::vector<Place>& places() const { return places_; }
+    static std::string library() { return "mock"; }
+    static std::string standard() { return "0.0"; }
+    static std::map<std::string, std::string> settings(const std::vector<std::string>&) { return {}; }
+    [[noreturn]] static void abandon() { std::exit(1); }
+
+private:
+    Mock mock_;
+    Control control_;
+    std::vector<Place> places_{my_place()};
+};
+
+}  // namespace leadline

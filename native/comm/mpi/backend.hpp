@@ -1,0 +1,187 @@
+// The vocabulary on a real machine: every word is one MPI call (or OpenSHMEM's, for a window that asks so).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "comm/clock.hpp"
+#include "comm/mpi/shmem.hpp"
+#include "comm/places.hpp"
+#include "comm/vocabulary.hpp"
+
+namespace leadline {
+
+// Turns MPI's error codes into exceptions with the library's own words. All MPI calls go through here.
+void check(int code);
+
+class Window {
+public:
+    Window(MPI_Comm comm, std::size_t bytes, Exposure exposure);
+    Bytes local() { return memory_; }
+    Ready<> put(Bytes data, int target, std::size_t offset) {
+        if (shmem_) shmem::put(memory_.data() + offset, data.data(), data.size(), target);
+        else
+            check(MPI_Put(data.data(), static_cast<int>(data.size()), MPI_BYTE, target,
+                          static_cast<MPI_Aint>(offset), static_cast<int>(data.size()), MPI_BYTE, handle_));
+        return {};
+    }
+    Ready<> get(Bytes data, int target, std::size_t offset) {
+        if (shmem_) shmem::get(data.data(), memory_.data() + offset, data.size(), target);
+        else
+            check(MPI_Get(data.data(), static_cast<int>(data.size()), MPI_BYTE, target,
+                          static_cast<MPI_Aint>(offset), static_cast<int>(data.size()), MPI_BYTE, handle_));
+        return {};
+    }
+    Ready<> flush(int target) {
+        if (shmem_) shmem::quiet();
+        else check(MPI_Win_flush(target, handle_));
+        return {};
+    }
+    Ready<> free();  // collective; a window must be freed before the program ends
+
+private:
+    MPI_Win handle_ = MPI_WIN_NULL;
+    Bytes memory_;
+    std::unique_ptr<std::byte[]> own_;
+    bool shmem_;
+};
+
+class Comm {
+public:
+    using Request = MPI_Request;
+    using Window = leadline::Window;
+
+    // `places` holds the place of each rank of the world.
+    Comm(MPI_Comm handle, std::shared_ptr<const std::vector<Place>> places) : handle_(handle), places_(std::move(places)) {
+        check(MPI_Comm_rank(handle_, &rank_));
+        check(MPI_Comm_size(handle_, &size_));
+    }
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int size() const { return size_; }
+    [[nodiscard]] int distance(int a, int b) const;
+
+    Ready<> send(Bytes data, int to, int tag = 0) {
+        check(MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, to, tag, handle_));
+        return {};
+    }
+    Ready<> recv(Bytes data, int from, int tag = 0) {
+        check(MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, from, tag, handle_, MPI_STATUS_IGNORE));
+        return {};
+    }
+    Ready<> sendrecv(Bytes out, int to, Bytes in, int from, int tag = 0) {
+        check(MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, tag, in.data(),
+                           static_cast<int>(in.size()), MPI_BYTE, from, tag, handle_, MPI_STATUS_IGNORE));
+        return {};
+    }
+    Request isend(Bytes data, int to, int tag = 0) {
+        Request request = MPI_REQUEST_NULL;
+        check(MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, to, tag, handle_, &request));
+        return request;
+    }
+    Request irecv(Bytes data, int from, int tag = 0) {
+        Request request = MPI_REQUEST_NULL;
+        check(MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, from, tag, handle_, &request));
+        return request;
+    }
+    Ready<> wait(Request& request) {
+        check(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        return {};
+    }
+    Ready<> wait_all(std::span<Request> requests) {
+        check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+        return {};
+    }
+    Ready<int> wait_any(std::span<Request> requests) {
+        int index = MPI_UNDEFINED;
+        check(MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE));
+        return {index};
+    }
+    Ready<> barrier() {
+        check(MPI_Barrier(handle_));
+        return {};
+    }
+    Ready<Comm> split(int color, int key) {
+        MPI_Comm part = MPI_COMM_NULL;
+        check(MPI_Comm_split(handle_, color, key, &part));
+        return {Comm(part, places_)};
+    }
+    Ready<Comm> dup() {
+        MPI_Comm copy = MPI_COMM_NULL;
+        check(MPI_Comm_dup(handle_, &copy));
+        return {Comm(copy, places_)};
+    }
+    Ready<Window> window(std::size_t bytes, Exposure exposure) { return {Window(handle_, bytes, exposure)}; }
+
+private:
+    MPI_Comm handle_;
+    std::shared_ptr<const std::vector<Place>> places_;
+    int rank_ = 0;
+    int size_ = 0;
+};
+
+class Control {
+public:
+    explicit Control(MPI_Comm comm);
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int size() const { return size_; }
+    [[nodiscard]] static double now() { return steady_seconds(); }
+
+    // At rank 0, `all` becomes the values of rank 0, then of rank 1, ...; elsewhere it is left alone.
+    Ready<> gather(std::span<const double> mine, std::vector<double>& all) {
+        if (rank_ == 0) all.resize(mine.size() * static_cast<std::size_t>(size_));
+        check(MPI_Gather(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(),
+                         static_cast<int>(mine.size()), MPI_DOUBLE, 0, handle_));
+        return {};
+    }
+    Ready<> broadcast(std::span<double> shared) {
+        check(MPI_Bcast(shared.data(), static_cast<int>(shared.size()), MPI_DOUBLE, 0, handle_));
+        return {};
+    }
+    Ready<> align() {
+        check(MPI_Barrier(handle_));
+        return {};
+    }
+    // Keeps the processor busy for a while without touching memory or the network.
+    Ready<> busy(double seconds) {
+        for (const double end = now() + seconds; now() < end;) {}
+        return {};
+    }
+    void broadcast(std::string& text);
+    std::vector<std::string> gather(const std::string& mine);  // at rank 0: one a rank
+
+private:
+    MPI_Comm handle_;
+    int rank_ = 0;
+    int size_ = 0;
+};
+
+// MPI from its start to its end, and what is known once it has started.
+class Session {
+public:
+    Session(int& argc, char**& argv);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    Comm world() { return {MPI_COMM_WORLD, places_}; }
+    Control& control() { return *control_; }
+    [[nodiscard]] const std::vector<Place>& places() const { return *places_; }
+    [[nodiscard]] static std::string library();   // the library's own words for itself, first line
+    [[nodiscard]] static std::string standard();  // version of the MPI standard that it serves
+    // The library's own settings as its tools interface tells them, those whose name holds one of the words.
+    [[nodiscard]] static std::map<std::string, std::string> settings(const std::vector<std::string>& words);
+
+    // Ends every rank of the program at once, after an error that the others cannot know of.
+    [[noreturn]] static void abandon();
+
+private:
+    std::unique_ptr<Control> control_;
+    std::shared_ptr<const std::vector<Place>> places_;
+};
+
+}  // namespace leadline

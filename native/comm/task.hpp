@@ -1,0 +1,104 @@
+// A coroutine that runs when it is awaited: what a benchmark's body and its parts are made of.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace leadline {
+
+// The awaitable of an operation that has already happened: awaiting it suspends nothing. On a real machine
+// every operation is one, so `co_await world.send(...)` costs what MPI_Send costs.
+template <class T = void>
+struct [[nodiscard]] Ready {
+    T value;
+    static constexpr bool await_ready() noexcept { return true; }
+    static constexpr void await_suspend(std::coroutine_handle<>) noexcept {}
+    T await_resume() noexcept(noexcept(T(std::move(value)))) { return std::move(value); }
+};
+
+template <>
+struct [[nodiscard]] Ready<void> {
+    static constexpr bool await_ready() noexcept { return true; }
+    static constexpr void await_suspend(std::coroutine_handle<>) noexcept {}
+    static constexpr void await_resume() noexcept {}
+};
+
+namespace detail {
+
+struct PromiseBase {
+    std::coroutine_handle<> continuation;
+    std::exception_ptr error;
+
+    struct Final {
+        static constexpr bool await_ready() noexcept { return false; }
+        template <class Promise>
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> done) noexcept {
+            auto next = done.promise().continuation;
+            return next ? next : std::noop_coroutine();
+        }
+        static constexpr void await_resume() noexcept {}
+    };
+
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+    static Final final_suspend() noexcept { return {}; }
+    void unhandled_exception() noexcept { error = std::current_exception(); }
+};
+
+template <class T>
+struct Promise : PromiseBase {
+    std::optional<T> value;
+    void return_value(T result) { value = std::move(result); }
+    T result() { return std::move(*value); }
+};
+
+template <>
+struct Promise<void> : PromiseBase {
+    static void return_void() noexcept {}
+    static void result() noexcept {}
+};
+
+}  // namespace detail
+
+template <class T = void>
+class [[nodiscard]] Task {
+public:
+    struct promise_type : detail::Promise<T> {
+        Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    };
+
+    Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    Task& operator=(Task&&) = delete;
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+    ~Task() {
+        if (handle_) handle_.destroy();
+    }
+
+    static constexpr bool await_ready() noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
+        handle_.promise().continuation = awaiting;
+        return handle_;
+    }
+    T await_resume() { return finish(); }
+
+    // Begins the task from ordinary code; true once it has come to its end.
+    bool resume() {
+        handle_.resume();
+        return handle_.done();
+    }
+    [[nodiscard]] bool done() const { return handle_.done(); }
+
+    // What the finished task returned. Throws what the task threw.
+    T finish() {
+        if (auto error = handle_.promise().error) std::rethrow_exception(error);
+        return handle_.promise().result();
+    }
+
+private:
+    explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+    std::coroutine_handle<promise_type> handle_;
+};
+
+}  // namespace leadline

@@ -1,0 +1,23 @@
+// All that a file of native/benchmarks includes.
+#pragma once
+
+#include "harness/declaration.hpp"
+#include "harness/run.hpp"
+
+// Declares a benchmark: its name, then ranks, sweeps and metrics in any order, then its body in braces. The
+// question it answers is the file's first comment line, which the build hands over.
+#define BENCHMARK(name, ...)                                                                            \
+    static ::leadline::Task<> name##_body(::leadline::Run& run);                                        \
+    static const ::leadline::Registered name##_registered(#name, LEADLINE_QUESTION, name##_body, __VA_ARGS__); \
+    static ::leadline::Task<> name##_body(::leadline::Run& run)
+
+namespace leadline {
+
+inline Metric metric(std::string name, Unit unit, Better better, Over over, std::string description) {
+    return {std::move(name), unit, better, over, std::move(description)};
+}
+
+using enum Better;
+using enum Over;
+
+}  // namespace leadline

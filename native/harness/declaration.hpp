@@ -1,0 +1,108 @@
+// How a benchmark says what it is: the ranks it needs, the points it can be asked at, what it measures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "comm/task.hpp"
+
+namespace leadline {
+
+class Run;
+
+// SI units of samples.
+enum class Unit { second, bytes_per_second, per_second, one };
+enum class Better { lower, higher };
+
+// How the values of the ranks become one sample. Ranks that gave no value do not count.
+enum class Over { root, slowest, fastest, mean, sum };
+
+// A sweep's value at one point: a number (bytes, counts) or a word.
+using Value = std::variant<std::int64_t, std::string>;
+
+struct Ranks {
+    int least;
+    int most;  // 0: as many as there are
+};
+constexpr Ranks ranks(int exactly) { return {exactly, exactly}; }
+constexpr Ranks at_least(int least) { return {least, 0}; }
+
+enum class Kind { bytes, count, choice };
+
+// A coordinate of the points. Its default values may depend on how many ranks there are.
+struct Sweep {
+    std::string name;
+    Kind kind;
+    std::function<std::vector<Value>(int ranks)> values;
+    std::string help;
+    bool closed;  // only the default words are allowed
+};
+
+struct Metric {
+    std::string name;
+    Unit unit;
+    Better better;
+    Over over;
+    std::string description;
+};
+
+// How samples are taken, where a benchmark's question needs it otherwise than usual.
+struct Sampling {
+    bool one_operation = false;  // a sample is one operation, however short
+    bool whole_time = false;     // sample until the point's time is spent, however tight the answer
+};
+
+struct Declaration {
+    std::string name;
+    std::string question;
+    Task<> (*body)(Run&);
+    Ranks ranks{2, 2};
+    std::vector<Sweep> sweeps{};
+    std::vector<Metric> metrics{};
+    Sampling sampling{};
+};
+
+std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to);    // from, then doubled up to `to`; 0 goes on to 1
+std::vector<std::int64_t> counting(std::int64_t from, std::int64_t to);  // from, from + 1, ..., to
+
+Sweep sizes(std::string name, std::vector<std::int64_t> values, std::string help);
+Sweep counts(std::string name, std::function<std::vector<std::int64_t>(int ranks)> values, std::string help);
+Sweep choice(std::string name, std::vector<std::string> words, std::string help);
+Sweep words(std::string name, std::function<std::vector<std::string>(int ranks)> values, std::string help);
+
+// Enters a benchmark into the registry; called once for each file of native/benchmarks by BENCHMARK.
+class Registered {
+public:
+    template <class... Parts>
+    Registered(std::string_view name, std::string_view question, Task<> (*body)(Run&), Parts... parts) {
+        Declaration made{.name = std::string(name), .question = std::string(question), .body = body};
+        (add(made, std::move(parts)), ...);
+        enter(std::move(made));
+    }
+
+private:
+    static void add(Declaration& to, Ranks part) { to.ranks = part; }
+    static void add(Declaration& to, Sweep part) { to.sweeps.push_back(std::move(part)); }
+    static void add(Declaration& to, Metric part) { to.metrics.push_back(std::move(part)); }
+    static void add(Declaration& to, Sampling part) { to.sampling = part; }
+    static void enter(Declaration&& made);
+};
+
+const std::vector<Declaration>& registry();           // all, by name
+const Declaration* find(std::string_view benchmark);  // null when there is none
+std::string_view unit_name(Unit unit);
+
+// The registry as data, with the default values that `ranks` ranks give.
+nlohmann::json describe(int ranks);
+
+inline namespace literals {
+constexpr std::int64_t operator""_KiB(unsigned long long n) { return static_cast<std::int64_t>(n << 10U); }
+constexpr std::int64_t operator""_MiB(unsigned long long n) { return static_cast<std::int64_t>(n << 20U); }
+}  // namespace literals
+
+}  // namespace leadline

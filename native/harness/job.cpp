@@ -1,0 +1,181 @@
+#include "harness/job.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+namespace leadline {
+namespace {
+
+using nlohmann::json;
+
+// Shares of processor time over less than this are noise of the kernel's 10 ms ticks.
+constexpr double shortest_watch = 0.05;
+
+Value parse_value(const json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    return value.get<std::int64_t>();
+}
+
+Question parse_question(const json& from) {
+    Question question{.id = from.at("id"), .benchmark = from.at("benchmark")};
+    if (!find(question.benchmark)) throw std::runtime_error("there is no benchmark '" + question.benchmark + "'");
+    for (const auto& [name, value] : from.at("point").items()) question.point[name] = parse_value(value);
+    Limits& limits = question.limits;
+    limits.tolerance = from.value("tolerance", limits.tolerance);
+    limits.time = from.value("time", limits.time);
+    limits.floor = from.value("floor", limits.floor);
+    limits.least = from.value("least", limits.least);
+    limits.most = from.value("most", limits.most);
+    return question;
+}
+
+// The counters of this launch's processes and of rank 0's host, from one moment on.
+class Watch {
+public:
+    explicit Watch(Session& session) : session_(session), begin_(disturbance()), host_(host_times()), at_(steady_seconds()) {}
+
+    struct Seen {
+        double run_delay = 0;  // of the rank that waited longest, s
+        double switches = 0;   // of all ranks
+        std::optional<double> steal;
+        std::optional<double> others;
+    };
+
+    // Collective; the result is rank 0's.
+    Seen since(const Disturbance& point_begin) {
+        const Disturbance now = disturbance();
+        const Disturbance point = now - point_begin;
+        const std::array<double, 3> mine{point.run_delay, point.switches, (now - begin_).cpu};
+        std::vector<double> all;
+        (void)session_.control().gather(mine, all);
+        Seen seen;
+        double cpu = 0;
+        const auto& places = session_.places();
+        for (std::size_t rank = 0; rank * 3 < all.size(); ++rank) {
+            seen.run_delay = std::max(seen.run_delay, all[rank * 3]);
+            seen.switches += all[rank * 3 + 1];
+            if (places[rank].host == places[0].host) cpu += all[rank * 3 + 2];
+        }
+        const double elapsed = steady_seconds() - at_;
+        if (elapsed < shortest_watch) return seen;
+        const HostTimes host = host_times();
+        seen.steal = host.steal - host_.steal;
+        seen.others = std::max(0.0, (host.busy - host_.busy - cpu) / elapsed);
+        return seen;
+    }
+
+private:
+    Session& session_;
+    Disturbance begin_;
+    HostTimes host_;
+    double at_;
+};
+
+json optional_number(const std::optional<double>& value) { return value ? json(*value) : json(); }
+
+json record(const Question& question, const Metric& metric, const std::vector<double>& samples, const Sampler& sampler) {
+    std::vector<double> given;
+    int warmup = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (std::isnan(samples[i])) continue;
+        given.push_back(samples[i]);
+        if (i < static_cast<std::size_t>(sampler.warmup())) ++warmup;
+    }
+    return {{"event", "record"},
+            {"id", question.id},
+            {"metric", metric.name},
+            {"unit", unit_name(metric.unit)},
+            {"better", metric.better == Better::lower ? "lower" : "higher"},
+            {"samples", given},
+            {"warmup", warmup},
+            {"batch", sampler.batch()},
+            {"stopped_by", sampler.stopped_by()}};
+}
+
+// Runs the body to its end; the reason where it was not run.
+std::optional<std::string> ask(const Declaration& benchmark, Run& run) {
+    if (run.world().size() < benchmark.ranks.least)
+        return "needs " + std::to_string(benchmark.ranks.least) + " ranks, there are " +
+               std::to_string(run.world().size());
+    try {
+        auto body = benchmark.body(run);
+        if (!body.resume()) throw std::logic_error("the body of " + benchmark.name + " did not come to its end");
+        body.finish();
+    } catch (const Skipped& skipped) {
+        return skipped.what();
+    } catch (const Unsupported& unsupported) {
+        return unsupported.what();
+    }
+    return std::nullopt;
+}
+
+void answer(const Question& question, Session& session, Arena& arena, Watch& watch, Answers* answers) {
+    const Declaration& benchmark = *find(question.benchmark);
+    if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
+    const Disturbance begin = disturbance();
+    const double at = steady_seconds();
+    Run run(benchmark, question.point, session.world(), session.control(), arena, question.limits);
+    const auto skipped = ask(benchmark, run);
+    const auto seen = watch.since(begin);
+    if (!answers) return;
+    json common{{"duration", steady_seconds() - at}, {"run_delay", seen.run_delay},
+                {"switches", std::lround(seen.switches)}, {"steal", optional_number(seen.steal)},
+                {"others", optional_number(seen.others)}, {"frequency", optional_number(frequency())}};
+    if (skipped) answers->write({{"event", "skip"}, {"id", question.id}, {"reason", *skipped}});
+    for (std::size_t i = 0; !skipped && i < benchmark.metrics.size(); ++i) {
+        json line = record(question, benchmark.metrics[i], run.sampler().samples()[i], run.sampler());
+        if (line.at("samples").empty()) continue;
+        line.update(common);
+        answers->write(line);
+    }
+    answers->write({{"event", "end"}, {"id", question.id}});
+}
+
+}  // namespace
+
+Job parse_job(const std::string& text) {
+    const auto from = json::parse(text);
+    Job job;
+    for (const auto& each : from.at("points")) job.questions.push_back(parse_question(each));
+    job.settings = from.value("settings", std::vector<std::string>{});
+    return job;
+}
+
+Answers::Answers(const std::string& path) : path_(path), file_(path, std::ios::app) {
+    if (!file_) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
+}
+
+void Answers::write(const json& line) {
+    errno = 0;
+    file_ << line.dump() << '\n' << std::flush;
+    if (!file_) throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno ? errno : EIO));
+}
+
+void run_job(const Job& job, Session& session, Answers* answers) {
+    const ClockQuality clock = measure_clock();
+    if (answers) {
+        json places = json::array();
+        for (const auto& place : session.places()) places.push_back(place);
+        json line{{"event", "launch"},
+                  {"library", Session::library()},
+                  {"standard", Session::standard()},
+                  {"ranks", session.control().size()},
+                  {"places", places},
+                  {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}}};
+        if (!job.settings.empty()) line["settings"] = Session::settings(job.settings);
+        answers->write(line);
+    }
+    // A thousand readings' worth of time: the clock's own cost and step stay below 0.1 % of a sample.
+    const double floor = 1000 * std::max(clock.overhead, clock.resolution);
+    Arena arena;
+    Watch watch(session);
+    for (Question question : job.questions) {
+        question.limits.floor = std::max(question.limits.floor, floor);
+        answer(question, session, arena, watch, answers);
+    }
+    if (answers) answers->write({{"event", "done"}});
+}
+
+}  // namespace leadline

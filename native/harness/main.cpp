@@ -1,0 +1,65 @@
+// leadline-bench: asks the points of a job and writes what it measured, a JSON line each.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "harness/job.hpp"
+
+namespace {
+
+using namespace leadline;
+
+constexpr const char* usage =
+    "usage: leadline-bench JOB ANSWERS      ask the points of JOB, append to ANSWERS\n"
+    "       leadline-bench --describe [--ranks N]   print what benchmarks there are\n"
+    "       leadline-bench --topology               print cores, packages and caches\n";
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("cannot read " + path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+void measure(Session& session, const std::string& job_path, const std::string& answers_path) {
+    // Only rank 0 reads and writes: the other ranks may be on hosts that do not share its file system.
+    const bool root = session.control().rank() == 0;
+    std::string text = root ? read_file(job_path) : std::string();
+    session.control().broadcast(text);
+    const Job job = parse_job(text);
+    std::optional<Answers> answers;
+    if (root) answers.emplace(answers_path);
+    run_job(job, session, root ? &*answers : nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments[0] == "--describe") {
+        const int ranks = arguments.size() > 2 ? std::stoi(arguments[2]) : 2;
+        std::cout << describe(ranks).dump(1) << '\n';
+        return 0;
+    }
+    if (!arguments.empty() && arguments[0] == "--topology") {
+        std::cout << topology().dump(1) << '\n';
+        return 0;
+    }
+    if (arguments.size() != 2) {
+        std::cerr << usage;
+        return 2;
+    }
+    Session session(argc, argv);
+    try {
+        measure(session, arguments[0], arguments[1]);
+    } catch (const std::exception& problem) {
+        // One write, so that the lines of several ranks do not mix; the launcher's caller looks for this mark.
+        const std::string line = "leadline-bench: rank " + std::to_string(session.control().rank()) + ": " +
+                                 problem.what() + "\n";
+        std::fputs(line.c_str(), stderr);
+        Session::abandon();
+    }
+    return 0;
+}

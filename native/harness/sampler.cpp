@@ -1,0 +1,72 @@
+#include "harness/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "harness/statistics.hpp"
+
+namespace leadline {
+
+Sampler::Sampler(const Declaration& benchmark, Limits limits)
+    : benchmark_(benchmark),
+      limits_(limits),
+      batch_found_(benchmark.sampling.one_operation),
+      samples_(benchmark.metrics.size()) {}
+
+void Sampler::take(double elapsed, const std::vector<double>& values, double since_begin) {
+    for (std::size_t i = 0; i < samples_.size(); ++i) samples_[i].push_back(values[i]);
+    if (!batch_found_) {
+        ++warmup_;
+        find_batch(elapsed);
+        // A point so slow that it never settles keeps its last sample rather than none.
+        if (since_begin >= limits_.time && samples_.front().size() > 1) {
+            warmup_ = static_cast<int>(samples_.front().size()) - 1;
+            stopped_by_ = "time";
+        }
+    } else if (settling_ < limits_.warmup && since_begin < limits_.time / 2) {
+        ++settling_;
+        ++warmup_;
+    } else {
+        judge(since_begin);
+    }
+}
+
+// Grows the batch until two samples in a row are long enough: one may have been long only because the rank was
+// held up, and the batch would stay too small for good.
+void Sampler::find_batch(double elapsed) {
+    if (elapsed >= limits_.floor) {
+        batch_found_ = std::exchange(long_enough_, true);
+        return;
+    }
+    long_enough_ = false;
+    const double wanted = limits_.floor * 1.2 / std::max(elapsed, limits_.floor / 64);
+    batch_ *= std::max(2L, static_cast<long>(std::ceil(wanted)));
+}
+
+void Sampler::judge(double since_begin) {
+    const auto count = samples_.front().size() - static_cast<std::size_t>(warmup_);
+    if (since_begin >= limits_.time) {
+        stopped_by_ = "time";
+    } else if (benchmark_.sampling.whole_time || count < static_cast<std::size_t>(limits_.least)) {
+        return;
+    } else if (count >= static_cast<std::size_t>(limits_.most)) {
+        stopped_by_ = "samples";
+    } else if (std::ranges::all_of(samples_, [&](const auto& each) {
+                   const auto metric = static_cast<std::size_t>(&each - samples_.data());
+                   const auto values = kept(metric);
+                   return values.empty() || median(values).relative() <= limits_.tolerance;
+               })) {
+        stopped_by_ = "tolerance";
+    }
+}
+
+std::vector<double> Sampler::kept(std::size_t metric) const {
+    std::vector<double> values;
+    const auto& all = samples_[metric];
+    std::copy_if(all.begin() + warmup_, all.end(), std::back_inserter(values),
+                 [](double value) { return !std::isnan(value); });
+    return values;
+}
+
+}  // namespace leadline
