@@ -1,0 +1,34 @@
+# The front door: `make` alone says what there is.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+LEADLINE := .venv/bin/leadline
+RUN ?= runs/quick-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: help report test lint format clean distclean
+
+help: ## these lines
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+
+report: ## set up what is missing, measure this machine in under 3 minutes, write report/report.html
+	@./setup.sh
+	@$(LEADLINE) run plans/quick.toml --output $(RUN)
+	@$(LEADLINE) report $(RUN) --output report
+
+test: ## set up what is missing, build with two compilers, run every check
+	@./setup.sh --test
+	@tools/test.sh
+
+lint: ## read every source without running it
+	@./setup.sh --test
+	@tools/native.sh clang
+	@tools/lint.sh
+
+format: ## lay out every source as `make lint` wants it
+	@./setup.sh --test
+	@tools/format.sh
+
+clean: ## remove what was built; keep runs, reports, the environment and installed MPIs
+	rm -rf build .state/build .pytest_cache .mypy_cache .ruff_cache
+
+distclean: clean ## remove also the environment and the installed MPIs; keep runs and reports
+	rm -rf .venv .state
