@@ -1,0 +1,151 @@
+"""The native programs, built once for each MPI and kept as long as nothing that made them changes.
+
+A build lies in `<state>/build/<what>-<identity>/`: the identity is a hash of the MPI, the compiler, the
+flags and the content of every native source, so a changed header is a new build, and an unchanged one is
+found at once.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from leadline.errors import LeadlineError
+from leadline.mpi.library import Mpi
+from leadline.paths import native_dir, state_dir
+
+BENCH, MOCK = "leadline-bench", "leadline-mock"
+FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
+FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
+
+
+def build(mpi: Mpi) -> Path:
+    """The benchmark program for `mpi`, built if need be; raises LeadlineError naming the log."""
+    if mpi.compiler is None or not mpi.include:
+        raise LeadlineError(
+            f"{mpi.id} in {mpi.prefix} has no compiler wrapper or header (mpicc, mpi.h), "
+            "so nothing can be built for it; install its development package (libopenmpi-dev, libmpich-dev)"
+        )
+    return _built(BENCH, mpi.id, _settings(mpi))
+
+
+def build_mock() -> Path:
+    """The same program without MPI: it describes the benchmarks and the machine, and runs one rank."""
+    return _built(MOCK, "mock", ["-DLEADLINE_BACKEND=mock"])
+
+
+def is_built(mpi: Mpi | None) -> bool:
+    """Whether `build(mpi)`, or `build_mock()` for None, would return at once."""
+    program, label, settings = (
+        (MOCK, "mock", ["-DLEADLINE_BACKEND=mock"]) if mpi is None else (BENCH, mpi.id, _settings(mpi))
+    )
+    return _is_ready(_directory(label, settings), program)
+
+
+def _settings(mpi: Mpi) -> list[str]:
+    """What CMake is told about an MPI: directories and linker words, since no two wrappers are alike."""
+    settings = [
+        "-DLEADLINE_BACKEND=mpi",
+        f"-DLEADLINE_MPI_INCLUDE={';'.join(mpi.include)}",
+        f"-DLEADLINE_MPI_LINK={';'.join(mpi.link)}",
+    ]
+    if mpi.has_shmem:
+        settings.append(f"-DLEADLINE_SHMEM_LINK={';'.join(mpi.shmem_link)}")
+    return settings
+
+
+def _built(program: str, label: str, settings: list[str]) -> Path:
+    """Path of `program`, from the cache or from a build under a lock that other processes respect."""
+    directory = _directory(label, settings)
+    path = directory / "bin" / program
+    if _is_ready(directory, program):
+        return path
+    directory.mkdir(parents=True, exist_ok=True)
+    with _locked(directory.with_suffix(".lock")):
+        if not _is_ready(directory, program):  # else another process built it while this one waited
+            _configure_and_build(program, label, directory, settings)
+    return path
+
+
+def _directory(label: str, settings: list[str]) -> Path:
+    return state_dir() / "build" / f"{label}-{_identity(label, settings)}"
+
+
+def _is_ready(directory: Path, program: str) -> bool:
+    return (directory / "ready").is_file() and (directory / "bin" / program).is_file()
+
+
+def _identity(label: str, settings: list[str]) -> str:
+    """Twelve hexadecimal digits that change with everything a build depends on."""
+    digest = hashlib.sha256()
+    compiler = _compiler()
+    facts = [label, *settings, *(f"{name}={os.environ.get(name, '')}" for name in FLAG_VARIABLES)]
+    if compiler:
+        status = compiler.stat()
+        facts += [str(compiler), str(status.st_size), str(status.st_mtime_ns)]
+    digest.update("\0".join(facts).encode())
+    native = native_dir()
+    for source in sorted(path for path in native.rglob("*") if path.is_file()):
+        name = source.relative_to(native)
+        if name.parts[0] == "tests":  # no part of the programs
+            continue
+        digest.update(f"\0{name}\0".encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _compiler() -> Path | None:
+    """The C++ compiler that CMake would take."""
+    found = shutil.which(os.environ.get("CXX") or "c++")
+    return Path(found).resolve() if found else None
+
+
+def _configure_and_build(program: str, label: str, directory: Path, settings: list[str]) -> None:
+    """Run CMake, keeping what it printed in `build.log`; raises LeadlineError with its first error."""
+    for tool, package in (("cmake", "cmake"), ("c++", "g++")):
+        if not shutil.which(tool) and not (tool == "c++" and os.environ.get("CXX")):
+            raise LeadlineError(f"{tool} is not installed; install it, e.g. 'apt install {package}'")
+    log = directory / "build.log"
+    configure = [
+        "cmake",
+        "-S",
+        str(native_dir()),
+        "-B",
+        str(directory),
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={directory / 'bin'}",
+        *settings,
+    ]
+    if shutil.which("ninja") and "CMAKE_GENERATOR" not in os.environ:
+        configure += ["-G", "Ninja"]
+    (directory / "CMakeCache.txt").unlink(missing_ok=True)  # of a build that failed half-way
+    with log.open("w") as said:
+        for command in (configure, ["cmake", "--build", str(directory), "--target", program]):
+            said.write(f"$ {' '.join(command)}\n")
+            said.flush()
+            ended = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False)
+            if ended.returncode != 0:
+                raise LeadlineError(_failure(program, label, log))
+    if not (directory / "bin" / program).is_file():
+        raise LeadlineError(f"building {program} for {label} gave no {program}; see {log}")
+    (directory / "ready").touch()
+
+
+def _failure(program: str, label: str, log: Path) -> str:
+    """One sentence: what was built, the first error, where the rest is."""
+    found = FIRST_ERROR.search(log.read_text(errors="replace"))
+    said = f": {found[0].strip()}" if found else ""
+    return f"building {program} for {label} failed{said}; see {log}"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `path`; the system releases it when the process ends, however it ends."""
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

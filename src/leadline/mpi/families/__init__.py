@@ -1,0 +1,1 @@
+"""One kind of MPI library a file; each holds `FAMILY`. Files that begin with `_` are shared by several."""

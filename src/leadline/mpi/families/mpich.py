@@ -1,0 +1,161 @@
+"""MPICH: settings are control variables `MPIR_CVAR_*` and those of its network module (UCX or libfabric).
+
+What each stack becomes was tried on real runs of 4.0.2 (Debian, ch4:ucx) and 5.0.2 (Python package index,
+ch4:ucx and ofi).
+"""
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from leadline.mpi.families import _hydra
+from leadline.mpi.family import PLACEMENTS, PROTOCOLS, Family, Unsupported, check, transports
+from leadline.mpi.library import Mpi
+
+UCX_WIRES = {"shared-memory": "sm", "tcp": "tcp"}
+OFI_WIRES = {"shared-memory": "shm", "tcp": "tcp"}
+
+
+class Mpich(Family):
+    """MPICH."""
+
+    name = "mpich"
+    title = "MPICH"
+
+    def version_in_header(self, header: str) -> str | None:
+        """`MPICH_VERSION`, unless the header says that it is a library derived from MPICH."""
+        if re.search(r"define\s+(I_MPI_VERSION|MVAPICH2?_VERSION|CRAY_MPICH_VERSION)", header):
+            return None
+        said = re.search(r'define\s+MPICH_VERSION\s+"([^"]+)"', header)
+        return said[1] if said else None
+
+    def version_in_launcher(self, output: str) -> str | None:
+        """The `Version:` line of `HYDRA build details`."""
+        said = re.search(r"HYDRA build details:\s+Version:\s+(\S+)", output)
+        return said[1] if said else None
+
+    def environment(
+        self, mpi: Mpi, stack: str = "default", protocol: str = "default", shmem: bool = False
+    ) -> dict[str, str]:
+        """Control variables for `stack`; see `Family.environment`."""
+        check(protocol, PROTOCOLS, "protocol")
+        if shmem:
+            raise Unsupported(f"{mpi.id} has no OpenSHMEM")
+        settings = {**mpi.environment, **self._stack(mpi, transports(stack))}
+        if protocol != "default":
+            settings |= self.force(mpi, protocol, stack)
+        return settings
+
+    def _stack(self, mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
+        """MPICH's own shared memory is left out by MPIR_CVAR_NOLOCAL: then its network module carries all."""
+        if not wanted:
+            return {}
+        if wanted == {"self"}:
+            raise Unsupported(
+                f"{mpi.id} always has its own way to the same rank; it cannot be asked for alone"
+            )
+        module = self._module(mpi, wanted)
+        own_memory = "shared-memory" in wanted and not wanted & {"ucx", "ofi"}
+        settings = {"MPIR_CVAR_NOLOCAL": "0" if own_memory else "1", "MPIR_CVAR_CH4_NETMOD": module}
+        if module == "ucx":
+            wires = sorted(UCX_WIRES[each] for each in wanted & UCX_WIRES.keys())
+            return settings | ({"UCX_TLS": ",".join(["self", *wires])} if wires else {})
+        wires = sorted(OFI_WIRES[each] for each in wanted & OFI_WIRES.keys())
+        if len(wires) == 1:
+            settings["FI_PROVIDER"] = wires[0]
+        elif own_memory:
+            settings["FI_PROVIDER"] = "tcp"
+        elif wires:
+            raise Unsupported(
+                f"{mpi.id} uses one provider of libfabric at a time; name one of {', '.join(wires)}"
+            )
+        return settings
+
+    def _module(self, mpi: Mpi, wanted: frozenset[str]) -> str:
+        """The network module to use: the one named, else the first that the library was built with."""
+        built = modules(mpi)
+        for named in ("ucx", "ofi"):
+            if named in wanted and named not in built:
+                raise Unsupported(
+                    f"{mpi.id} was built with {' and '.join(built) or 'neither'}, without {named}"
+                )
+            if named in wanted:
+                return named
+        if not built:
+            raise Unsupported(f"{mpi.id} does not say that it was built with UCX or libfabric")
+        return built[0]
+
+    def force(self, mpi: Mpi, protocol: str, stack: str = "default") -> dict[str, str]:
+        """UCX's rendezvous threshold, or CMA's in shared memory; see `Family.force`."""
+        check(protocol, PROTOCOLS, "protocol")
+        wanted = transports(stack)
+        if protocol == "default":
+            return {}
+        own_memory = not wanted or ("shared-memory" in wanted and not wanted & {"ucx", "ofi"})
+        if own_memory:
+            if protocol == "rendezvous" and mpi.major >= 5:
+                return {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "0"}
+            raise Unsupported(
+                f"{mpi.id} does not let one force {protocol} in its shared memory; use stack ucx"
+            )
+        if self._module(mpi, wanted) == "ofi":
+            raise Unsupported(f"{mpi.id} leaves the protocol to libfabric's provider and cannot force it")
+        return {"UCX_RNDV_THRESH": "inf" if protocol == "eager" else "0"}
+
+    def launch(
+        self,
+        mpi: Mpi,
+        ranks: int,
+        *,
+        placement: str = "default",
+        hosts: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        oversubscribe: bool = False,
+        agent: str | None = None,
+    ) -> list[str]:
+        """`mpiexec` with Hydra's binding; see `Family.launch`."""
+        check(placement, PLACEMENTS, "placement")
+        argv = _hydra.command(mpi, ranks, placement=placement, hosts=hosts, env=env or {}, agent=agent)
+        if oversubscribe:
+            # MPICH yields by itself after MPIR_CVAR_POLLS_BEFORE_YIELD fruitless polls; 0 is never.
+            return [*argv, "-bind-to", "none", "-genv", "MPIR_CVAR_POLLS_BEFORE_YIELD", "1"]
+        unit = {"sockets": "socket"}.get(placement, "core")
+        return [*argv, "-bind-to", "core", "-map-by", unit]
+
+    def probe_environment(self, mpi: Mpi) -> dict[str, str]:
+        """The summary that rank 0 prints at start, and UCX's own account of its transports."""
+        return {"MPIR_CVAR_DEBUG_SUMMARY": "1", "UCX_LOG_LEVEL": "info", "FI_LOG_LEVEL": "warn"}
+
+    def read_probe(self, output: str) -> str:
+        """E.g. "ch4 ucx: posix, cma"."""
+        return ""
+
+
+@cache
+def _device(version_program: Path) -> str:
+    """The device line of `mpichversion`, e.g. "ch4:ucx ofi"; "" when it does not say."""
+    try:
+        said = subprocess.run(
+            [version_program], capture_output=True, text=True, timeout=10, check=False
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    found = re.search(r"MPICH Device:\s*(.+)", said)
+    return found[1].strip() if found else ""
+
+
+def modules(mpi: Mpi) -> list[str]:
+    """The network modules that the library was built with, its default first."""
+    beside = mpi.compiler or mpi.launcher
+    if beside is None:
+        return []
+    suffix = "".join(Path(beside.name).suffixes) if beside.name.startswith("mpicc") else ""
+    for name in (f"mpichversion{suffix}", "mpichversion"):
+        if (beside.parent / name).exists():
+            return re.findall(r"ucx|ofi", _device(beside.parent / name))
+    return []
+
+
+FAMILY = Mpich()

@@ -1,0 +1,155 @@
+"""What one kind of MPI library must be able to tell Leadline, and the kinds that there are.
+
+A kind is a file in `families/` that holds `FAMILY`, an instance of a subclass of `Family`. Plans name
+transports by what they mean; a family translates them into its library's own settings, or says that the
+library cannot do it (`Unsupported`, whose sentence becomes the reason of the record).
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.mpi.library import Mpi
+
+TRANSPORTS = {
+    "shared-memory": "memory that ranks of one node share",
+    "tcp": "sockets",
+    "ucx": "the UCX library, on the transports named beside it or else those it chooses",
+    "ofi": "the libfabric library, on the transports named beside it or else those it chooses",
+    "self": "a rank to itself",
+}
+PROTOCOLS = ("default", "eager", "rendezvous")
+PLACEMENTS = {
+    "default": "one rank a core, in the order of the cores",
+    "core-group": "cores of one group (those that share the last-level cache)",
+    "sockets": "neighbouring ranks on different packages of one node",
+    "nodes": "neighbouring ranks on different nodes",
+}
+EVERYTHING_EAGER = 1 << 30  # B, larger than any message of a plan and still an int in every library
+
+
+class Unsupported(LeadlineError):
+    """What was asked for exists, but this library (or its build) does not offer it; the text says why."""
+
+
+def transports(stack: str) -> frozenset[str]:
+    """The transports that a plan's word names: {} for the library's own choice.
+
+    >>> sorted(transports("shared-memory+tcp"))
+    ['shared-memory', 'tcp']
+    """
+    if stack == "default":
+        return frozenset()
+    names = stack.split("+")
+    for name in names:
+        if name not in TRANSPORTS:
+            raise UsageError(f"unknown transport '{name}' in stack '{stack}'{suggest(name, TRANSPORTS)}")
+    if {"ucx", "ofi"} <= set(names):
+        raise UsageError(f"stack '{stack}' names both ucx and ofi; a run uses one of them")
+    return frozenset(names)
+
+
+def check(word: str, known: Sequence[str] | Mapping[str, str], what: str) -> None:
+    """Raise UsageError unless `word` is one of `known`."""
+    if word not in known:
+        raise UsageError(f"unknown {what} '{word}'{suggest(word, known)}")
+
+
+def is_root() -> bool:
+    """Whether ranks would run as root, which some launchers refuse unless told twice."""
+    return os.geteuid() == 0
+
+
+class Family(ABC):
+    """One kind of MPI library: how to recognise, set, start and question it."""
+
+    name: str  # as in `Mpi.family`
+    title: str  # as its makers write it
+    aliases: tuple[str, ...] = ()  # other words that a person may use for it
+
+    @abstractmethod
+    def version_in_header(self, header: str) -> str | None:
+        """The version that the text of an `mpi.h` states; None when it is not this library's header."""
+
+    @abstractmethod
+    def version_in_launcher(self, output: str) -> str | None:
+        """The version in what `launcher --version` prints; None when it is not this library's launcher."""
+
+    def prefix_environment(self, prefix: Path, bundled: bool) -> dict[str, str]:
+        """What must always be set to use the library under `prefix`.
+
+        `bundled`: it lies in a Python environment, where its compiled-in paths are wrong.
+        """
+        return {}
+
+    @abstractmethod
+    def environment(
+        self, mpi: Mpi, stack: str = "default", protocol: str = "default", shmem: bool = False
+    ) -> dict[str, str]:
+        """Every variable to set for a run over the transports of `stack` with `protocol` forced.
+
+        `shmem`: the program uses OpenSHMEM. Raises Unsupported, or UsageError for unknown words.
+        """
+
+    @abstractmethod
+    def force(self, mpi: Mpi, protocol: str, stack: str = "default") -> dict[str, str]:
+        """Settings that make every message eager, or every message use rendezvous; raises Unsupported."""
+
+    @abstractmethod
+    def launch(
+        self,
+        mpi: Mpi,
+        ranks: int,
+        *,
+        placement: str = "default",
+        hosts: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        oversubscribe: bool = False,
+        agent: str | None = None,
+    ) -> list[str]:
+        """The command before the program: the library's own launcher with its own options.
+
+        `hosts`: names of nodes, empty for this one. `env`: variables that must reach every rank, also on
+        other nodes. `agent`: program used in place of ssh to start something on another node.
+        """
+
+    def notes(self, mpi: Mpi) -> list[str]:
+        """What was done to make the library run here and should be said in the provenance."""
+        return []
+
+    @abstractmethod
+    def probe_environment(self, mpi: Mpi) -> dict[str, str]:
+        """Settings that make the library tell which transports it uses; they may slow it down."""
+
+    @abstractmethod
+    def read_probe(self, output: str) -> str:
+        """What the library really used, from its output under `probe_environment`; "" if it did not say."""
+
+
+@cache
+def families() -> dict[str, Family]:
+    """Every kind of library by name."""
+    package = import_module("leadline.mpi.families")
+    found = [
+        import_module(f"{package.__name__}.{module.name}").FAMILY
+        for module in iter_modules(package.__path__)
+        if not module.name.startswith("_")
+    ]
+    return {each.name: each for each in found}
+
+
+def family(mpi: Mpi) -> Family:
+    """The kind that `mpi` is of."""
+    return families()[mpi.family]
+
+
+def launcher_of(mpi: Mpi) -> str:
+    """Path of the library's own launcher; raises LeadlineError where it has none."""
+    if mpi.launcher is None:
+        raise LeadlineError(f"{mpi.id} in {mpi.prefix} has no launcher (mpirun or mpiexec) beside it")
+    return str(mpi.launcher)

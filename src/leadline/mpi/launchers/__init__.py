@@ -1,0 +1,1 @@
+"""One way of starting ranks inside a batch system's allocation a file; each holds `LAUNCHER`."""

@@ -1,0 +1,44 @@
+"""Where Leadline keeps what it builds and installs, and where its native sources are.
+
+In a checkout that is the checkout itself (`<root>/.state`, `<root>/native`); elsewhere it is the user's cache
+directory and the installed package. `LEADLINE_STATE` overrides the first.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+
+from leadline.errors import LeadlineError
+
+
+@cache
+def checkout() -> Path | None:
+    """The root of the checkout that this package runs from; None when it was installed from a wheel."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "pyproject.toml").is_file() and (root / "src" / "leadline").is_dir() else None
+
+
+def state_dir() -> Path:
+    """The directory for builds and installed MPIs; not necessarily there yet."""
+    chosen = os.environ.get("LEADLINE_STATE")
+    if chosen:
+        return Path(chosen).absolute()
+    root = checkout()
+    if root:
+        return root / ".state"
+    cache_home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache_home) if cache_home else Path.home() / ".cache") / "leadline"
+
+
+def mpi_dir() -> Path:
+    """The directory with one environment for each MPI that Leadline installed itself."""
+    return state_dir() / "mpi"
+
+
+def native_dir() -> Path:
+    """The native sources; raises LeadlineError when they are not with the package."""
+    root = checkout() or Path(__file__).resolve().parent
+    native = root / "native"
+    if not (native / "CMakeLists.txt").is_file():
+        raise LeadlineError(f"no native sources in {native}; install Leadline from a checkout")
+    return native
