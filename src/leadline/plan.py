@@ -6,7 +6,6 @@ sweeps, and the launch that it needs.
 """
 
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -253,33 +252,6 @@ class Plan:
                 )
 
 
-def shipped() -> dict[str, Path]:
-    """The plans that come with Leadline, by name: those of the package, or of the checkout it runs from."""
-    here = Path(__file__).resolve().parent
-    for directory in (here / "plans", here.parents[1] / "plans"):
-        if directory.is_dir():
-            return {path.stem: path for path in sorted(directory.glob("*.toml"))}
-    return {}
-
-
-def find(name: str) -> Path:
-    """The plan's file, from a path or from the name of a shipped plan; UsageError when there is neither."""
-    path = Path(name)
-    if path.is_file() or path.suffix == ".toml" or len(path.parts) > 1:
-        return path
-    if name in shipped():
-        return shipped()[name]
-    raise UsageError(f"no plan {name!r} here and none shipped{suggest(name, shipped())}")
-
-
-def question(path: Path) -> str:
-    """The question that a plan asks, without checking the plan; empty where it names none."""
-    try:
-        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("question", ""))
-    except (OSError, ValueError):
-        return ""
-
-
 def _positive_time(value: Any) -> float:
     """A time above nothing, s."""
     if (seconds := parse_time(value)) <= 0:
@@ -345,10 +317,7 @@ def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Me
         settings = replace(settings, ranks=usable)
     for ranks in settings.ranks:
         if isinstance(ranks, int) and not _fits(ranks, benchmark):
-            most = f" to {benchmark.max_ranks}" if benchmark.max_ranks else " or more"
-            raise table.error(
-                f"ranks: {benchmark.name} takes {benchmark.min_ranks}{most} ranks, but got {ranks}", "ranks"
-            )
+            raise table.error(f"ranks: {benchmark.name} takes {_taken(benchmark)}, but got {ranks}", "ranks")
     return Measure(
         benchmark=benchmark.name,
         sweeps={n: table.get(n, values_of(s), s.default) for n, s in sweeps.items() if n in table.data},
@@ -387,6 +356,18 @@ def _fits(ranks: int, benchmark: Benchmark) -> bool:
     return benchmark.min_ranks <= ranks and (benchmark.max_ranks is None or ranks <= benchmark.max_ranks)
 
 
+def _taken(benchmark: Benchmark) -> str:
+    """How many ranks a benchmark takes, in words."""
+    least, most = benchmark.min_ranks, benchmark.max_ranks
+    return (
+        f"{least} ranks"
+        if least == most
+        else f"{least} to {most} ranks"
+        if most
+        else f"{least} ranks or more"
+    )
+
+
 def _clamp(cores: int, benchmark: Benchmark) -> int:
-    """One rank on every core, as far as the benchmark takes them."""
+    """A rank on every core, as far as the benchmark takes them."""
     return max(benchmark.min_ranks, min(cores, benchmark.max_ranks or cores))

@@ -5,6 +5,7 @@ record a metric, so that a point is there whole or not at all. A Parquet file ca
 plan in its own metadata, so that it can be believed without the directory it came from.
 """
 
+import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,6 +36,20 @@ def point_key(row: Row, coordinates: Iterable[str] | None = None) -> PointKey:
     names = [name for name in row if name not in FIELDS] if coordinates is None else coordinates
     values = sorted((name, str(row[name])) for name in names if row[name] is not None)
     return (*(row.get(name) for name in _AXES), *values)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put `data` in the place of `path` at once and on the disk, or leave what is there and raise OSError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def to_json(value: object) -> bytes:
@@ -96,17 +111,14 @@ def write_parquet(
 
     Raises LeadlineError when it cannot be written; what stood there before then stays.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     about = {FORMAT_KEY: str(FORMAT), PROVENANCE_KEY: to_json(provenance).decode(), PLAN_KEY: plan_text}
+    # Made in memory: polars tells a full disk as a fault of the format.
+    made = io.BytesIO()
+    records.write_parquet(made, compression="zstd", metadata=about)
     try:
-        with draft.open("wb") as file:
-            records.write_parquet(file, compression="zstd", metadata=about)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except (OSError, pl.exceptions.PolarsError) as problem:
-        draft.unlink(missing_ok=True)
-        raise LeadlineError(f"cannot write {path}: {_first_line(problem)}") from problem
+        replace(path, made.getvalue())
+    except OSError as problem:
+        raise LeadlineError(f"cannot write {path}: {problem.strerror}") from problem
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -165,6 +177,8 @@ def _row(parsed: Row) -> dict[str, Any]:
     row = dict(parsed)
     if not isinstance(row["benchmark"], str) or not isinstance(row["launch"], int):
         raise ValueError("it has no benchmark or no launch")
+    if not all(isinstance(each, float | int | None) for each in row.get("samples") or []):
+        raise ValueError("its samples are not numbers")
     if row.get("started") is not None:
         row["started"] = datetime.fromisoformat(row["started"])
     return row

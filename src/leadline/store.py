@@ -29,6 +29,7 @@ from leadline.record_files import (
     point_key,
     read_journal,
     read_parquet,
+    replace,
     to_json,
     whole_length,
     write_parquet,
@@ -71,9 +72,9 @@ class Store:
         try:
             # Made beside its place and renamed, so that there is never half a run.
             draft.mkdir(parents=True)
-            _replace(draft / PLAN, plan.encode())
-            _replace(draft / PROVENANCE, to_json(provenance))
-            _replace(draft / JOURNAL, journal_header())
+            replace(draft / PLAN, plan.encode())
+            replace(draft / PROVENANCE, to_json(provenance))
+            replace(draft / JOURNAL, journal_header())
             draft.rename(path)
             _sync_directory(path.parent)
         except OSError as problem:
@@ -91,7 +92,7 @@ class Store:
         provenance(path)  # raises where this is no run
         if not (path / JOURNAL).exists():
             rows = load(path).to_dicts()
-            _replace(path / JOURNAL, journal_header() + b"".join(journal_lines(rows)))
+            replace(path / JOURNAL, journal_header() + b"".join(journal_lines(rows)))
         store = cls(path, _lock(path / JOURNAL))
         try:
             read_journal(path / JOURNAL)
@@ -137,7 +138,7 @@ class Store:
     def note(self, **facts: Any) -> None:
         """Add facts to the provenance, such as when the run was gone on with."""
         try:
-            _replace(self.path / PROVENANCE, to_json({**provenance(self.path), **facts}))
+            replace(self.path / PROVENANCE, to_json({**provenance(self.path), **facts}))
         except OSError as problem:
             raise LeadlineError(f"cannot write {self.path / PROVENANCE}: {problem.strerror}") from problem
 
@@ -249,20 +250,6 @@ def _lock(journal: Path) -> int:
             f"another process is writing {journal.parent}; wait until it is done"
         ) from problem
     return descriptor
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put `data` in the place of `path` at once, or leave what is there."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def _sync_directory(path: Path) -> None:

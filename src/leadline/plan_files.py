@@ -1,0 +1,33 @@
+"""Where plans are: those that come with Leadline, by name, and everybody's own, by path."""
+
+import tomllib
+from pathlib import Path
+
+from leadline.errors import UsageError, suggest
+
+
+def shipped() -> dict[str, Path]:
+    """The plans that come with Leadline, by name: those of the package, or of the checkout it runs from."""
+    here = Path(__file__).resolve().parent
+    for directory in (here / "plans", here.parents[1] / "plans"):
+        if directory.is_dir():
+            return {path.stem: path for path in sorted(directory.glob("*.toml"))}
+    return {}
+
+
+def find(name: str) -> Path:
+    """The plan's file, from a path or from the name of a shipped plan; UsageError when there is neither."""
+    path = Path(name)
+    if path.is_file() or path.suffix == ".toml" or len(path.parts) > 1:
+        return path
+    if name in shipped():
+        return shipped()[name]
+    raise UsageError(f"no plan {name!r} here and none shipped{suggest(name, shipped())}")
+
+
+def question(path: Path) -> str:
+    """The question that a plan asks, without checking the plan; empty where it names none."""
+    try:
+        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("question", ""))
+    except (OSError, ValueError):
+        return ""
