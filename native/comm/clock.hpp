@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 
 namespace leadline {
 
@@ -37,6 +38,16 @@ inline ClockQuality measure_clock() {
     }
     std::nth_element(each.begin(), each.begin() + rounds / 2, each.end());
     return {smallest, each[rounds / 2]};
+}
+
+// A chain of dependent additions that nothing but the processor's own clock hastens or delays: about a
+// processor cycle a step.
+inline void spin(std::int64_t steps) {
+    std::int64_t value = 0;
+    for (std::int64_t i = 0; i < steps; ++i) {
+        value += i;
+        asm volatile("" : "+r"(value));  // keeps the compiler from adding up the series itself
+    }
 }
 
 }  // namespace leadline

@@ -32,7 +32,8 @@ struct Unsupported : std::runtime_error {
 };
 
 // Messages between ranks. `isend` and `irecv` return at once with a Request that `wait` or `wait_all` ends;
-// buffers stay untouched until then. Tags are matched with the sender, in order, as in MPI.
+// buffers stay untouched until then. Tags are matched with the sender, in order, as in MPI; `recv_any` takes the
+// next message of whichever sender and returns its rank. A message may be shorter than the buffer that takes it.
 template <class C>
 concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename C::Request& request,
                                 std::span<typename C::Request> requests, Exposure exposure, std::size_t bytes) {
@@ -44,7 +45,9 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     comm.sendrecv(data, peer, data, peer, tag).await_resume();
     { comm.isend(data, peer, tag) } -> std::same_as<typename C::Request>;
     { comm.irecv(data, peer, tag) } -> std::same_as<typename C::Request>;
+    { comm.recv_any(data, tag).await_resume() } -> std::same_as<int>;
     comm.wait(request).await_resume();
+    { comm.test(request).await_resume() } -> std::same_as<bool>;
     comm.wait_all(requests).await_resume();
     { comm.wait_any(requests).await_resume() } -> std::same_as<int>;
     comm.barrier().await_resume();
@@ -65,10 +68,11 @@ concept OneSided = requires(W& window, Bytes data, int target, std::size_t offse
 };
 
 // How the harness itself speaks between ranks. It is apart from Comm so that a simulated machine can charge
-// nothing for it, and so that nothing a benchmark does can be mistaken for it.
+// nothing for it, and so that nothing a benchmark does can be mistaken for it. `busy` keeps the processor busy for
+// a time; `work` does a fixed amount of arithmetic, the same each time.
 template <class C>
 concept HarnessControl = requires(C& control, std::span<const double> mine, std::vector<double>& all,
-                                  std::span<double> shared, double seconds) {
+                                  std::span<double> shared, double seconds, std::int64_t steps) {
     { control.rank() } -> std::same_as<int>;
     { control.size() } -> std::same_as<int>;
     { control.now() } -> std::same_as<double>;
@@ -76,6 +80,7 @@ concept HarnessControl = requires(C& control, std::span<const double> mine, std:
     control.broadcast(shared).await_resume();
     control.align().await_resume();
     control.busy(seconds).await_resume();
+    control.work(steps).await_resume();
 };
 
 }  // namespace leadline

@@ -20,7 +20,7 @@ enum class Unit { second, bytes_per_second, per_second, one };
 enum class Better { lower, higher };
 
 // How the values of the ranks become one sample. Ranks that gave no value do not count.
-enum class Over { root, slowest, fastest, mean, sum };
+enum class Over { root, largest, smallest, mean, sum };
 
 // A sweep's value at one point: a number (bytes, counts) or a word.
 using Value = std::variant<std::int64_t, std::string>;

@@ -46,8 +46,8 @@ double fold(Over over, const std::vector<double>& of_ranks) {
     if (given.empty()) return no_value;
     switch (over) {
         case Over::root: return of_ranks.front();
-        case Over::slowest: return *std::ranges::max_element(given);
-        case Over::fastest: return *std::ranges::min_element(given);
+        case Over::largest: return *std::ranges::max_element(given);
+        case Over::smallest: return *std::ranges::min_element(given);
         case Over::sum: return std::accumulate(given.begin(), given.end(), 0.0);
         case Over::mean:
             return std::accumulate(given.begin(), given.end(), 0.0) / static_cast<double>(given.size());
@@ -120,7 +120,7 @@ Task<> Run::conclude_sample() {
     std::vector<double> folded;
     for (std::size_t i = 0; i < benchmark_.metrics.size(); ++i)
         folded.push_back(fold(benchmark_.metrics[i].over, column(i + 1)));
-    sampler_.take(fold(Over::slowest, column(0)), folded, control_.now() - began_);
+    sampler_.take(fold(Over::largest, column(0)), folded, control_.now() - began_);
 }
 
 void Run::sample(std::string_view metric, double value) {

@@ -96,6 +96,7 @@ public:
     [[nodiscard]] double each() const { return elapsed_ / static_cast<double>(batch_); }      // of one operation, s
     [[nodiscard]] double now() const { return control_.now(); }
     auto busy(double seconds) { return control_.busy(seconds); }
+    auto work(std::int64_t steps) { return control_.work(steps); }
 
     // This rank's value of a metric for this sample, in the metric's SI unit.
     void sample(std::string_view metric, double value);

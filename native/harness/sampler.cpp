@@ -7,6 +7,14 @@
 #include "harness/statistics.hpp"
 
 namespace leadline {
+namespace {
+
+// One hold-up can spend a short point's whole time in its first sample: the point then runs on until it has a few
+// samples, though not beyond this many times its time.
+constexpr int few = 3;
+constexpr double overtime = 5;
+
+}  // namespace
 
 Sampler::Sampler(const Declaration& benchmark, Limits limits)
     : benchmark_(benchmark),
@@ -19,9 +27,9 @@ void Sampler::take(double elapsed, const std::vector<double>& values, double sin
     if (!batch_found_) {
         ++warmup_;
         find_batch(elapsed);
-        // A point so slow that it never settles keeps its last sample rather than none.
-        if (since_begin >= limits_.time && samples_.front().size() > 1) {
-            warmup_ = static_cast<int>(samples_.front().size()) - 1;
+        // A point so slow that it never settles keeps its last samples rather than none.
+        if (since_begin >= limits_.time * overtime) {
+            warmup_ = std::max(0, static_cast<int>(samples_.front().size()) - few);
             stopped_by_ = "time";
         }
     } else if (settling_ < limits_.warmup && since_begin < limits_.time / 2) {
@@ -46,7 +54,7 @@ void Sampler::find_batch(double elapsed) {
 
 void Sampler::judge(double since_begin) {
     const auto count = samples_.front().size() - static_cast<std::size_t>(warmup_);
-    if (since_begin >= limits_.time) {
+    if (since_begin >= limits_.time && (count >= std::size_t{few} || since_begin >= limits_.time * overtime)) {
         stopped_by_ = "time";
     } else if (benchmark_.sampling.whole_time || count < static_cast<std::size_t>(limits_.least)) {
         return;

@@ -146,7 +146,10 @@ Session::Session(int& argc, char**& argv) {
 
 Session::~Session() {
     shmem::finish();
-    MPI_Finalize();
+    // Some libraries end MPI with OpenSHMEM.
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (!ended) MPI_Finalize();
 }
 
 std::string Session::library() {

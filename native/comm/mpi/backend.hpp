@@ -92,6 +92,16 @@ public:
         check(MPI_Wait(&request, MPI_STATUS_IGNORE));
         return {};
     }
+    Ready<int> recv_any(Bytes data, int tag = 0) {
+        MPI_Status status;
+        check(MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, MPI_ANY_SOURCE, tag, handle_, &status));
+        return {status.MPI_SOURCE};
+    }
+    Ready<bool> test(Request& request) {
+        int done = 0;
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        return {done != 0};
+    }
     Ready<> wait_all(std::span<Request> requests) {
         check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
         return {};
@@ -149,6 +159,10 @@ public:
     // Keeps the processor busy for a while without touching memory or the network.
     Ready<> busy(double seconds) {
         for (const double end = now() + seconds; now() < end;) {}
+        return {};
+    }
+    Ready<> work(std::int64_t steps) {
+        spin(steps);
         return {};
     }
     void broadcast(std::string& text);

@@ -1,0 +1,43 @@
+// What does a message pay for the distance between its ends?
+//
+// A ping-pong between rank 0 and the first rank at each distance: 0 the same core group, 1 another group of the
+// package, 2 another package of the node, and 2 + h a node h hops away, 3 where the machine tells no hops (Balaji
+// et al., Blue Gene/P, 3.3; Hofmann and Ruenger, Blue Gene/L, 4).
+#include "harness/benchmark.hpp"
+#include "harness/patterns.hpp"
+
+namespace leadline {
+namespace {
+
+std::string name(std::int64_t distance) {
+    switch (distance) {
+        case same_group: return "the same core group";
+        case same_package: return "another core group of the same package";
+        case same_node: return "another package of the same node";
+        default: return "another node";
+    }
+}
+
+}  // namespace
+
+BENCHMARK(distance, at_least(2),
+          counts("distance", [](int) { return counting(same_group, other_node); },
+                 "0 core group, 1 package, 2 node, then 2 + hops"),
+          sizes("bytes", {0, 1024, 1_MiB}, "message size"),
+          metric("latency", Unit::second, lower, root, "half of one round trip"),
+          metric("bandwidth", Unit::bytes_per_second, higher, root, "message size over its one-way time")) {
+    Comm& world = run.world();
+    int peer = 1;
+    while (peer < world.size() && world.distance(0, peer) != run["distance"]) ++peer;
+    if (peer == world.size())
+        Run::skip("no rank is at distance " + std::to_string(run["distance"]) + " (" + name(run["distance"]) +
+                  ") from rank 0");
+    const Bytes data = run.buffers(run["bytes"])[0];
+    while (co_await run.next_sample()) {
+        co_await pingpong_sample(run, {0, peer}, data);
+        run.sample("latency", run.each() / 2);
+        if (!data.empty()) run.sample("bandwidth", static_cast<double>(data.size()) / (run.each() / 2));
+    }
+}
+
+}  // namespace leadline

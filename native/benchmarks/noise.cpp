@@ -1,0 +1,35 @@
+// How much of its time does the machine itself take from a program that only computes?
+//
+// A fixed amount of work again and again on every rank: what a round takes beyond the quickest is the machine's
+// own doing (the fixed-work-quantum method). It says how far to trust everything else.
+#include <algorithm>
+
+#include "harness/benchmark.hpp"
+
+namespace leadline {
+
+BENCHMARK(noise, at_least(1), counts("steps", [](int) { return std::vector<std::int64_t>{50'000}; },
+                                     "dependent additions in one quantum of work"),
+          metric("lost", Unit::one, lower, mean, "share of the time that the work did not need, mean of the ranks"),
+          metric("longest", Unit::second, lower, largest, "longest single delay of a quantum on any rank"),
+          Sampling{.one_operation = true, .whole_time = true}) {
+    constexpr int quanta = 64;
+    double quickest = 1e9;  // of this rank so far, s
+    while (co_await run.next_sample()) {
+        double slowest = 0;
+        run.start();
+        double last = run.now();
+        for (int i = 0; i < quanta; ++i) {
+            co_await run.work(run["steps"]);
+            const double now = run.now();
+            quickest = std::min(quickest, now - last);
+            slowest = std::max(slowest, now - last);
+            last = now;
+        }
+        run.stop();
+        run.sample("lost", 1 - quanta * quickest / run.elapsed());
+        run.sample("longest", slowest - quickest);
+    }
+}
+
+}  // namespace leadline

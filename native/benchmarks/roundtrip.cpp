@@ -1,0 +1,78 @@
+// How long until the sender knows that its bytes have arrived: one-sided against two-sided?
+//
+// Put or get and wait for its completion at the target; or send (blocking and non-blocking) and wait for an empty
+// answer (Bell et al., one-sided communication and overlap, 4.1).
+#include "harness/benchmark.hpp"
+#include "harness/operations.hpp"
+
+namespace leadline {
+namespace {
+
+std::vector<std::string> operations() {
+    std::vector<std::string> all{"send", "isend"};
+    all.insert(all.end(), one_sided_operations.begin(), one_sided_operations.end());
+    return all;
+}
+
+Task<> one_sided(Run& run, const Operation& operation) {
+    Comm& world = run.world();
+    const Bytes data = run.buffers(run["bytes"])[0];
+    auto window = co_await world.window(data.size(), operation.exposure);
+    while (co_await run.next_sample()) {
+        run.start();
+        for ([[maybe_unused]] auto i : run.batch()) {
+            if (world.rank() != 0) break;  // the target takes no part
+            if (operation.put) co_await window.put(data, 1, 0);
+            else co_await window.get(data, 1, 0);
+            co_await window.flush(1);
+        }
+        run.stop();
+        run.sample("latency", run.each());
+    }
+    co_await window.free();
+}
+
+Task<> two_sided(Run& run, bool blocking) {
+    Comm& world = run.world();
+    const Bytes data = run.buffers(run["bytes"])[0];
+    while (co_await run.next_sample()) {
+        run.start();
+        for ([[maybe_unused]] auto i : run.batch()) {
+            if (world.rank() == 0) {
+                if (blocking) {
+                    co_await world.send(data, 1);
+                    co_await world.recv({}, 1);
+                } else {
+                    Comm::Request answer = world.irecv({}, 1);
+                    Comm::Request sent = world.isend(data, 1);
+                    co_await world.wait(sent);
+                    co_await world.wait(answer);
+                }
+            } else if (blocking) {
+                co_await world.recv(data, 0);
+                co_await world.send({}, 0);
+            } else {
+                Comm::Request arrived = world.irecv(data, 0);
+                co_await world.wait(arrived);
+                Comm::Request answer = world.isend({}, 0);
+                co_await world.wait(answer);
+            }
+        }
+        run.stop();
+        run.sample("latency", run.each());
+    }
+}
+
+}  // namespace
+
+BENCHMARK(roundtrip, ranks(2), choice("operation", operations(), "how the bytes are moved"),
+          sizes("bytes", powers(1, 65536), "message size"),
+          metric("latency", Unit::second, lower, root, "from the call until arrival is known")) {
+    const Operation operation = parse_operation(run.word("operation"));
+    if (operation.one_sided)
+        co_await one_sided(run, operation);
+    else
+        co_await two_sided(run, operation.blocking);
+}
+
+}  // namespace leadline
