@@ -28,7 +28,7 @@ COLUMNS: dict[str, str] = {
     "next_confidence": "what that interval really reaches, 0 to 1: (n - 1) / (n + 1) under 39 launches",
     "launches": "how many launches",
     "samples": "how many samples in all of them, without the warm-up",
-    "tolerance_met": "whether sampling ended for tightness, not for time, in every launch; null where not known",
+    "tolerance_met": "whether tightness, not time, ended the sampling in every launch; null where not known",
     "transport": "what the library says that it used",
     "oversubscribed": "more ranks than cores",
     "disturbed": "whether others on the machine may have moved the value",
@@ -179,5 +179,6 @@ def _disturbance(row: dict[str, float | None]) -> str:
     said = f"in {percent(share)} of its launches: "
     said += describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
     if row["meaningless"]:
-        said = f"the interval reaches {percent(row['half_width'] or 0.0)} from the value and means nothing; {said}"
+        reach = percent(row["half_width"] or 0.0)
+        said = f"the interval reaches {reach} from the value and means nothing; {said}"
     return said
