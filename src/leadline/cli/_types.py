@@ -1,0 +1,67 @@
+"""Arguments that a shell can complete: runs and plans.
+
+Completion must be quick, so the directories are listed here, and nothing heavy is imported before a value is
+used.
+"""
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+RUNS = "runs"
+
+
+class Run(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2
+    """A run, by path or by its name in runs/; also a .parquet or .jsonl file of records."""
+
+    name = "run"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path of the run; UsageError where there is none."""
+        from leadline import store  # noqa: PLC0415  (loads polars)
+
+        return value if isinstance(value, Path) else store.find(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The runs in runs/, and files."""
+        names = sorted(path.parent.name for path in Path(RUNS).glob("[!.]*/provenance.json"))
+        items = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return items or [CompletionItem(incomplete, type="file")]
+
+
+class PlanFile(click.ParamType):  # type: ignore[type-arg]
+    """A plan, by path or by the name of one that is shipped."""
+
+    name = "plan"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path of the plan; UsageError where there is none."""
+        from leadline import plan_files  # noqa: PLC0415
+
+        return value if isinstance(value, Path) else plan_files.find(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The shipped plans, and files."""
+        from leadline import plan_files  # noqa: PLC0415
+
+        items = [
+            CompletionItem(name, help=plan_files.question(path))
+            for name, path in plan_files.shipped().items()
+            if name.startswith(incomplete)
+        ]
+        return items or [CompletionItem(incomplete, type="file")]
+
+
+def newest_run() -> Path:
+    """The run that was begun last; UsageError where there is none."""
+    from leadline import store  # noqa: PLC0415
+    from leadline.errors import UsageError  # noqa: PLC0415
+
+    if not (found := store.runs()):
+        raise UsageError(f"there are no runs in {store.RUNS}/ yet; 'leadline run quick' makes one")
+    return found[-1]
