@@ -20,7 +20,7 @@ test: ## set up what is missing, build with two compilers, run every check
 
 lint: ## read every source without running it
 	@./setup.sh --test
-	@tools/native.sh clang
+	@tools/native.sh clang && tools/native.sh mpi >/dev/null
 	@tools/lint.sh
 
 format: ## lay out every source as `make lint` wants it

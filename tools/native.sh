@@ -1,16 +1,29 @@
 #!/usr/bin/env bash
-# Builds the native code in one of the ways that the checks want: tools/native.sh KIND, which is
-#   sanitized  GCC, address and undefined-behaviour sanitizers, with the tests (build/sanitized)
-#   clang      Clang 16, whose warnings differ from GCC's, and whose build clang-tidy reads (build/clang)
-# Warnings are errors in both.
+# Builds the native code as the checks want it, with warnings as errors: tools/native.sh KIND, which is
+#   sanitized  the tests, with GCC's address and undefined-behaviour sanitizers (build/sanitized)
+#   clang      the tests, with Clang 16, whose warnings differ from GCC's; clang-tidy reads it (build/clang)
+#   mpi        the benchmarks for the first MPI found, with each of the two compilers (build/mpi)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-options=(-DLEADLINE_WERROR=ON -DLEADLINE_TESTS=ON)
+with_cmake() { # folder, options...
+    local folder=build/$1
+    shift
+    cmake -S native -B "$folder" -G Ninja -DLEADLINE_WERROR=ON -DLEADLINE_TESTS=ON "$@" >/dev/null
+    cmake --build "$folder"
+}
+
+with_mpi() { # compiler
+    LEADLINE_STATE=build/mpi CXX=$1 CXXFLAGS=-Werror .venv/bin/python -c '
+from leadline.build import build
+from leadline.mpi.discover import resolve
+
+print(build(resolve("default")))'
+}
+
 case "${1-}" in
-    sanitized) options+=(-DLEADLINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo) ;;
-    clang) options+=(-DCMAKE_CXX_COMPILER=clang++-16) ;;
-    *) echo "usage: tools/native.sh sanitized|clang" >&2; exit 2 ;;
+    sanitized) with_cmake sanitized -DLEADLINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo ;;
+    clang) with_cmake clang -DCMAKE_CXX_COMPILER=clang++-16 ;;
+    mpi) with_mpi g++ && with_mpi clang++-16 ;;
+    *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
 esac
-cmake -S native -B "build/$1" -G Ninja "${options[@]}" >/dev/null
-cmake --build "build/$1"

@@ -14,6 +14,7 @@ python_tests() {
 
 step "native code: GCC with sanitizers" tools/native.sh sanitized
 step "native code: Clang" tools/native.sh clang
+step "native code for an MPI: GCC and Clang" tools/native.sh mpi
 step "lint" tools/lint.sh
 step "native tests" native_tests
 step "Python tests" python_tests

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # clang-tidy on the native files that changed since the branch left origin/main (on main itself: since the last
-# commit), and on those that include a changed header; with --all, on all. Reads how files are compiled from
-# build/clang.
+# commit), and on those that include a changed header; with --all, on all. How files are compiled it reads from
+# build/clang, and for the MPI backend from the latest build in build/mpi (tools/native.sh makes both).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 base=$(git merge-base HEAD origin/main 2>/dev/null || true)
 [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD~1 || true)
+mpi_build=$(find build/mpi/build -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 
 changed() { # without a base (a clone of one commit) everything counts as changed
     if [ "${1-}" = --all ] || [ -z "$base" ] || ! git diff --quiet "$base" -- .clang-tidy; then
@@ -17,16 +18,27 @@ changed() { # without a base (a clone of one commit) everything counts as change
     fi
 }
 
-units() {
+units() { # a header is read with the files that include it
     local file
     changed "$@" | while read -r file; do
         case $file in
             *.cpp) echo "$file" ;;
             *.hpp) grep -rlF --include='*.cpp' "${file#native/}\"" native || true ;;
         esac
-    done | sort -u | grep -vE '^native/comm/(mpi|sim)/' || true # those belong to the builds of an MPI
+    done | sort -u
 }
 
-mapfile -t files < <(units "$@")
-echo "clang-tidy: ${#files[@]} of $(git ls-files 'native/*.cpp' | wc -l) files"
-[ ${#files[@]} -eq 0 ] || printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy-16 -p build/clang --quiet
+tidy() { # the folder of a build, files...
+    local build=$1
+    shift
+    [ $# -eq 0 ] || printf '%s\0' "$@" |
+        xargs -0 -n 1 -P "$(nproc)" clang-tidy-16 -p "$build" --quiet 2> >(grep -v 'warnings generated' >&2)
+}
+
+mapfile -t backend < <(units "$@" | grep '^native/comm/mpi/')
+mapfile -t others < <(units "$@" | grep -v '^native/comm/mpi/')
+echo "clang-tidy: $((${#backend[@]} + ${#others[@]})) of $(git ls-files 'native/*.cpp' | wc -l) files"
+status=0
+tidy build/clang "${others[@]}" || status=1
+tidy "$mpi_build" "${backend[@]}" || status=1
+exit $status
