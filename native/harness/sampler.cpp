@@ -14,6 +14,9 @@ namespace {
 constexpr int few = 3;
 constexpr double overtime = 5;
 
+// An operation of which this many do not fill a sample takes no time at all.
+constexpr long most_operations = 1L << 30;
+
 }  // namespace
 
 Sampler::Sampler(const Declaration& benchmark, Limits limits)
@@ -43,13 +46,14 @@ void Sampler::take(double elapsed, const std::vector<double>& values, double sin
 // Grows the batch until two samples in a row are long enough: one may have been long only because the rank was
 // held up, and the batch would stay too small for good.
 void Sampler::find_batch(double elapsed) {
-    if (elapsed >= limits_.floor) {
+    if (elapsed >= limits_.floor || batch_ >= most_operations) {
         batch_found_ = std::exchange(long_enough_, true);
         return;
     }
     long_enough_ = false;
-    const double wanted = limits_.floor * 1.2 / std::max(elapsed, limits_.floor / 64);
-    batch_ *= std::max(2L, static_cast<long>(std::ceil(wanted)));
+    const double wanted = limits_.floor * 1.2;
+    const double factor = std::max(2.0, std::ceil(wanted / std::max(elapsed, limits_.floor / 64)));
+    batch_ = std::min(most_operations, batch_ * static_cast<long>(factor));
 }
 
 void Sampler::judge(double since_begin) {
