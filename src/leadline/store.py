@@ -108,7 +108,7 @@ class Store:
         All metrics of a point in a launch, given as neighbours, are there together or not at all, whenever
         the run is killed. Raises LeadlineError when the disk is full; the journal then ends as before.
         """
-        named = [{"run": self.path.name, **row} for row in rows]
+        named = [{**row, "run": row.get("run") or self.path.name} for row in rows]
         data = memoryview(b"".join(journal_lines(named)))
         before = os.fstat(self._journal).st_size
         try:

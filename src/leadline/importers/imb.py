@@ -127,7 +127,8 @@ def _cell(row: Mapping[str, str], mega: float, place: str) -> Cell:
     if time is not None:
         values = {"latency": number(time, place) * 1e-6}
     else:
-        values = {"bandwidth": number(row[_BANDWIDTH], place) * mega}
+        # Of messages without bytes there is a rate but no bandwidth.
+        values = {"bandwidth": number(row[_BANDWIDTH], place) * mega} if at.get("bytes") != 0 else {}
         if _RATE in row:
             values["message_rate"] = number(row[_RATE], place)
     return Cell(at, values, batch=int(number(row["#repetitions"], place)))

@@ -1,0 +1,77 @@
+"""The verb that makes a run of another suite's output."""
+
+import sys
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import click
+
+STDIN = "-"
+
+
+def _suites() -> list[str]:
+    """The suites that can be read, without importing their importers."""
+    where = Path(__file__).resolve().parents[1] / "importers"
+    return sorted(name for _, name, _ in iter_modules([str(where)]) if name != "table")
+
+
+@click.command(
+    epilog="\b\nExamples:\n  leadline import osu osu_latency.out osu_bw.out -o runs/old --mpi openmpi-4.1.4\n"
+    "  mpirun -n 2 IMB-MPI1 PingPong | leadline import imb -"
+)
+@click.argument("suite", type=click.Choice(_suites()))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="The run to make; default: in runs/.")
+@click.option("--mpi", help="The MPI that was measured, as in openmpi-4.1.4; the files do not tell.")
+@click.option("--placement", help="Where the ranks were: core-group, sockets or nodes.")
+@click.option("--stack", help="The transport that was used, as in a plan: shared-memory, tcp, ...")
+@click.option(
+    "--ranks", type=click.IntRange(1), help="How many ranks there were, where the files do not tell."
+)
+@click.option("--at", multiple=True, metavar="KEY=VALUE", help="A coordinate that is not told, as window=32.")
+def command(
+    suite: str,
+    files: tuple[str, ...],
+    output: Path | None,
+    at: tuple[str, ...],
+    **fields: Any,
+) -> None:
+    """Read the printed results of another suite into a run that can be fitted and compared.
+
+    Each table of a file is one launch. What asks the same as a benchmark of Leadline gets its name
+    (osu_latency is pingpong); everything else keeps its own. FILE may be - for the standard input.
+    """
+    from leadline import importers  # noqa: PLC0415  (loads polars)
+    from leadline.errors import LeadlineError, UsageError  # noqa: PLC0415
+    from leadline.store import RUNS, Store  # noqa: PLC0415
+
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    for each in at:
+        key, equals, value = each.partition("=")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"--at takes KEY=VALUE, as in window=32, but got {each!r}")
+        given[key] = int(value) if value.isdecimal() else value
+    texts: dict[Path, bytes] = {}
+    for name in files:
+        try:
+            texts[Path(name)] = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+        except OSError as problem:
+            raise LeadlineError(f"cannot read {name}: {problem.strerror}") from problem
+    records, about = importers.read(suite, texts, given)
+    stem = "stdin" if files[0] == STDIN else Path(files[0]).stem
+    path = output or RUNS / f"{suite}-{stem}"
+    with Store.create(path, "", about) as store:
+        store.append(records.to_dicts())
+        store.finish()
+    points = records.select("benchmark", "metric", *_coordinates(records)).unique().height
+    for note in about["notes"]:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{path}: {records.height} records of {points} points; see 'leadline show {path}'")
+
+
+def _coordinates(records: Any) -> list[str]:
+    """The names of the point columns of a record table."""
+    from leadline.record import point_columns  # noqa: PLC0415
+
+    return point_columns(records)

@@ -1,0 +1,90 @@
+"""The verb that shows what there is: benchmarks, plans, MPIs, metrics."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from leadline.cli._table import json_option, print_table
+
+Rows = list[dict[str, Any]]
+
+
+def benchmarks() -> Rows:
+    """Every benchmark with its question, its sweeps and its metrics."""
+    from leadline import registry  # noqa: PLC0415
+
+    return [asdict(each) for each in registry.benchmarks().values()]
+
+
+def metrics() -> Rows:
+    """Every metric of every benchmark."""
+    return [
+        {"benchmark": each["name"], **{"metric" if k == "name" else k: v for k, v in metric.items()}}
+        for each in benchmarks()
+        for metric in each["metrics"]
+    ]
+
+
+def plans() -> Rows:
+    """The shipped plans with the questions they ask."""
+    from leadline import plan_files  # noqa: PLC0415
+
+    return [
+        {"name": name, "question": plan_files.question(path), "path": str(path)}
+        for name, path in plan_files.shipped().items()
+    ]
+
+
+def mpis() -> Rows:
+    """The MPI libraries found on this machine."""
+    from leadline.mpi import discover  # noqa: PLC0415
+
+    return discover.rows()
+
+
+# What can be listed: how its rows are made, and the columns that are shown of them.
+LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
+    "benchmarks": (
+        benchmarks,
+        {"name": "benchmark", "question": "question", "sweep_names": "sweeps", "metric_names": "metrics"},
+    ),
+    "plans": (plans, {"name": "plan", "question": "question"}),
+    "mpis": (
+        mpis,
+        {
+            "id": "mpi",
+            "library": "library",
+            "version": "version",
+            "origin": "origin",
+            "compiler": "compiler",
+            "launcher": "launcher",
+        },
+    ),
+    "metrics": (
+        metrics,
+        {
+            "benchmark": "benchmark",
+            "metric": "metric",
+            "unit": "unit",
+            "better": "better",
+            "description": "description",
+        },
+    ),
+}
+
+
+@click.command()
+@click.argument("what", type=click.Choice(list(LISTS)))
+@json_option
+def command(what: str, as_json: bool) -> None:
+    """List the benchmarks, the shipped plans, this machine's MPIs, or the metrics."""
+    make, columns = LISTS[what]
+    rows = make()
+    if not as_json:
+        for row in rows:
+            for many in ("sweeps", "metrics"):
+                if many in row:
+                    row[f"{many.removesuffix('s')}_names"] = [each["name"] for each in row[many]]
+    print_table(rows, columns, as_json)
