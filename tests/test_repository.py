@@ -9,7 +9,13 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import click
 import pytest
+
+from leadline import fits, importers, registry
+from leadline.cli import main
+from leadline.mpi.family import families
+from leadline.report import figures
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "leadline"
@@ -34,7 +40,7 @@ FORBIDDEN = {
     "noise": {"launch", "campaign", "report", "mpi", "plan"},
     "fits": {"launch", "campaign", "report", "mpi", "plan"},
     "compare": {"launch", "campaign", "report", "mpi", "plan"},
-    "report": {"launch", "campaign", "mpi", "build"},  # a report of an imported or simulated run needs no MPI
+    "report": {"launch", "campaign", "mpi"},  # a report of an imported or simulated run needs no MPI
 }
 
 
@@ -252,3 +258,43 @@ def test_the_search_for_places_finds_a_planted_one() -> None:
     assert OF_ONE_PLACE.search(f"see {home}")
     assert OF_ONE_PLACE.search(registry)
     assert not OF_ONE_PLACE.search("runs/quick/plan.toml /usr/include work/x https://keepachangelog.com")
+
+
+# -------------------------------------------------------------------------------------------------- discovery
+
+
+def members(folder: Path, pattern: str = "*.py") -> set[str]:
+    """The names of the files of a room that are members of it."""
+    return {path.stem for path in folder.glob(pattern) if not path.stem.startswith("_")}
+
+
+def test_every_file_of_a_discovery_room_is_found() -> None:
+    """Each fit, importer, figure, MPI family and verb is found by its file alone, and nothing else is."""
+    assert set(fits.names()) == members(PACKAGE / "fits")
+    assert set(importers.names()) == members(PACKAGE / "importers") - {"table"}  # which the importers share
+    assert set(figures.members()) == members(PACKAGE / "report" / "figures")
+    found = {type(family).__module__.rpartition(".")[2] for family in families().values()}
+    assert found == members(PACKAGE / "mpi" / "families")
+    assert isinstance(main, click.Group)
+    verbs = main.list_commands(click.Context(main))
+    assert verbs == sorted(name.rstrip("_") for name in members(PACKAGE / "cli"))
+    assert all(main.get_command(click.Context(main), verb) for verb in verbs)
+
+
+def test_every_benchmark_file_is_in_the_registry() -> None:
+    """The native program describes one benchmark for each file of `native/benchmarks`, named as the file."""
+    assert set(registry.benchmarks()) == members(NATIVE / "benchmarks", "*.cpp")
+
+
+# -------------------------------------------------------------------------------------------------- the floor
+
+
+def test_a_suite_that_was_cut_short_is_noticed(tmp_path: Path) -> None:
+    """The floor fails when a runner left no results, or results of skipped tests only."""
+    skipped = '<testsuites><testsuite><testcase name="a"><skipped/></testcase></testsuite></testsuites>'
+    (tmp_path / "skipped.xml").write_text(skipped)
+    for junit in (tmp_path / "absent.xml", tmp_path / "skipped.xml"):
+        command = [sys.executable, str(ROOT / "tools" / "floor.py"), f"python={junit}"]
+        told = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert told.returncode == 1
+        assert "at least" in told.stdout
