@@ -6,10 +6,12 @@ library cannot do it (`Unsupported`, whose sentence becomes the reason of the re
 """
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -30,7 +32,15 @@ PLACEMENTS = {
     "sockets": "neighbouring ranks on different packages of one node",
     "nodes": "neighbouring ranks on different nodes",
 }
-EVERYTHING_EAGER = 1 << 30  # B, larger than any message of a plan and still an int in every library
+# What names a cause in the output of launchers and libraries, the plainest first.
+TELLING = (
+    r"not enough slots|[Uu]nable to (launch|resolve|find)|[Nn]o such file|command not found",
+    r"Permission denied|unable to reach each other|cannot be selected|unreachable|No components were able",
+    r"No data available|KILLED BY SIGNAL|[Ss]egmentation fault|[Ss]ignal \d+|(?i:exit code)",
+    r"(?i)\b(fatal|abort|cannot|could not|refus|fail)",
+    r"(?i)error",
+)
+LINE = 200  # characters, of a reason
 
 
 class Unsupported(LeadlineError):
@@ -118,8 +128,8 @@ class Family(ABC):
         other nodes. `agent`: program used in place of ssh to start something on another node.
         """
 
-    def notes(self, mpi: Mpi) -> list[str]:
-        """What was done to make the library run here and should be said in the provenance."""
+    def notes(self, mpi: Mpi, stack: str = "default", protocol: str = "default") -> list[str]:
+        """What must be said beside results: what was set to run here at all, and where a setting ends."""
         return []
 
     @abstractmethod
@@ -146,6 +156,26 @@ def families() -> dict[str, Family]:
 def family(mpi: Mpi) -> Family:
     """The kind that `mpi` is of."""
     return families()[mpi.family]
+
+
+def failure(output: str) -> str:
+    """The line that says why ranks did not start or did not live, out of what launcher and library printed.
+
+    >>> failure("-----\\nThere are not enough slots in the\\nsystem.\\n\\nEither request fewer ...")
+    'There are not enough slots in the system.'
+    """
+    lines = [line.strip() for line in output.splitlines()]
+    for pattern in TELLING:
+        for number, line in enumerate(lines):
+            if re.search(pattern, line):
+                return " ".join([line, *takewhile(_goes_on, lines[number + 1 :])])[:LINE]
+    said = [line for line in lines if re.search(r"\w", line)]
+    return said[-1][:LINE] if said else "nothing was printed"
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a line may belong to the sentence before it: no rule, no blank, no new report."""
+    return re.match(r"[\w\"/(*]", line) is not None
 
 
 def launcher_of(mpi: Mpi) -> str:

@@ -70,8 +70,13 @@ class IntelMpi(Family):
         return {"I_MPI_FABRICS": "ofi"} | ({"I_MPI_OFI_PROVIDER": named[0]} if named else {})
 
     def force(self, mpi: Mpi, protocol: str, stack: str = "default") -> dict[str, str]:
-        """Nothing: current versions ignore what once forced it; see `Family.force`."""
+        """Nothing does it; see `Family.force`.
+
+        Tried: I_MPI_EAGER_THRESHOLD is gone, I_MPI_SHM_EAGER_THRESHOLD changes nothing at either end, and the
+        tcp provider of its libfabric sends everything eagerly.
+        """
         check(protocol, PROTOCOLS, "protocol")
+        transports(stack)
         if protocol == "default":
             return {}
         raise Unsupported(f"{mpi.id} does not let one force the {protocol} protocol")
@@ -98,11 +103,21 @@ class IntelMpi(Family):
 
     def probe_environment(self, mpi: Mpi) -> dict[str, str]:
         """Debug output that names fabrics and provider."""
-        return {"I_MPI_DEBUG": "5", "FI_LOG_LEVEL": "warn"}
+        return {"I_MPI_DEBUG": "5"}
 
     def read_probe(self, output: str) -> str:
-        """E.g. "shm" or "ofi tcp"."""
-        return ""
+        """E.g. "shm", "ofi tcp;ofi_rxm" or "shm:ofi tcp;ofi_rxm".
+
+        The fabrics are in the name of the tuning file that it looks for (`tuning_gnr_shm-ofi.dat`); it
+        repeats I_MPI_FABRICS only where that was set, and names a provider only where it opened one.
+        """
+        if "MPI startup()" not in output:
+            return ""
+        provider = re.findall(r"libfabric provider:\s*(\S+)", output)
+        repeated = re.findall(r"I_MPI_FABRICS=(\S+)", output)
+        tuned = re.findall(r"tuning_[\w-]*?_(shm-ofi|shm|ofi)[_.]", output)
+        fabrics = repeated or [name.replace("-", ":") for name in tuned] or (["ofi"] if provider else [])
+        return " ".join([*fabrics[:1], *provider[:1]])
 
 
 FAMILY = IntelMpi()

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from leadline.mpi.families import _hydra
+from leadline.mpi.families import _hydra, _ucx
 from leadline.mpi.family import PLACEMENTS, PROTOCOLS, Family, Unsupported, check, transports
 from leadline.mpi.library import Mpi
 
 UCX_WIRES = {"shared-memory": "sm", "tcp": "tcp"}
+CELL = (4 << 20) + 4096  # B, of a cell of shared memory when every message should fit into one
+HEADERS = 4096  # B, room in a cell for what is not message
 OFI_WIRES = {"shared-memory": "shm", "tcp": "tcp"}
 
 
@@ -57,7 +59,7 @@ class Mpich(Family):
                 f"{mpi.id} always has its own way to the same rank; it cannot be asked for alone"
             )
         module = self._module(mpi, wanted)
-        own_memory = "shared-memory" in wanted and not wanted & {"ucx", "ofi"}
+        own_memory = _own_memory(wanted)
         settings = {"MPIR_CVAR_NOLOCAL": "0" if own_memory else "1", "MPIR_CVAR_CH4_NETMOD": module}
         if module == "ucx":
             wires = sorted(UCX_WIRES[each] for each in wanted & UCX_WIRES.keys())
@@ -88,21 +90,30 @@ class Mpich(Family):
         return built[0]
 
     def force(self, mpi: Mpi, protocol: str, stack: str = "default") -> dict[str, str]:
-        """UCX's rendezvous threshold, or CMA's in shared memory; see `Family.force`."""
+        """UCX's rendezvous threshold; in MPICH's own memory the size of cells, or CMA's threshold.
+
+        See `Family.force`.
+        """
         check(protocol, PROTOCOLS, "protocol")
         wanted = transports(stack)
         if protocol == "default":
             return {}
-        own_memory = not wanted or ("shared-memory" in wanted and not wanted & {"ucx", "ofi"})
-        if own_memory:
-            if protocol == "rendezvous" and mpi.major >= 5:
-                return {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "0"}
-            raise Unsupported(
-                f"{mpi.id} does not let one force {protocol} in its shared memory; use stack ucx"
-            )
+        if not wanted or _own_memory(wanted):
+            return _force_in_memory(mpi, protocol) | _force_ucx(protocol)  # the latter between nodes
         if self._module(mpi, wanted) == "ofi":
             raise Unsupported(f"{mpi.id} leaves the protocol to libfabric's provider and cannot force it")
-        return {"UCX_RNDV_THRESH": "inf" if protocol == "eager" else "0"}
+        if protocol == "eager" and mpi.major < 5 and "tcp" in wanted and "shared-memory" not in wanted:
+            raise Unsupported(
+                f"{mpi.id} hangs in MPI_Finalize when UCX sends large messages eagerly over tcp"
+            )
+        return _force_ucx(protocol)
+
+    def notes(self, mpi: Mpi, stack: str = "default", protocol: str = "default") -> list[str]:
+        """How far a forced protocol reaches in shared memory."""
+        wanted = transports(stack)
+        if protocol == "eager" and (not wanted or _own_memory(wanted)):
+            return [f"{mpi.id}: eager up to {CELL - HEADERS >> 20} MiB, rendezvous above"]
+        return []
 
     def launch(
         self,
@@ -126,11 +137,47 @@ class Mpich(Family):
 
     def probe_environment(self, mpi: Mpi) -> dict[str, str]:
         """The summary that rank 0 prints at start, and UCX's own account of its transports."""
-        return {"MPIR_CVAR_DEBUG_SUMMARY": "1", "UCX_LOG_LEVEL": "info", "FI_LOG_LEVEL": "warn"}
+        # DEBUG_CVARS: the library repeats each control variable that it took from the environment.
+        return {"MPIR_CVAR_DEBUG_SUMMARY": "1", "MPIR_CVAR_DEBUG_CVARS": "1", "UCX_LOG_LEVEL": "info"}
 
     def read_probe(self, output: str) -> str:
-        """E.g. "ch4 ucx: posix, cma"."""
-        return ""
+        """E.g. "shm, netmod ucx cma sysv", or "netmod ucx tcp" where its shared memory was switched off.
+
+        Ranks of one node talk through MPICH's shared memory unless it repeats that NOLOCAL was set; the
+        network module is set up beside it all the same.
+        """
+        provider = re.findall(r"libfabric provider:\s*(\S+)", output)
+        ucx = _ucx.transports(output)
+        if provider:
+            netmod = f"netmod ofi {provider[0]}"
+        elif ucx or "UCX netmod" in output:
+            netmod = " ".join(["netmod ucx", *ucx])
+        else:
+            return ""
+        return netmod if re.search(r"MPIR_CVAR_NOLOCAL = [^0]", output) else f"shm, {netmod}"
+
+
+def _own_memory(wanted: frozenset[str]) -> bool:
+    """Whether MPICH's own shared memory is meant, not UCX's or libfabric's."""
+    return "shared-memory" in wanted and not wanted & {"ucx", "ofi"}
+
+
+def _force_ucx(protocol: str) -> dict[str, str]:
+    return {"UCX_RNDV_THRESH": "inf" if protocol == "eager" else "0"}
+
+
+def _force_in_memory(mpi: Mpi, protocol: str) -> dict[str, str]:
+    """Forced protocol in MPICH's own shared memory, for which 4.0.2 has no variable."""
+    if mpi.major < 5:
+        raise Unsupported(f"{mpi.id} does not let one force {protocol} in its shared memory; use stack ucx")
+    if protocol == "rendezvous":
+        return {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "0"}
+    return {
+        "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": str(CELL),
+        "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS": "16",
+        "MPIR_CVAR_CH4_PACK_BUFFER_SIZE": str(CELL),
+        "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": str(1 << 30),
+    }
 
 
 @cache

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from leadline.mpi.families import _ucx
 from leadline.mpi.family import (
     PLACEMENTS,
     PROTOCOLS,
@@ -20,11 +21,10 @@ from leadline.mpi.family import (
 from leadline.mpi.library import Mpi
 
 # Open MPI 4 refuses to run as root unless told twice; the runtime of 5 (PRRTE) wants the same, by its name.
-AS_ROOT = {
-    f"{owner}_ALLOW_RUN_AS_ROOT{twice}": "1" for owner in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")
-}
+AS_ROOT = ("{}_ALLOW_RUN_AS_ROOT", "{}_ALLOW_RUN_AS_ROOT_CONFIRM")
 UCX_WIRES = {"shared-memory": "sm", "tcp": "tcp"}
-OFI_WIRES = {"shared-memory": "shm", "tcp": "tcp"}
+MOST_EAGER = (4 << 20) + 256  # B, message and header; larger fragments exhaust the segment they are cut from
+INLINE = 256  # B, up to which pml ob1 sends within shared memory at once, whatever the limit says
 
 
 class OpenMpi(Family):
@@ -56,7 +56,7 @@ class OpenMpi(Family):
     ) -> dict[str, str]:
         """MCA parameters for `stack`; see `Family.environment`."""
         check(protocol, PROTOCOLS, "protocol")
-        settings = {**mpi.environment, **(AS_ROOT if is_root() else {})}
+        settings = {**mpi.environment, **(_as_root(mpi) if is_root() else {})}
         settings |= self._stack(mpi, transports(stack))
         if protocol != "default":
             settings |= self.force(mpi, protocol, stack)
@@ -100,7 +100,10 @@ class OpenMpi(Family):
                 f"{mpi.id} finds no usable shared-memory provider of libfabric; name one of the two alone"
             )
         settings = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi"}
-        settings["OMPI_MCA_osc"] = "pt2pt" if mpi.major < 5 else "^sm"
+        # One-sided: version 4 goes through the pml; 5 has only osc/rdma, kept off shared memory.
+        settings |= (
+            {"OMPI_MCA_osc": "pt2pt"} if mpi.major < 5 else {"OMPI_MCA_osc": "^sm", "OMPI_MCA_btl": "^sm"}
+        )
         if "tcp" in wanted:
             settings["OMPI_MCA_opal_common_ofi_provider_include"] = "tcp;ofi_rxm,tcp"
         return settings
@@ -111,21 +114,12 @@ class OpenMpi(Family):
         wanted = transports(stack)
         if protocol == "default":
             return {}
-        if "ucx" in wanted:
-            return {"UCX_RNDV_THRESH": "inf" if protocol == "eager" else "0"}
         if "ofi" in wanted:
             raise Unsupported(f"{mpi.id} leaves the protocol to libfabric's provider and cannot force it")
-        layers = [_memory_layer(mpi), "tcp"]
-        if protocol == "rendezvous":
-            # The smallest limit that each version accepts: the size of the matching header.
-            least = "56" if mpi.major < 5 else "80"
-            return {f"OMPI_MCA_btl_{layer}_eager_limit": least for layer in layers}
-        most = str((4 << 20) + 256)  # B, above the 1 MiB of the protocol benchmark
-        settings: dict[str, str] = {}
-        for layer in layers:
-            settings |= {f"OMPI_MCA_btl_{layer}_{name}": most for name in ("eager_limit", "max_send_size")}
-        # Fragments of the eager size are cut out of this segment.
-        return settings | {f"OMPI_MCA_btl_{_memory_layer(mpi)}_segment_size": str(512 << 20)}
+        ucx = {"UCX_RNDV_THRESH": "inf" if protocol == "eager" else "0"}
+        if "ucx" in wanted:
+            return ucx
+        return _limits(mpi, protocol) | ({} if wanted else ucx)  # by itself it takes UCX on a fast network
 
     def launch(
         self,
@@ -155,25 +149,75 @@ class OpenMpi(Family):
             command += ["-x", f"{name}={value}"]
         return command
 
-    def notes(self, mpi: Mpi) -> list[str]:
-        """That root was allowed, where it was."""
-        return [f"ran as root: set {', '.join(sorted(AS_ROOT))} to 1"] if is_root() else []
+    def notes(self, mpi: Mpi, stack: str = "default", protocol: str = "default") -> list[str]:
+        """That root was allowed, and how far a forced protocol and a chosen transport reach."""
+        wanted = transports(stack)
+        said = [f"ran as root: set {', '.join(_as_root(mpi))} to 1"] if is_root() else []
+        if mpi.major >= 5 and wanted and not wanted & {"shared-memory", "ucx"}:
+            said.append(
+                f"{mpi.id} keeps allocated windows in shared memory within a node, whatever the stack"
+            )
+        if wanted & {"ucx", "ofi"}:
+            return said
+        if protocol == "eager":
+            said.append(f"{mpi.id}: eager up to {MOST_EAGER >> 20} MiB, rendezvous above")
+        if protocol == "rendezvous" and wanted != {"tcp"}:
+            said.append(f"{mpi.id}: rendezvous above {INLINE} B, eager up to that within shared memory")
+        return said
 
     def probe_environment(self, mpi: Mpi) -> dict[str, str]:
         """Verbosity at which the selected pml, mtl and byte-transfer layers are named."""
         settings = {
             "OMPI_MCA_pml_base_verbose": "10",
             "OMPI_MCA_mtl_base_verbose": "10",
-            "OMPI_MCA_btl_base_verbose": "10",
-            "OMPI_MCA_bml_base_verbose": "10",
+            "OMPI_MCA_btl_base_verbose": "20",
+            "OMPI_MCA_osc_base_verbose": "10",
+            "OMPI_MCA_opal_common_ofi_verbose": "1",
             "UCX_LOG_LEVEL": "info",
         }
-        return settings | ({"OMPI_MCA_hook_comm_method_display": "send"} if mpi.major >= 5 else {})
+        return settings
 
     def read_probe(self, output: str) -> str:
-        """E.g. "pml ob1, btl self vader"."""
-        pml = re.findall(r"select: component (\w+) selected|selected (\w+) best priority", output)
-        return ", ".join(sorted({f"pml {a or b}" for a, b in pml}))
+        """E.g. "pml ob1, btl vader", "pml ucx, ucx cma sysv", "pml cm, mtl ofi net"; 5 adds its osc."""
+        pml = _named(r"selected (\w+) best priority", output)
+        mtl = _named(r"\(\s*mtl\) Selected component \[(\w+)\]", output) if "cm" in pml else []
+        layers = _named(r"mca: bml: Using (\w+) btl for send", output) if "ob1" in pml else []
+        provider = _named(r"mtl:ofi:prov: (\S+)", output) or _named(r"mtl:ofi:provider: (\S+)", output)
+        # Only the other frameworks' selections are told apart by name, so those of osc are what remains.
+        osc = [each for each in _named(r"select: component (\w+) selected", output) if each not in pml + mtl]
+        parts = {
+            "pml": pml,
+            "btl": [layer for layer in layers if layer != "self"] or layers,
+            "ucx": _ucx.transports(output) if "ucx" in pml else [],
+            "mtl": mtl + provider if mtl else [],
+            "osc": osc,
+        }
+        return ", ".join(f"{part} {' '.join(names)}" for part, names in parts.items() if names)
+
+
+def _named(pattern: str, output: str) -> list[str]:
+    """What `pattern` catches, each once, in alphabetical order: ranks print in any order."""
+    return sorted(set(re.findall(pattern, output)))
+
+
+def _as_root(mpi: Mpi) -> dict[str, str]:
+    """The variables that let root run it."""
+    owners = ["OMPI"] if mpi.major < 5 else ["OMPI", "PRTE"]
+    return {name.format(owner): "1" for owner in owners for name in AS_ROOT}
+
+
+def _limits(mpi: Mpi, protocol: str) -> dict[str, str]:
+    """Eager limits of the byte-transfer layers so low or so high that one protocol carries everything."""
+    memory = _memory_layer(mpi)
+    layers = (memory, "tcp")
+    if protocol == "rendezvous":
+        # The smallest limit that each version accepts: the size of the matching header.
+        least = "56" if mpi.major < 5 else "80"
+        return {f"OMPI_MCA_btl_{layer}_eager_limit": least for layer in layers}
+    names = [f"OMPI_MCA_btl_{layer}_{name}" for layer in layers for name in ("eager_limit", "max_send_size")]
+    settings = dict.fromkeys(names, str(MOST_EAGER))
+    # Fragments of the eager size are cut out of this segment.
+    return settings | {f"OMPI_MCA_btl_{memory}_segment_size": str(512 << 20)}
 
 
 def _memory_layer(mpi: Mpi) -> str:
