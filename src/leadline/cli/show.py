@@ -123,10 +123,13 @@ def _print(rows: list[dict[str, Any]], columns: Any) -> None:
         first = False
         title = f"{benchmark} {metric}" if metric else f"{benchmark}, not run"
         same = [_said(name, points[0][name]) for name in told if name not in varying]
-        click.secho(", ".join([title, *filter(None, same)]), bold=sys.stdout.isatty())
         cells = [{**{n: _value(n, row[n]) for n in varying}, **columns(row)} for row in points]
-        headings = {name: name for name in cells[0] if any(cell[name] for cell in cells)}
-        print_table(cells, headings)
+        headings = [name for name in cells[0] if any(cell[name] for cell in cells)]
+        if "remark" in headings and len(cells) > 1 and len({cell["remark"] for cell in cells}) == 1:
+            headings.remove("remark")
+            same.append(cells[0]["remark"])
+        click.secho(", ".join([title, *filter(None, same)]), bold=sys.stdout.isatty())
+        print_table(cells, {name: name for name in headings})
 
 
 def _fixed() -> set[str]:

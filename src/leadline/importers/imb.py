@@ -103,7 +103,8 @@ def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, 
         return "multistream", {"pairs": ranks // 2, "window": window}
     if part == "MPI-1 part" and name == "Biband" and ranks == 2:
         return "bibandwidth", {"window": window}
-    words = f"{'' if part == 'MPI-1 part' else part.replace(' part', '')} {name}"
+    kind = re.sub(r"^(?:MPI|IMB)-| part", "", part) if part != "MPI-1 part" else ""
+    words = f"{kind} {name}"
     return "imb_" + re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_"), {}
 
 
