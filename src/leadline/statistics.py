@@ -5,9 +5,8 @@ alike and independently. Everything here rests on ranks alone, so it holds for s
 values; the price is that few values reach only so much confidence, which is why every interval carries its
 own.
 
-Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd edition (1999), sections 3.2 (median), 5.1
-and 5.4 (Mann-Whitney, interval for a difference); J. L. Hodges and E. L. Lehmann, Ann. Math. Statist. 34
-(1963) 598.
+Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd edition (1999), on estimating quantiles and on
+the Mann-Whitney test; J. L. Hodges and E. L. Lehmann, Ann. Math. Statist. 34 (1963) 598.
 """
 
 from collections.abc import Sequence
@@ -229,7 +228,11 @@ def chance_of_ratio(a: Values, b: Values, ratio: float) -> tuple[float, float]:
     at_most = mann_whitney(len(a), len(b))
     chances = []
     for against in (int((differences <= 1e-12).sum()), int((differences >= -1e-12).sum())):
-        chances.append(float(at_most[against]) if against < at_most.size else 1.0)
+        if against < at_most.size:
+            chances.append(float(at_most[against]))
+        else:  # the distribution is symmetric, and only its lower half is kept
+            rest = differences.size - against - 1
+            chances.append(1 - float(at_most[rest]) if rest >= 0 else 1.0)
     return chances[0], chances[1]
 
 

@@ -63,7 +63,7 @@ def tail(launches: int, confidence: float = CONFIDENCE) -> float:
 
     Draws from n launches scatter too little by sqrt((n - 1) / n) and their scatter is itself estimated, so
     the quantile moves out as Student's t does: T. C. Hesterberg, What teachers should know about the
-    bootstrap, The American Statistician 69 (2015) 371, section 3.3 (expanded percentile interval).
+    bootstrap, The American Statistician 69 (2015) 371 (expanded percentile interval).
     """
     from scipy.special import stdtrit  # noqa: PLC0415  (slow to import)
 

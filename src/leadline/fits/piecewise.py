@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from leadline.fits import Fit, Parameter
+from leadline.fits import SWITCH, Fit, Parameter
 from leadline.fits._judge import criterion, line_parameters, squares
 from leadline.fits._segments import SHORTEST, costs, lines, partitions
 from leadline.fits._series import Series, pingpong
@@ -92,14 +92,10 @@ def _fit(source: Series) -> Fit:
 
 
 def _parameters(source: Series, starts: Index) -> tuple[list[Parameter], list[str]]:
-    """Line parameters of each piece and the switches between them, with intervals; and notes on the pieces."""
+    """Line parameters of each piece and the switches between, with intervals; and notes on the pieces."""
     x, y, draws = source.sizes, source.typical, source.draws
     many = np.broadcast_to(x, draws.shape)
-    drawn_starts = (
-        partitions(costs(many, draws), starts.size)[starts.size - 1][1] if starts.size > 1 else None
-    )
-    if drawn_starts is None:
-        drawn_starts = np.zeros((len(draws), 1), dtype=np.int64)
+    drawn_starts = partitions(costs(many, draws), starts.size)[-1][1]
     latencies, slopes = lines(x[None], y[None], starts[None])
     drawn_latencies, drawn_slopes = lines(many, draws, drawn_starts)
     parameters: list[Parameter] = []
@@ -107,10 +103,9 @@ def _parameters(source: Series, starts: Index) -> tuple[list[Parameter], list[st
     ends = [*starts[1:], x.size]
     for i, (first, end) in enumerate(zip(starts, ends, strict=True)):
         piece = f", piece {i + 1}" if starts.size > 1 else ""
-        found = line_parameters(
-            source, latencies[0, i], slopes[0, i], drawn_latencies[:, i], drawn_slopes[:, i]
-        )
-        low, _ = source.interval(drawn_slopes[:, i])
+        drawn = (drawn_latencies[:, i], drawn_slopes[:, i])
+        found = line_parameters(source, float(latencies[0, i]), float(slopes[0, i]), *drawn)
+        low, _ = source.interval(drawn[1])
         span = f"{format_bytes(int(x[first]))} to {format_bytes(int(x[end - 1]))}"
         flat = slopes[0, i] <= 0 or (low is not None and low <= 0)
         if flat:
@@ -137,7 +132,7 @@ def _switches(source: Series, starts: Index, drawn: Index) -> list[Parameter]:
             min(last, low if low is not None else last),
             max(first, high if high is not None else first),
         )
-        found.append(Parameter(f"protocol switch {i}", float(place), low, high, "B"))
+        found.append(Parameter(f"{SWITCH} {i}", float(place), low, high, "B"))
     return found
 
 
