@@ -1,0 +1,101 @@
+"""How ranks are started: by the library's own launcher, or by the batch system whose allocation this is.
+
+A batch system is a file in `launchers/` that holds `LAUNCHER`, an instance of a subclass of `Launcher`. Its
+command line answers the same request as `Family.launch`.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from leadline.errors import UsageError, suggest
+from leadline.mpi.family import Unsupported, family
+from leadline.mpi.library import Mpi
+
+AUTO, OWN = "auto", "mpirun"  # choose; the library's own
+
+
+class Launcher(ABC):
+    """A batch system's way of starting ranks."""
+
+    name: str
+
+    @abstractmethod
+    def inside(self, environ: Mapping[str, str]) -> bool:
+        """Whether this process runs inside an allocation of the system, with its command at hand."""
+
+    @abstractmethod
+    def obstacle(self, mpi: Mpi) -> str | None:
+        """Why the system cannot start programs of `mpi`; None when it can."""
+
+    @abstractmethod
+    def launch(
+        self,
+        mpi: Mpi,
+        ranks: int,
+        *,
+        placement: str = "default",
+        hosts: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        oversubscribe: bool = False,
+        agent: str | None = None,
+    ) -> list[str]:
+        """The command before the program; as `Family.launch`, but `agent` is not needed."""
+
+
+@cache
+def launchers() -> dict[str, Launcher]:
+    """Every batch system by name."""
+    package = import_module("leadline.mpi.launchers")
+    modules = [module.name for module in iter_modules(package.__path__) if not module.name.startswith("_")]
+    found = [import_module(f"{package.__name__}.{name}").LAUNCHER for name in modules]
+    return {each.name: each for each in found}
+
+
+def choose(mpi: Mpi, name: str = AUTO, environ: Mapping[str, str] | None = None) -> Launcher | None:
+    """The batch system that starts ranks of `mpi`; None for the library's own launcher.
+
+    Raises UsageError for an unknown name, Unsupported when the named one cannot be used here.
+    """
+    environ = os.environ if environ is None else environ
+    if name == OWN:
+        return None
+    if name == AUTO:
+        fit = (each for each in launchers().values() if each.inside(environ) and not each.obstacle(mpi))
+        return next(fit, None)
+    if name not in launchers():
+        raise UsageError(f"unknown launcher '{name}'{suggest(name, [AUTO, OWN, *launchers()])}")
+    chosen = launchers()[name]
+    if not chosen.inside(environ):
+        raise Unsupported(f"{name} starts ranks only inside an allocation, and this is none")
+    obstacle = chosen.obstacle(mpi)
+    if obstacle:
+        raise Unsupported(obstacle)
+    return chosen
+
+
+def launch(
+    mpi: Mpi,
+    ranks: int,
+    *,
+    launcher: str = AUTO,
+    placement: str = "default",
+    hosts: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    oversubscribe: bool = False,
+    agent: str | None = None,
+) -> list[str]:
+    """The command before the program, by the launcher that `choose` finds; see `Family.launch`."""
+    starter = choose(mpi, launcher) or family(mpi)
+    return starter.launch(
+        mpi,
+        ranks,
+        placement=placement,
+        hosts=hosts,
+        env=env,
+        oversubscribe=oversubscribe,
+        agent=agent,
+    )

@@ -1,0 +1,93 @@
+"""Slurm: `srun` inside an allocation, speaking PMIx with Open MPI and PMI-2 with MPICH and Intel MPI."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from leadline.mpi.family import PLACEMENTS, check
+from leadline.mpi.launcher import Launcher
+from leadline.mpi.library import Mpi
+from leadline.mpi.wrapper import ask
+
+SPOKEN = {"openmpi": ("pmix",), "mpich": ("pmi2",), "intel": ("pmi2",)}  # by family, the best first
+PMI2_PLACES = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib64/slurm*", "/opt/slurm/lib*")
+
+
+class Srun(Launcher):
+    """Slurm's `srun`."""
+
+    name = "srun"
+
+    def inside(self, environ: Mapping[str, str]) -> bool:
+        """SLURM_JOB_ID is set and `srun` is on PATH."""
+        return "SLURM_JOB_ID" in environ and shutil.which("srun", path=environ.get("PATH")) is not None
+
+    def obstacle(self, mpi: Mpi) -> str | None:
+        """Slurm's build may lack the plug-in that the library speaks with."""
+        wanted = SPOKEN.get(mpi.family, ())
+        if not wanted:
+            return f"srun: it is not known what {mpi.library} speaks with Slurm; use launcher mpirun"
+        if not set(wanted) & plugins():
+            return f"srun: this Slurm has no plug-in for {' or '.join(wanted)}, which {mpi.id} needs"
+        if mpi.family == "intel" and pmi2_library() is None:
+            return f"srun: {mpi.id} needs Slurm's libpmi2.so, which is not installed"
+        return None
+
+    def launch(
+        self,
+        mpi: Mpi,
+        ranks: int,
+        *,
+        placement: str = "default",
+        hosts: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        oversubscribe: bool = False,
+        agent: str | None = None,
+    ) -> list[str]:
+        """`srun`, which exports its whole environment; `env` comes on top through the command `env`.
+
+        (`--export` would split values at their commas.)
+        """
+        check(placement, PLACEMENTS, "placement")
+        spoken = next((each for each in SPOKEN[mpi.family] if each in plugins()), SPOKEN[mpi.family][0])
+        argv = ["srun", f"--mpi={spoken}", f"--ntasks={ranks}", "--kill-on-bad-exit=1"]
+        if placement == "nodes":
+            argv += [f"--nodes={len(hosts) or min(ranks, _nodes())}", "--distribution=cyclic:block"]
+        elif placement == "sockets":
+            argv += ["--nodes=1", "--distribution=block:cyclic"]
+        elif placement == "core-group":
+            argv += ["--nodes=1", "--distribution=block:block"]
+        else:
+            argv += ["--distribution=block:block"]
+        argv += ["--overcommit", "--cpu-bind=none"] if oversubscribe else ["--cpu-bind=cores"]
+        if hosts:
+            argv += [f"--nodelist={','.join(hosts)}"]
+        given = dict(env or {})
+        library = pmi2_library() if mpi.family == "intel" else None
+        if library:
+            given["I_MPI_PMI_LIBRARY"] = str(library)
+        return [*argv, "env", *(f"{name}={value}" for name, value in given.items())] if given else argv
+
+
+def _nodes() -> int:
+    """Nodes of the allocation."""
+    said = os.environ.get("SLURM_JOB_NUM_NODES", "1")
+    return int(said) if said.isdigit() else 1
+
+
+@cache
+def plugins() -> frozenset[str]:
+    """The interfaces that this Slurm offers, as `srun --mpi=list` names them."""
+    return frozenset(ask(["srun", "--mpi=list"], os.environ).split())
+
+
+@cache
+def pmi2_library() -> Path | None:
+    """Slurm's PMI-2 library, which Intel MPI loads by name; None where there is none."""
+    found = [path for place in PMI2_PLACES for path in Path("/").glob(f"{place[1:]}/libpmi2.so*")]
+    return found[0] if found else None
+
+
+LAUNCHER = Srun()
