@@ -28,7 +28,7 @@ def test_coordinates_are_the_columns_that_are_no_fields() -> None:
     table = frame([row(bytes=8, buffers="reused"), row(benchmark="bandwidth", bytes=16, window=64)])
     assert point_columns(table) == ["bytes", "buffers", "window"]
     assert table["window"].to_list() == [None, 64]
-    assert (table.schema["bytes"], table.schema["buffers"]) == (pl.Int64, pl.String)
+    assert [table.schema[name] for name in ("bytes", "buffers")] == [pl.Int64(), pl.String()]
 
 
 def test_a_coordinate_that_is_a_word_anywhere_is_a_word_everywhere() -> None:

@@ -61,6 +61,14 @@ class Verbs(click.Group):
         with formatter.section("Verbs"):
             formatter.write_dl([(name, summary(_file(name))) for name in self.list_commands(ctx)])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb; a reader of its output that leaves, such as `head`, has what it wanted."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # here, since click would make an exit code 1 of it
+            _stop_writing()
+            ctx.exit(0)
+
     def main(self, args: Sequence[str] | None = None, *arguments: Any, **options: Any) -> NoReturn:
         """Run a verb and leave with its exit code; whatever fails is said in one line."""
         options["standalone_mode"] = False
@@ -77,8 +85,7 @@ class Verbs(click.Group):
         except (KeyboardInterrupt, click.Abort):
             _fail("interrupted", INTERRUPTED)
         except BrokenPipeError:
-            # The reader, such as `head`, has what it wanted. Nothing more may be written, not even at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _stop_writing()
             sys.exit(0)
         # With standalone_mode off, `ctx.exit(code)` becomes the result.
         sys.exit(result if isinstance(result, int) else 0)
@@ -111,6 +118,11 @@ def _told(problem: click.ClickException) -> str:
     if isinstance(problem, click.UsageError) and problem.ctx is not None and "?" not in text:
         return f"{text.rstrip('.')}; see '{problem.ctx.command_path} --help'"
     return text
+
+
+def _stop_writing() -> None:
+    """Send the standard output nowhere: what is still to be flushed at exit must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(sentence: str, code: int) -> NoReturn:

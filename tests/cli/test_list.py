@@ -1,0 +1,81 @@
+"""`list` shows benchmarks, plans, MPIs and metrics, as tables and as JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import plan_files, registry
+from leadline.cli import main
+from leadline.registry import Benchmark, Metric, Sweep
+
+PINGPONG = Benchmark(
+    "pingpong",
+    "How long does one message take?",
+    2,
+    2,
+    (Sweep("bytes", "B", "bytes", (0, 8), "message size"),),
+    (Metric("latency", "s", "lower", "half of one round trip"),),
+)
+
+
+@pytest.fixture(autouse=True)
+def one_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registry without a compiler."""
+    monkeypatch.setattr(registry, "benchmarks", lambda ranks=2: {"pingpong": PINGPONG})
+
+
+def listed(*words: str) -> str:
+    """What `leadline list` prints."""
+    result = CliRunner().invoke(main, ["list", *words])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def listed_json(what: str) -> list[dict[str, Any]]:
+    """The objects that `leadline list WHAT --json` prints."""
+    rows: list[dict[str, Any]] = json.loads(listed(what, "--json"))
+    return rows
+
+
+def test_benchmarks() -> None:
+    """Name, question, sweeps and metrics, with their units."""
+    (row,) = listed_json("benchmarks")
+    assert (row["name"], row["question"]) == ("pingpong", "How long does one message take?")
+    assert [(s["name"], s["unit"], s["default"]) for s in row["sweeps"]] == [("bytes", "B", [0, 8])]
+    assert [(m["name"], m["unit"], m["better"]) for m in row["metrics"]] == [("latency", "s", "lower")]
+    assert listed("benchmarks").splitlines()[1].split("  ")[0] == "pingpong"
+
+
+def test_metrics() -> None:
+    """One row a metric, with the benchmark that measures it."""
+    assert listed_json("metrics") == [
+        {
+            "benchmark": "pingpong",
+            "metric": "latency",
+            "unit": "s",
+            "better": "lower",
+            "description": "half of one round trip",
+        }
+    ]
+
+
+def test_plans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shipped plans with their questions; one that is broken is still listed."""
+    (tmp_path / "quick.toml").write_text('question = "What does it cost?"\n')
+    (tmp_path / "broken.toml").write_text("= 3\n")
+    monkeypatch.setattr(plan_files, "shipped", lambda: {p.stem: p for p in sorted(tmp_path.glob("*.toml"))})
+    assert [(row["name"], row["question"]) for row in listed_json("plans")] == [
+        ("broken", ""),
+        ("quick", "What does it cost?"),
+    ]
+
+
+def test_mpis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What discovery tells, as it tells it."""
+    row = {"id": "mpich-4.0.2", "library": "MPICH", "version": "4.0.2", "origin": "Debian", "launcher": None}
+    monkeypatch.setattr("leadline.mpi.discover.rows", lambda: [row])
+    assert listed_json("mpis") == [row]
+    assert listed("mpis").splitlines()[1].split() == ["mpich-4.0.2", "MPICH", "4.0.2", "Debian"]
