@@ -1,0 +1,103 @@
+"""The verb that writes the page about runs, and its figures for papers."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from leadline.cli._types import Run, newest_run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PAGE = "report.html"
+
+
+@click.command()
+@click.argument("runs", type=Run(), metavar="[RUN]...", nargs=-1)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    default=Path("report") / PAGE,
+    show_default=True,
+    help=f"The page to write, or a directory for {PAGE}.",
+)
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Also draw every figure into DIR, as SVG, PNG and PDF.",
+)
+@click.option("--open", "show", is_flag=True, help="Open the page when it is written.")
+def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show: bool) -> None:
+    """Write a page that says what the machine costs, from one run or several.
+
+    RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
+    Several runs stand beside one another in every figure. The page is one file that opens from disk and
+    needs no network; the last line printed is its path.
+    """
+    from leadline import report, store  # noqa: PLC0415  (heavy imports only when the verb is used)
+
+    paths = list(dict.fromkeys(runs)) or [newest_run()]
+    if output.is_dir() or not output.suffix:
+        output /= PAGE
+    records = _together(paths)
+    provenances = [
+        {"run": path.name, **store.provenance(path), "plan_text": store.plan_text(path)} for path in paths
+    ]
+    if figures is not None:
+        click.echo(f"{len(_draw(records, figures))} files in {figures}")
+    with _told(f"writing {output}"):
+        page = report.write(records, provenances, output)
+    click.echo(page)
+    if show:
+        click.launch(page.resolve().as_uri())
+
+
+def _together(paths: list[Path]) -> "pl.DataFrame":
+    """The records of all runs, under names that tell them apart: by path where two have one name."""
+    import polars as pl  # noqa: PLC0415
+
+    from leadline import record, store  # noqa: PLC0415
+
+    tables = [store.load(path) for path in paths]
+    names = [name for table in tables for name in table.get_column("run").unique().to_list()]
+    clashes = [name for name in set(names) if names.count(name) > 1]
+    by_path = [
+        table.with_columns(
+            run=pl.when(pl.col("run").is_in(clashes)).then(pl.lit(str(path))).otherwise(pl.col("run"))
+        )
+        for path, table in zip(paths, tables, strict=True)
+    ]
+    return record.concat(by_path if clashes else tables)
+
+
+def _draw(records: "pl.DataFrame", directory: Path) -> list[Path]:
+    """The files of the figures; a terminal sees a bar meanwhile."""
+    from leadline import report  # noqa: PLC0415
+
+    if not sys.stderr.isatty():
+        return report.write_figures(records, directory)
+    with click.progressbar(label="drawing figures", length=1, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        return report.write_figures(records, directory, progress)
+
+
+@contextmanager
+def _told(words: str) -> Iterator[None]:
+    """While the block runs, a terminal is told what goes on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    with Console(file=sys.stderr).status(words):
+        yield

@@ -1,0 +1,72 @@
+"""The report: one page that says what the machine costs, and its figures for papers.
+
+`write` makes the page, `write_figures` the files. Both derive everything from the records; what the page says
+is composed in `page`, how it looks is in `templates/` and `theme`, and each figure is a file in `figures/`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leadline.errors import LeadlineError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from leadline.report.page import Findings
+
+
+def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out: Path) -> Path:
+    """Write the page about `records` to the file `out` and return it.
+
+    `provenances` is one table of facts a run. Besides what `leadline.provenance` gathers, its "run" is the
+    run's name, its "plan_text" the plan, and its "benchmarks" what the registry says of them. Raises
+    LeadlineError when there is no record, or no place to write.
+    """
+    from leadline.report import page, render  # noqa: PLC0415  (imports polars and the figures)
+
+    with render.prefetched():
+        composed = page.compose(_findings(records), provenances)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(render.html(composed), encoding="utf-8")
+    except OSError as problem:
+        raise LeadlineError(f"cannot write the report to {out}: {problem.strerror}") from problem
+    return out
+
+
+def write_figures(
+    records: "pl.DataFrame", directory: Path, progress: Callable[[int, int], None] | None = None
+) -> list[Path]:
+    """Draw every figure about `records` into `directory` as SVG, PNG and PDF, and return the files.
+
+    `progress` is told after each figure how many are drawn, and of how many. Raises LeadlineError when
+    there is no record, or no place to write.
+    """
+    from leadline.report import render  # noqa: PLC0415
+    from leadline.report.figures import draw  # noqa: PLC0415
+
+    findings = _findings(records)
+    drawn = [figure for name in findings.benchmarks() for figure in draw(findings.subject(name))]
+    specs = [spec for figure in drawn for spec in render.on_paper(figure)]
+    paths: list[Path] = []
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for done, (name, spec) in enumerate(specs, start=1):
+            paths += render.files(name, spec, directory)
+            if progress is not None:
+                progress(done, len(specs))
+    except OSError as problem:
+        raise LeadlineError(f"cannot write figures to {directory}: {problem.strerror}") from problem
+    return paths
+
+
+def _findings(records: "pl.DataFrame") -> "Findings":
+    """The records with their summary and fits."""
+    from leadline.fits import fit_all  # noqa: PLC0415
+    from leadline.report.page import Findings  # noqa: PLC0415
+    from leadline.summary import summarise  # noqa: PLC0415
+
+    if records.is_empty():
+        raise LeadlineError("there is nothing to report: the records are empty; measure with 'leadline run'")
+    return Findings.of(records, summarise(records), fit_all(records))

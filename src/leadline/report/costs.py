@@ -1,0 +1,159 @@
+"""The first screen: what messages cost, one card a series (library, stack, placement, run).
+
+Latency is the ping-pong's at 8 B with reused buffers; the asymptotic bandwidth, the size at which half of
+it is reached and the protocol switches come from the fit with the best criterion that tells them (piecewise
+before others); the streamed bandwidth is the best of the windowed benchmark; the noise is what the next
+launch may show.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from leadline import units
+from leadline.report.figures import Entry
+from leadline.report.figures._fitted import switches
+from leadline.report.subject import HEADLINE, Names, Row, usual
+from leadline.report.theme import SHAPES, hue
+from leadline.report.words import Told, next_launch, tell
+
+if TYPE_CHECKING:
+    from leadline.fits import Fit, Parameter
+
+_FITTED = {"bandwidth": "asymptotic bandwidth", "half-bandwidth size": "half-bandwidth size"}
+PREFERENCE = ("piecewise", "ends", "least_squares")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of a card: what is told, in one or more quantities."""
+
+    name: str
+    told: list[Told]
+    lead: bool = False
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A card: a series and what it costs. `latency` and `bandwidth` are for the verdicts."""
+
+    name: str
+    entry: Entry
+    facts: list[Fact]
+    latency: Row | None = None
+    fit: "Fit | None" = None
+    streamed: Row | None = None
+    where: str = ""
+    mark: str = ""
+    switches: list["Parameter"] = field(default_factory=list)
+
+
+def costs(rows: Sequence[Row], fits: Sequence["Fit"], names: Names) -> list[Cost]:
+    """A card for every series that has a ping-pong or a bandwidth."""
+    cards = []
+    for series in names.order:
+        own = [row for row in rows if names.series(row) == series]
+        latency = headline(own)
+        streamed = best(own)
+        if latency is None and streamed is None:
+            continue
+        fitted = [fit for fit in fits if names.series(fit.series) == series and usual(fit.series)]
+        cards.append(_card(series, names, latency, streamed, fitted))
+    return cards
+
+
+def headline(rows: Iterable[Row]) -> Row | None:
+    """The ping-pong's latency at 8 B, else at the size nearest to it."""
+    found = [
+        row
+        for row in rows
+        if row["benchmark"] == "pingpong" and row["metric"] == "latency" and row.get("bytes") is not None
+    ]
+    found = [row for row in found if usual(row)] or found
+    return min(found, key=lambda row: abs(row["bytes"] - HEADLINE), default=None)
+
+
+def best(rows: Iterable[Row]) -> Row | None:
+    """The point of the windowed bandwidth benchmark with the highest bandwidth."""
+    found = [row for row in rows if row["benchmark"] == "bandwidth" and row["metric"] == "bandwidth"]
+    return max((row for row in found if usual(row)), key=lambda row: row["value"], default=None)
+
+
+def _card(
+    series: str, names: Names, latency: Row | None, streamed: Row | None, fits: Sequence["Fit"]
+) -> Cost:
+    """The card of one series from its headline points and its fits."""
+    index = names.index(series)
+    entry = Entry("series", series, hue(index), SHAPES[index % len(SHAPES)])
+    facts = []
+    if latency is not None:
+        facts.append(_quantity(f"latency at {units.format_bytes(latency['bytes'])}", latency, lead=True))
+    fit = preferred(fits)
+    if fit is not None:
+        facts += _fitted(fit)
+    if streamed is not None:
+        size = units.format_bytes(streamed["bytes"]) if streamed.get("bytes") is not None else ""
+        facts.append(_quantity("streamed bandwidth", streamed, note=f"at {size}" if size else ""))
+    found = [each for one in fits if one.name == PREFERENCE[0] for each in switches(one)]
+    if any(one.name == PREFERENCE[0] for one in fits):
+        facts.append(Fact("protocol switches", [Told(each.told()) for each in found] or [Told("none found")]))
+    if latency is not None:
+        facts.append(Fact("next launch", [_noise(latency)]))
+    where = _where(latency or streamed, names)
+    return Cost(series, entry, facts, latency, fit, streamed, where, _mark(latency), found)
+
+
+def preferred(fits: Sequence["Fit"]) -> "Fit | None":
+    """The fit that the first screen quotes: the first of PREFERENCE that tells a bandwidth."""
+    ranked = {name: place for place, name in enumerate(PREFERENCE)}
+    telling = [fit for fit in fits if fit.name in ranked and fit.parameter("bandwidth") is not None]
+    return min(telling, key=lambda fit: ranked[fit.name], default=None)
+
+
+def _quantity(name: str, row: Row, note: str = "", lead: bool = False) -> Fact:
+    """A measured point as a line of a card."""
+    quantity = tell(
+        row["value"], row["unit"], row.get("low"), row.get("high"), confidence=row.get("confidence")
+    )
+    return Fact(name, [quantity, *([Told("", note=note)] if note else [])], lead)
+
+
+def _fitted(fit: "Fit") -> list[Fact]:
+    """Asymptotic bandwidth and half-bandwidth size of a fit, with their flags."""
+    facts = []
+    for name, shown in _FITTED.items():
+        found = fit.parameter(name)
+        if found is not None:
+            quantity = tell(found.value, found.unit, found.low, found.high, flag=found.flag)
+            facts.append(Fact(shown, [quantity, *([Told("", note=found.flag)] if found.flag else [])]))
+    return facts
+
+
+def _noise(row: Row) -> Told:
+    """Where the next launch's latency lies, and how far that is from the median."""
+    coming = next_launch(row)
+    low, high = row.get("next_low"), row.get("next_high")
+    if low is None or high is None or not row["value"]:
+        return Told(units.MISSING, note="one launch")
+    reach = max(high - row["value"], row["value"] - low) / row["value"]
+    note = f"±{100 * reach:.2g} %" + (f", {coming.note}" if coming.note else "")
+    return Told(coming.value, note=note)
+
+
+def _where(row: Row | None, names: Names) -> str:
+    """What the series ran over, and on how many launches it stands."""
+    if row is None:
+        return ""
+    untold = [name for name in ("placement", "stack") if name not in names.differing]
+    words = [str(row[name]) for name in untold if row.get(name) not in (None, "default")]
+    if row.get("transport"):
+        words.append(f"over {row['transport']}")
+    words.append(f"{row['launches']} launch{'es' if row['launches'] != 1 else ''}")
+    return ", ".join(words)
+
+
+def _mark(row: Row | None) -> str:
+    """A warning for a card whose latency was disturbed."""
+    if row is None or not row.get("disturbed"):
+        return ""
+    return f"{'Meaningless' if row.get('meaningless') else 'Disturbed'}: {row.get('disturbance') or ''}"

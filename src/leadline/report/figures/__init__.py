@@ -1,0 +1,75 @@
+"""The figures of a report, one file each, found here by looking.
+
+A figure file holds two functions: `applies(subject) -> bool` says whether it has something to draw, and
+`describe(subject) -> list[Figure]` draws it, as Vega-Lite descriptions in plain dictionaries. Files whose
+names begin with an underscore hold what several figures share. `generic` draws whatever metric no other
+file drew.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from leadline.report.subject import Subject
+
+FALLBACK = "generic"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of a figure's legend, which the page shows as a button that hides and shows what it names.
+
+    `kind` is series, variant, fit or choice; of the choices exactly one is shown at a time.
+    """
+
+    kind: str
+    name: str
+    colour: str = ""
+    shape: str = ""
+    dash: tuple[int, ...] = ()
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: `name` for files and anchors, `title`, how to read it (`caption`), and its description.
+
+    `metrics` are those of its benchmark that it shows; the fallback leaves them out.
+    """
+
+    name: str
+    title: str
+    spec: dict[str, Any]
+    caption: str = ""
+    metrics: tuple[str, ...] = ()
+    legend: tuple[Entry, ...] = ()
+
+
+@cache
+def members() -> dict[str, ModuleType]:
+    """Every figure file by name."""
+    return {
+        found.name: importlib.import_module(f"{__name__}.{found.name}")
+        for found in pkgutil.iter_modules(__path__)
+        if not found.name.startswith("_")
+    }
+
+
+def draw(subject: Subject) -> Iterator[Figure]:
+    """All figures of one benchmark: those of the files that apply, then the fallback for the metrics left."""
+    if not subject.rows:
+        return
+    shown: set[str] = set()
+    for name, member in members().items():
+        if name != FALLBACK and member.applies(subject):
+            for figure in member.describe(subject):
+                shown |= set(figure.metrics)
+                yield figure
+    left = [row for row in subject.rows if row["metric"] not in shown]
+    if left:
+        rest = Subject(subject.benchmark, left, subject.names, subject.records, subject.fits)
+        yield from members()[FALLBACK].describe(rest)

@@ -1,0 +1,151 @@
+"""A quantity along a sweep: points, their intervals as bands, fits as lines over them, switches as rules."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from leadline.report import theme
+from leadline.report.figures import Entry, Figure
+from leadline.report.figures._axes import Channel, counts, quantity, sizes, titled
+from leadline.report.figures._fitted import Overlay, overlay
+from leadline.report.figures._points import HIDING, Datum, data, tooltip
+from leadline.report.figures._split import Split
+from leadline.report.subject import SIZES, Row, Subject
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+HEIGHT = 340
+Layer = dict[str, Any]
+
+
+def curve(
+    subject: Subject,
+    metric: str,
+    *,
+    name: str,
+    title: str,
+    caption: str = "",
+    x: str = "bytes",
+    x_title: str | None = None,
+    axis: Channel | None = None,
+    by: str | None = None,
+    log: bool = True,
+    fits: bool = False,
+    keep: Callable[[Row], bool] = lambda row: True,
+) -> Figure:
+    """A figure of `metric` along the sweep `x`, a colour a group and a dash a variant.
+
+    `axis` is the x channel where the usual one (titled `x_title`) does not do; `by` makes a coordinate the
+    groups; `log` asks for a logarithmic y axis; `fits` overlays the models; `keep` chooses rows.
+    """
+    rows = [row for row in subject.of(metric) if row.get(x) is not None and keep(row)]
+    split = Split.of(subject, rows, (x,), by)
+    points = data(rows, split, x, log)
+    drawn = overlay(subject, metric, split, [point["x"] for point in points]) if fits else Overlay()
+    spec = {
+        "$schema": SCHEMA,
+        "description": title,
+        "width": "container",
+        "height": HEIGHT,
+        "params": [{"name": "hidden", "value": [entry.name for entry in drawn.legend if entry.hidden]}],
+        "datasets": {"points": points, **drawn.datasets()},
+        "encoding": {
+            "x": axis or _axis(x, x_title, [row[x] for row in rows]),
+            "color": split.colour(),
+        },
+        "layer": [
+            *_lines(points, split, _heights(points, metric, rows, log), drawn),
+            *point_layers(points, split, metric, x, _heights(points, metric, rows, log)),
+        ],
+    }
+    legend = (*split.legend(), *drawn.legend)
+    return Figure(name, title, spec, caption, (metric,), legend)
+
+
+def _axis(x: str, title: str | None, values: Sequence[float]) -> Channel:
+    """The usual x axis of a sweep."""
+    if x in SIZES:
+        return sizes([int(value) for value in values], title or "message size")
+    return counts(values, title or x)
+
+
+def _heights(points: list[Datum], metric: str, rows: list[Row], log: bool) -> Channel:
+    """The y axis of the points."""
+    unit = rows[0]["unit"] if rows else "1"
+    return quantity(titled(metric, unit), [point["y"] for point in points], log)
+
+
+def _lines(points: list[Datum], split: Split, y: Channel, drawn: Overlay) -> list[Layer]:
+    """What lies below the points: intervals, lines from point to point, fits and switches."""
+    dashed = {"strokeDash": split.dashes()}
+    faint = 0.45 if drawn.lines else 0.9
+    joining = {"detail": {"field": "v", "type": "nominal"}} if drawn.lines else dashed
+    return [
+        *_intervals(points, y),
+        {
+            "data": {"name": "points"},
+            "transform": [{"filter": HIDING}],
+            "mark": {"type": "line", "strokeWidth": 1 if drawn.lines else 1.6, "opacity": faint},
+            "encoding": {"y": y, **joining},
+        },
+        *drawn.layers(y, dashed),
+    ]
+
+
+def _intervals(points: list[Datum], y: Channel) -> list[Layer]:
+    """Intervals as bands along a series, and as a bar where a point stands alone; no layer without data."""
+    encoding = {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "detail": {"field": "v", "type": "nominal"}}
+    marks = {
+        False: {"type": "area", "opacity": 0.18},
+        True: {"type": "rule", "strokeWidth": 5, "opacity": 0.3, "strokeCap": "round"},
+    }
+    there = {"a" in point for point in points if point.get("lo") is not None}
+    return [
+        {
+            "data": {"name": "points"},
+            "transform": [
+                {"filter": f"{HIDING} && isValid(datum.lo) && isValid(datum.a) == {str(alone).lower()}"}
+            ],
+            "mark": mark,
+            "encoding": encoding,
+        }
+        for alone, mark in marks.items()
+        if alone in there
+    ]
+
+
+def point_layers(points: list[Datum], split: Split, metric: str, x: str | None, y: Channel) -> list[Layer]:
+    """The points: filled, and hollow where the noise made the interval meaningless."""
+    encoding = {"y": y, "shape": split.shapes(), "tooltip": tooltip(points, metric, x)}
+    layers: list[Layer] = [
+        {
+            "data": {"name": "points"},
+            "transform": [{"filter": f"{HIDING} && !isValid(datum.m)"}],
+            "mark": {"type": "point", "filled": True, "size": 34, "opacity": 1},
+            "encoding": encoding,
+        }
+    ]
+    if any("m" in point for point in points):
+        hollow = {"type": "point", "filled": False, "fill": theme.token("paper"), "size": 40, "opacity": 1}
+        layers.append(
+            {
+                "data": {"name": "points"},
+                "transform": [{"filter": f"{HIDING} && isValid(datum.m)"}],
+                "mark": hollow,
+                "encoding": encoding,
+            }
+        )
+    return layers
+
+
+def caption_of(subject: Subject, *sentences: str) -> str:
+    """A caption: how to read the figure, with the meaning of bands and of hollow points where there are
+    any.
+    """
+    said = list(sentences)
+    if any(row.get("low") is not None for row in subject.rows):
+        said.append("Bands are 95 % intervals of the median over launches.")
+    if any(row.get("meaningless") for row in subject.rows):
+        said.append("Hollow points: disturbed so much that their interval means nothing.")
+    return " ".join(said)
+
+
+__all__ = ["HEIGHT", "SCHEMA", "Entry", "Layer", "caption_of", "curve", "point_layers"]

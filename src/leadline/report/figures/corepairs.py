@@ -1,0 +1,122 @@
+"""Which cores of a node are close to one another: every pair's latency and bandwidth, as a matrix?"""
+
+from typing import Any
+
+from leadline.report import theme
+from leadline.report.figures import Entry, Figure
+from leadline.report.figures._axes import axis_unit, titled
+from leadline.report.figures._curve import SCHEMA
+from leadline.report.figures._points import datum, tooltip
+from leadline.report.figures._split import Split
+from leadline.report.subject import Row, Subject
+
+BENCHMARK = "corepairs"
+_LABELLED = 12  # cores; up to so many each cell has room for its number
+_HEIGHT = (120, 30, 620)  # px: least, for each core, most
+_CHOSEN = "datum.c == chosen"
+
+
+def applies(subject: Subject) -> bool:
+    """The core-pair benchmark, whose pairs are written "0-1"."""
+    return subject.benchmark == BENCHMARK and "pair" in subject.sweeps
+
+
+def describe(subject: Subject) -> list[Figure]:
+    """A matrix for every metric; one series and size at a time, chosen in the legend."""
+    return [_matrix(subject, metric) for metric in subject.metrics]
+
+
+def ends(row: Row) -> tuple[int, int]:
+    """The two cores of a pair: "3-11" is (3, 11)."""
+    first, second = row["pair"].split("-", 1)
+    return int(first), int(second)
+
+
+def _matrix(subject: Subject, metric: str) -> Figure:
+    """The matrix of one metric, with the choices of series and size that it can show."""
+    rows = subject.of(metric)
+    split = Split.of(subject, rows, ("pair",))
+    cells: list[dict[str, Any]] = []
+    for row in rows:
+        first, second = ends(row)
+        point = {**datum(row, split, "pair"), "c": _choice(split, row)}
+        cells += [{**point, "a": first, "b": second}, {**point, "a": second, "b": first}]
+    choices = list(dict.fromkeys(cell["c"] for cell in cells))
+    words = metric.replace("_", " ")
+    title = f"{words.capitalize()} between every two cores"
+    cores = len({cell["a"] for cell in cells} | {cell["b"] for cell in cells})
+    least, each, most = _HEIGHT
+    spec = {
+        "$schema": SCHEMA,
+        "description": title,
+        "width": "container",
+        "height": max(least, min(each * cores, most)),
+        "params": [{"name": "chosen", "value": choices[0] if choices else ""}],
+        "data": {"values": cells},
+        "transform": [{"filter": _CHOSEN}],
+        "encoding": {"x": _cores("a"), "y": _cores("b")},
+        "layer": _layers(cells, metric, rows[0]["unit"], cores),
+    }
+    legend = tuple(Entry("choice", choice, hidden=choice != choices[0]) for choice in choices)
+    caption = "Row and column are the cores; the darker, the higher."
+    return Figure(f"corepairs-{metric.replace('_', '-')}", title, spec, caption, (metric,), legend)
+
+
+def _choice(split: Split, row: Row) -> str:
+    """The name of the matrix that a row belongs to."""
+    return " · ".join(word for word in (split.group(row), split.variant(row)) if word)
+
+
+def _cores(field: str) -> dict[str, Any]:
+    """An axis of cores."""
+    axis = {"labelAngle": 0, "labelOverlap": "greedy", "ticks": False, "domain": False}
+    scale = {"paddingInner": 0.04}
+    return {"field": field, "type": "ordinal", "title": "core", "axis": axis, "scale": scale}
+
+
+def _layers(cells: list[dict[str, Any]], metric: str, unit: str, cores: int) -> list[dict[str, Any]]:
+    """Coloured cells, and their numbers where there is room."""
+    scale = {"range": theme.HEAT, "interpolate": "lab", "zero": False}
+    name = axis_unit(unit)[1]
+    legend = {
+        "title": titled(metric, unit),
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": 160,
+    }
+    told = [{"field": "p", "type": "nominal", "title": "pair"}, *tooltip(cells, metric, None)]
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "rect", "cornerRadius": 2},
+            "encoding": {
+                "color": {"field": "y", "type": "quantitative", "scale": scale, "legend": legend},
+                "tooltip": told,
+            },
+        }
+    ]
+    if cores <= _LABELLED and name:
+        layers.append(
+            {
+                "transform": [
+                    {
+                        "joinaggregate": [
+                            {"op": "min", "field": "y", "as": "lo"},
+                            {"op": "max", "field": "y", "as": "hi"},
+                        ]
+                    },
+                    {
+                        "calculate": "datum.hi > datum.lo ? (datum.y - datum.lo) / (datum.hi - datum.lo) : 0",
+                        "as": "k",
+                    },
+                ],
+                "mark": {"type": "text", "fontSize": 10},
+                "encoding": {
+                    "text": {"field": "y", "type": "quantitative", "format": ".3~g"},
+                    "color": {
+                        "condition": {"test": "datum.k > 0.45", "value": "#ffffff"},
+                        "value": "#0c2438",
+                    },
+                },
+            }
+        )
+    return layers

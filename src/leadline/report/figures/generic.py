@@ -1,0 +1,35 @@
+"""What does a benchmark say that has no figure of its own: its first numeric sweep as x, the rest as
+series.
+"""
+
+from leadline.report.figures import Figure
+from leadline.report.figures._curve import caption_of, curve
+from leadline.report.figures._dots import dots
+from leadline.report.subject import Row, Subject, varying
+
+
+def applies(subject: Subject) -> bool:
+    """Any benchmark with numbers."""
+    return bool(subject.rows)
+
+
+def describe(subject: Subject) -> list[Figure]:
+    """A figure for every metric: a curve where a number was swept, else a dot for every point."""
+    return [_one(subject, metric) for metric in subject.metrics]
+
+
+def _one(subject: Subject, metric: str) -> Figure:
+    """The figure of one metric."""
+    rows = subject.of(metric)
+    name = f"{subject.benchmark}-{metric}".replace("_", "-")
+    title = f"{metric.replace('_', ' ').capitalize()} of {subject.benchmark}"
+    x = along(subject, rows)
+    if x is None:
+        return dots(subject, [metric], name=name, title=title, caption=caption_of(subject))
+    return curve(subject, metric, name=name, title=title, caption=caption_of(subject), x=x)
+
+
+def along(subject: Subject, rows: list[Row]) -> str | None:
+    """The first sweep of numbers that takes more than one value: the x axis."""
+    numeric = [name for name in subject.sweeps if all(not isinstance(row.get(name), str) for row in rows)]
+    return next(iter(varying(rows, numeric)), None)

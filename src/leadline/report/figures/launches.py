@@ -1,0 +1,119 @@
+"""Do launches differ, and does the machine change while it is measured: the headline latency launch by
+launch?
+"""
+
+from typing import Any
+
+import polars as pl
+
+from leadline import units
+from leadline.estimates import launch_estimates
+from leadline.report.figures import Figure
+from leadline.report.figures._axes import axis_unit, counts, quantity, titled
+from leadline.report.figures._curve import HEIGHT, SCHEMA
+from leadline.report.figures._points import HIDING, rounded
+from leadline.report.figures._split import Split
+from leadline.report.subject import HEADLINE, Row, Subject, usual
+
+BENCHMARK, METRIC = "pingpong", "latency"
+_FEWEST = 2  # launches; one says nothing about how launches differ
+
+
+def applies(subject: Subject) -> bool:
+    """The ping-pong where it was launched more than once."""
+    return subject.benchmark == BENCHMARK and any(
+        (row["launches"] or 0) >= _FEWEST for row in headline(subject)
+    )
+
+
+def headline(subject: Subject) -> list[Row]:
+    """The rows of the smallest message that the report leads with: 8 B, or the size nearest to it."""
+    rows = [row for row in subject.of(METRIC) if row.get("bytes") is not None]
+    rows = [row for row in rows if usual(row)] or rows
+    size = min((row["bytes"] for row in rows), key=lambda size: abs(size - HEADLINE), default=None)
+    return [row for row in rows if row["bytes"] == size]
+
+
+def describe(subject: Subject) -> list[Figure]:
+    """The median of each launch in the order of launches, and the median over launches with its interval."""
+    rows = headline(subject)
+    split = Split.of(subject, rows, ("bytes",))
+    size = units.format_bytes(rows[0]["bytes"])
+    worth = axis_unit(rows[0]["unit"])[0]
+    points = _medians(subject, split, rows, worth)
+    bands = [_band(row, split, worth) for row in rows]
+    title = f"Latency at {size}, launch by launch"
+    y = quantity(titled(METRIC, rows[0]["unit"]), [point["y"] for point in points], log=False)
+    y["scale"] = {"zero": False, "nice": True}
+    spec = {
+        "$schema": SCHEMA,
+        "description": title,
+        "width": "container",
+        "height": HEIGHT - 80,
+        "params": [{"name": "hidden", "value": []}],
+        "datasets": {"points": points, "bands": bands},
+        "encoding": {"color": split.colour()},
+        "layer": _layers(split, y, [point["x"] for point in points]),
+    }
+    caption = (
+        "A point is the median of one launch. The band is the 95 % interval of the median over launches; "
+        "points that fall in two groups are a machine, or a library, with two states."
+    )
+    return [Figure("launches", title, spec, caption, (), split.legend())]
+
+
+def _medians(subject: Subject, split: Split, rows: list[Row], worth: float) -> list[dict[str, Any]]:
+    """Each launch's median at the headline's points."""
+    chosen = subject.records.filter((pl.col("metric") == METRIC) & (pl.col("bytes") == rows[0]["bytes"]))
+    return [
+        {
+            "s": split.group(row),
+            "v": split.variant(row),
+            "x": row["launch"],
+            "y": rounded(row["median"] / worth),
+            "q": units.format_quantity(row["median"], row["unit"]),
+        }
+        for row in launch_estimates(chosen).rows(named=True)
+        if usual(row) or not any(usual(each) for each in rows)
+    ]
+
+
+def _band(row: Row, split: Split, worth: float) -> dict[str, Any]:
+    """The median over launches and its interval."""
+    low, high = row.get("low"), row.get("high")
+    return {
+        "s": split.group(row),
+        "v": split.variant(row),
+        "y": rounded(row["value"] / worth),
+        "lo": rounded(low / worth) if low is not None else None,
+        "hi": rounded(high / worth) if high is not None else None,
+    }
+
+
+def _layers(split: Split, y: dict[str, Any], launches: list[int]) -> list[dict[str, Any]]:
+    """Bands, medians as lines across, and the launches."""
+    shown = [
+        {"field": "s", "type": "nominal", "title": "series"},
+        {"field": "x", "type": "nominal", "title": "launch"},
+        {"field": "q", "type": "nominal", "title": "median of the launch"},
+    ]
+    return [
+        {
+            "data": {"name": "bands"},
+            "transform": [{"filter": f"{HIDING} && isValid(datum.lo)"}],
+            "mark": {"type": "rect", "opacity": 0.14},
+            "encoding": {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}},
+        },
+        {
+            "data": {"name": "bands"},
+            "transform": [{"filter": HIDING}],
+            "mark": {"type": "rule", "strokeWidth": 1.2},
+            "encoding": {"y": y, "strokeDash": split.dashes()},
+        },
+        {
+            "data": {"name": "points"},
+            "transform": [{"filter": HIDING}],
+            "mark": {"type": "point", "filled": True, "size": 34, "opacity": 0.9},
+            "encoding": {"x": counts(launches, "launch"), "y": y, "shape": split.shapes(), "tooltip": shown},
+        },
+    ]

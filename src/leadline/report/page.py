@@ -1,0 +1,255 @@
+"""What the page of a report says, part by part; `leadline.report.render` writes it down."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from leadline.errors import LeadlineError
+from leadline.noise import Quietness, judge_runs
+from leadline.record import OK
+from leadline.report import figures, tables
+from leadline.report.costs import Cost, costs
+from leadline.report.fits_table import FitGroup, fit_groups
+from leadline.report.origin import Origin, look_up, origins
+from leadline.report.subject import SERIES, Names, Row, Subject
+from leadline.report.verdicts import verdicts
+
+if TYPE_CHECKING:
+    from leadline.fits import Fit
+
+_GROUPS = {
+    "series": "Series",
+    "variant": "Variants",
+    "fit": "Fits",
+    "choice": "Shown",
+}
+_LEVELS = {
+    "quiet": ("quiet", "The machine was quiet."),
+    "disturbed": ("disturbed", "The machine was disturbed: read intervals before values."),
+    "loaded": ("loaded", "The machine was busy with other work: these numbers do not describe it."),
+    "unknown": ("unknown", "Nobody watched how quiet the machine was."),
+}
+
+
+@dataclass(frozen=True)
+class LegendGroup:
+    """The buttons of one kind in a figure's legend."""
+
+    kind: str
+    label: str
+    entries: list[figures.Entry]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure on the page, under a name that no other figure of the page has."""
+
+    name: str
+    title: str
+    caption: str
+    spec: dict[str, Any]
+    groups: list[LegendGroup]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A benchmark on the page."""
+
+    name: str
+    anchor: str
+    question: str
+    common: str
+    figures: list[Plot]
+    missing: list[tables.Missing]
+    table: tables.Table
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """How quiet the machine was during a run, in a word, a sentence, and what shows it."""
+
+    level: str
+    badge: str
+    says: str
+    sentences: list[str]
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many there are of something, with a link to where they are; `bad` when none would be better."""
+
+    name: str
+    value: str
+    link: str = ""
+    bad: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the page says."""
+
+    title: str
+    subtitles: list[str]
+    verdicts: list[str]
+    costs: list[Cost]
+    quietness: list[Quiet]
+    counts: list[Count]
+    sections: list[Section]
+    fits: list[FitGroup]
+    origins: list[Origin] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a report is made from: records, their summary and fits, and the names of the series."""
+
+    records: pl.DataFrame
+    rows: list[Row]
+    fits: Sequence["Fit"]
+    names: Names
+
+    @classmethod
+    def of(cls, records: pl.DataFrame, summary: pl.DataFrame, fits: Sequence["Fit"]) -> "Findings":
+        """Findings from records and what was derived from them; rows in the order of the records."""
+        measured = records.filter(pl.col("status") == OK)
+        order = (records if measured.is_empty() else measured).select(SERIES).unique(maintain_order=True)
+        names = Names.of(order.rows(named=True))
+        places = [
+            records.get_column(key).unique(maintain_order=True).to_list() for key in ("benchmark", "metric")
+        ]
+
+        def place(row: Row) -> tuple[int, ...]:
+            return (
+                places[0].index(row["benchmark"]),
+                places[1].index(row["metric"]),
+                names.index(names.series(row)),
+            )
+
+        return cls(records, sorted(summary.rows(named=True), key=place), fits, names)
+
+    def benchmarks(self) -> list[str]:
+        """The benchmarks in the order in which they were measured."""
+        return self.records.get_column("benchmark").unique(maintain_order=True).to_list()
+
+    def subject(self, benchmark: str) -> Subject:
+        """What the figures of a benchmark are about."""
+        rows = [row for row in self.rows if row["benchmark"] == benchmark and row["status"] == OK]
+        records = self.records.filter((pl.col("benchmark") == benchmark) & (pl.col("status") == OK))
+        own = [fit for fit in self.fits if fit.series.get("benchmark") == benchmark]
+        return Subject(benchmark, rows, self.names, records, own)
+
+
+def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Page:
+    """The page of a report."""
+    measured = [row for row in findings.rows if row["status"] == OK]
+    questions = asked(provenances)
+    cards = costs(measured, findings.fits, findings.names)
+    sections = [_section(findings, name, questions.get(name, "")) for name in findings.benchmarks()]
+    quietness = judge_runs(findings.records)
+    return Page(
+        title=_title(provenances),
+        subtitles=_subtitles(findings, provenances),
+        verdicts=verdicts(cards),
+        costs=cards,
+        quietness=[_quiet(run, verdict, len(quietness) > 1) for run, verdict in quietness.items()],
+        counts=_counts(findings.rows, sections),
+        sections=sections,
+        fits=fit_groups(findings.fits, findings.names),
+        origins=origins(provenances),
+    )
+
+
+def asked(provenances: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The question of each benchmark: as the provenance has it, else from the native code if that is built.
+
+    A report must not need a compiler, so nothing is built for it.
+    """
+    for provenance in provenances:
+        described = provenance.get("benchmarks")
+        if isinstance(described, list):
+            return {each["name"]: each["question"] for each in described if {"name", "question"} <= set(each)}
+    try:
+        from leadline import build, registry  # noqa: PLC0415  (only where the records do not say)
+
+        known = registry.benchmarks() if build.is_built(None) else {}
+    except LeadlineError:
+        return {}
+    return {name: benchmark.question for name, benchmark in known.items()}
+
+
+def _section(findings: Findings, benchmark: str, question: str) -> Section:
+    """A benchmark's section."""
+    rows = [row for row in findings.rows if row["benchmark"] == benchmark]
+    measured = [row for row in rows if row["status"] == OK]
+    return Section(
+        benchmark,
+        f"benchmark-{benchmark}",
+        question,
+        tables.common(measured),
+        [_plot(each) for each in figures.draw(findings.subject(benchmark))],
+        tables.missing([row for row in rows if row["status"] != OK]),
+        tables.points_table(benchmark, measured),
+    )
+
+
+def _plot(figure: figures.Figure) -> Plot:
+    """A figure with its legend in groups; a group of one button that hides everything is left out."""
+    groups = [
+        LegendGroup(kind, label, entries)
+        for kind, label in _GROUPS.items()
+        if (entries := [entry for entry in figure.legend if entry.kind == kind])
+    ]
+    return Plot(figure.name, figure.title, figure.caption, figure.spec, groups)
+
+
+def _quiet(run: str, verdict: Quietness, several: bool) -> Quiet:
+    """The verdict on a run for the first screen."""
+    badge, says = _LEVELS[verdict.level]
+    return Quiet(verdict.level, badge, f"{run}: {says}" if several else says, list(verdict.sentences))
+
+
+def _title(provenances: Sequence[Mapping[str, Any]]) -> str:
+    """The page's title, with the hosts where they are known."""
+    hosts = dict.fromkeys(host for each in provenances if (host := look_up(each, "host")))
+    return f"What messages cost on {', '.join(hosts)}" if hosts else "What messages cost"
+
+
+def _subtitles(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Processor and kernel of each host once, then the libraries and the day."""
+    machines = [
+        ", ".join(word for what in ("cpu", "kernel") if (word := look_up(each, what))) for each in provenances
+    ]
+    lines = list(dict.fromkeys(line for line in machines if line))
+    libraries = findings.records.get_column("mpi").drop_nulls().unique(maintain_order=True).to_list()
+    sources = findings.records.get_column("source").drop_nulls().unique(maintain_order=True).to_list()
+    began = findings.records.select(pl.col("started").min().dt.strftime("%d %B %Y")).item()
+    words = [", ".join(libraries), " and ".join(sources)]
+    return [*lines, " · ".join(word for word in [*words, began] if word)]
+
+
+def _counts(rows: Sequence[Row], sections: Sequence[Section]) -> list[Count]:
+    """How many points were measured, are in doubt, or are missing."""
+
+    def first(section_has: Any) -> str:
+        return next((f"#{section.anchor}" for section in sections if section_has(section)), "")
+
+    ok = [row for row in rows if row["status"] == OK]
+    meaningless = sum(bool(row["meaningless"]) for row in ok)
+    disturbed = sum(bool(row["disturbed"]) for row in ok) - meaningless
+    counts = [Count("points measured", str(len(ok)))]
+    counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}".replace(",", "\u202f")))
+    for name, count in (("disturbed", disturbed), ("meaningless", meaningless)):
+        if count:
+            marks = {name}
+            link = first(lambda section, marks=marks: any(row.mark in marks for row in section.table.rows))
+            counts.append(Count(name, str(count), link, bad=True))
+    for status in ("skipped", "failed"):
+        count = sum(row["status"] == status for row in rows)
+        if count:
+            link = first(
+                lambda section, status=status: any(each.status == status for each in section.missing)
+            )
+            counts.append(Count(status, str(count), link, bad=True))
+    return counts

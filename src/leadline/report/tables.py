@@ -1,0 +1,151 @@
+"""The tables of a report: every number of a benchmark with its unit and interval, one row a point."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leadline import units
+from leadline.report.subject import SIZES, Row, sweeps, varying
+from leadline.report.words import coordinates, next_launch, tell
+
+_KEYS = ("run", "source", "mpi", "stack", "placement", "protocol", "ranks")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading; numbers stand to the right."""
+
+    heading: str
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, and by what number it is sorted (null: by what it shows)."""
+
+    text: str
+    sort: float | None = None
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """The cells of a point; `mark` is "disturbed" or "meaningless" where it is."""
+
+    cells: list[Cell]
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with what it is called to those who do not see it."""
+
+    label: str
+    columns: list[Column]
+    rows: list[TableRow]
+
+
+def points_table(benchmark: str, rows: Sequence[Row]) -> Table:
+    """The table of a benchmark's points: what differs between them first, then value, intervals, remarks."""
+    told = differing(rows)
+    metrics = varying(rows, ["metric"])
+    columns = [Column(name, isinstance(_example(rows, name), int)) for name in [*metrics, *told]]
+    columns += [Column("value", True), Column("95 % interval", True), Column("next launch", True)]
+    columns += [Column("launches", True), Column("remarks")]
+    return Table(f"Points of {benchmark}", columns, [_row(row, [*metrics, *told]) for row in rows])
+
+
+def differing(rows: Sequence[Row]) -> list[str]:
+    """The keys and coordinates that differ between `rows`, in the records' order."""
+    return varying(rows, [*_KEYS, *sweeps(rows)])
+
+
+def common(rows: Sequence[Row]) -> str:
+    """What all `rows` share, in one line: library, stack, placement, ranks, coordinates, transport."""
+    if not rows:
+        return ""
+    alike = [name for name in (*_KEYS[2:], *sweeps(rows)) if name not in differing(rows)]
+    words = [coordinates(rows[0], [name for name in alike if name != "ranks"])]
+    if "ranks" in alike and rows[0]["ranks"] is not None:
+        words.append(f"{rows[0]['ranks']} ranks")
+    carried = {(row["mpi"], row["transport"]) for row in rows if row.get("transport")}
+    words += [f"{mpi or 'all'} over {transport}" for mpi, transport in sorted(carried, key=str)]
+    if any(row.get("oversubscribed") for row in rows):
+        words.append("some points with more ranks than cores")
+    return "; ".join(word for word in words if word)
+
+
+def _example(rows: Sequence[Row], name: str) -> Any:
+    """A value of a coordinate, to tell numbers from words."""
+    return next((row[name] for row in rows if row.get(name) is not None), None)
+
+
+def _row(row: Row, told: Sequence[str]) -> TableRow:
+    """One point."""
+    quantity = tell(
+        row["value"], row["unit"], row.get("low"), row.get("high"), confidence=row.get("confidence")
+    )
+    coming = next_launch(row)
+    cells = [_coordinate(name, row.get(name)) for name in told]
+    cells += [
+        Cell(quantity.value, row["value"], True),
+        Cell(f"{quantity.interval} {quantity.note}".strip() or units.MISSING, row.get("low"), True),
+        Cell(f"{coming.value} {coming.note}".strip(), row.get("next_low"), True),
+        Cell(str(row.get("launches") or units.MISSING), row.get("launches"), True),
+        Cell(remarks(row)),
+    ]
+    mark = "meaningless" if row.get("meaningless") else "disturbed" if row.get("disturbed") else ""
+    return TableRow(cells, mark)
+
+
+def _coordinate(name: str, value: Any) -> Cell:
+    """A coordinate or key of a point."""
+    if value is None:
+        return Cell(units.MISSING)
+    if isinstance(value, str):
+        return Cell(value)
+    return Cell(units.format_bytes(value) if name in SIZES else str(value), value, True)
+
+
+def remarks(row: Row) -> str:
+    """What must be known before a point is believed."""
+    said = []
+    if row.get("meaningless"):
+        said.append(f"meaningless: {row.get('disturbance') or 'too wide'}")
+    elif row.get("disturbed"):
+        said.append(f"disturbed {row.get('disturbance') or ''}".strip())
+    if row.get("oversubscribed"):
+        said.append("more ranks than cores")
+    if row.get("reason"):
+        said.append(str(row["reason"]))
+    return "; ".join(said)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Points that were not run for one reason."""
+
+    point: str
+    status: str
+    reason: str
+
+
+def missing(rows: Sequence[Row]) -> list[Missing]:
+    """The rows without numbers, those with one reason and one series together."""
+    gathered: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        series = tuple(row.get(name) for name in _KEYS if name != "ranks")
+        gathered.setdefault((row["status"], row["reason"], *series), []).append(row)
+    return [_missing(alike) for alike in gathered.values()]
+
+
+def _missing(rows: Sequence[Row]) -> Missing:
+    """Rows that share their reason, told as one: the series, and the point or how many of them."""
+    first = rows[0]
+    names = ["mpi", "stack", "protocol", "placement"]
+    if len(rows) == 1:
+        point = coordinates(first, [*names, "ranks", *sweeps(rows)])
+    else:
+        point = f"{coordinates(first, names)}, {len(rows)} points"
+    reason = str(first["reason"] or "no reason was recorded")
+    return Missing(point.removeprefix(", ") or str(first["benchmark"]), str(first["status"]), reason)
