@@ -39,8 +39,8 @@ public:
     struct Seen {
         double run_delay = 0;  // of the rank that waited longest, s
         double switches = 0;   // of all ranks
-        std::optional<double> steal;
-        std::optional<double> others;
+        std::optional<double> steal;   // processors that the hypervisor gave to others, mean
+        std::optional<double> others;  // processors that other processes kept busy, mean
     };
 
     // Collective; the result is rank 0's.
@@ -61,7 +61,7 @@ public:
         const double elapsed = steady_seconds() - at_;
         if (elapsed < shortest_watch) return seen;
         const HostTimes host = host_times();
-        seen.steal = host.steal - host_.steal;
+        seen.steal = (host.steal - host_.steal) / elapsed;
         seen.others = std::max(0.0, (host.busy - host_.busy - cpu) / elapsed);
         return seen;
     }

@@ -88,11 +88,16 @@ class Point:
     headline: bool  # taken over many short launches
 
     @property
+    def shmem(self) -> bool:
+        """Whether the point uses OpenSHMEM, which changes how the library must be set for a launch."""
+        return any(str(value).endswith("-shmem") for value in self.values.values())
+
+    @property
     def launch_key(self) -> tuple[object, ...]:
         """What must be the same in two points for them to share a launch."""
         return (
             *(self.mpi, self.stack, self.protocol, self.placement),
-            *(self.ranks, self.oversubscribe, self.hosts, self.agent),
+            *(self.ranks, self.oversubscribe, self.hosts, self.agent, self.shmem),
         )
 
     @property

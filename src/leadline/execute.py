@@ -1,0 +1,182 @@
+"""Points on real ranks: each kind of launch is prepared once (built, set, probed) and then launched again and again.
+
+A kind is what points must have in common to share a launch: MPI, stack, protocol, placement, ranks. Preparing
+it finds out what cannot be done here before any time is spent on it, and asks the library what it really uses.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from leadline.build import build
+from leadline.errors import LeadlineError
+from leadline.launch import Event, Launch
+from leadline.mpi import Mpi
+from leadline.mpi.discover import resolve
+from leadline.mpi.family import Unsupported, family
+from leadline.mpi.launchers import starter
+from leadline.plan import FOUND, Point
+from leadline.record import FAILED, SKIPPED
+from leadline.topology import possible
+
+# Words in the names of settings by which libraries switch protocols; their values go into the provenance.
+SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
+
+
+def identities(word: str, known: list[Mpi]) -> list[str]:
+    """The identities of the MPIs that a plan's word means: "found" is all of them.
+
+    Raises UsageError for a word that means none, LeadlineError where the machine has no MPI at all.
+    """
+    if not known:
+        raise LeadlineError("there is no MPI on this machine; 'leadline doctor --install mpich' adds one")
+    return [mpi.id for mpi in known] if word == FOUND else [resolve(word, known).id]
+
+
+@dataclass
+class Kind:
+    """A kind of launch, ready to be launched, or the reason why it cannot be."""
+
+    command: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    transport: str | None = None
+    refusal: tuple[str, str] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)  # for the provenance
+
+
+class RealExecutor:
+    """Launches points of a plan on the MPIs of this machine (`leadline.campaign.Executor`)."""
+
+    def __init__(self, mpis: Mapping[str, Mpi], directory: Path, say: Callable[[str], None]) -> None:
+        """`mpis` by identity; `directory` takes the files of launches; `say` hears what is being prepared."""
+        self.mpis = mpis
+        self.directory = directory
+        self.say = say
+        self.kinds: dict[tuple[object, ...], Kind] = {}
+        self.programs: dict[str, Path | LeadlineError] = {}
+
+    def refuse(self, point: Point) -> tuple[str, str] | None:
+        """Status and reason where the point cannot be launched here; None where it can."""
+        return self._kind(point).refusal
+
+    def transport(self, point: Point) -> str | None:
+        """What the library said that it uses in this kind of launch; None where it did not say."""
+        return self._kind(point).transport
+
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+        """Launch points of one kind; events carry the points' places in `points` as ids."""
+        kind = self._kind(points[0])
+        limit = max(point.point_limit for point in points)
+        launch = Launch(kind.command, kind.env, {"points": _asked(points)}, self._place(), point_limit=limit)
+        yield from launch.events(tick)
+
+    def facts(self) -> list[dict[str, Any]]:
+        """What was found out about each kind that was prepared, for the provenance."""
+        return [kind.facts for kind in self.kinds.values() if kind.facts]
+
+    def _kind(self, point: Point) -> Kind:
+        """The point's kind of launch, prepared at its first use."""
+        kind = self.kinds.get(point.launch_key)
+        if kind is None:
+            kind = self.kinds[point.launch_key] = Kind()
+            try:
+                self._prepare(kind, point)
+            except Unsupported as refusal:
+                kind.refusal = (SKIPPED, str(refusal))
+            except LeadlineError as problem:
+                kind.refusal = (FAILED, str(problem))
+        return kind
+
+    def _prepare(self, kind: Kind, point: Point) -> None:
+        """Build, set and probe; raises Unsupported for what cannot be asked here, LeadlineError for what fails."""
+        if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
+            raise Unsupported(reason)
+        mpi = self.mpis[point.mpi]
+        program = self._program(mpi)
+        kind.env = family(mpi).environment(mpi, point.stack, point.protocol, point.shmem)
+        command = starter(mpi)(
+            mpi,
+            point.ranks,
+            placement=point.placement,
+            hosts=point.hosts,
+            env=kind.env,
+            oversubscribe=point.oversubscribe,
+            agent=point.agent,
+        )
+        kind.command = [*command, str(program)]
+        self.say(f"asking {mpi.id} what it uses")
+        launched, kind.transport = self._probe(kind, mpi, point)
+        kind.facts = {
+            "mpi": mpi.id,
+            "stack": point.stack,
+            "protocol": point.protocol,
+            "placement": point.placement,
+            "ranks": point.ranks,
+            "command": kind.command,
+            "environment": kind.env,
+            "transport": kind.transport,
+            "library": launched.get("library"),
+            "standard": launched.get("standard"),
+            "places": launched.get("places"),
+            "clock": launched.get("clock"),
+            "settings": launched.get("settings", {}),
+            "notes": family(mpi).notes(mpi),
+        }
+
+    def _program(self, mpi: Mpi) -> Path:
+        """The benchmark program for an MPI; its failure is remembered, not repeated."""
+        if mpi.id not in self.programs:
+            self.say(f"building for {mpi.id}")
+            try:
+                self.programs[mpi.id] = build(mpi)
+            except LeadlineError as problem:
+                self.programs[mpi.id] = problem
+        program = self.programs[mpi.id]
+        if isinstance(program, LeadlineError):
+            raise program
+        return program
+
+    def _probe(self, kind: Kind, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
+        """One launch of its own, in which the library says what it uses; what it says would disturb others."""
+        kin = family(mpi)
+        job = {"points": _probing(point.ranks), "settings": SETTINGS}
+        env = {**kind.env, **kin.probe_environment(mpi)}
+        launch = Launch(kind.command, env, job, self._place(), point_limit=point.point_limit)
+        launched: Event = {}
+        for event in launch.events():
+            if event["event"] == "launch":
+                launched = event
+            elif event["event"] == "lost" and not launched:
+                raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
+        return launched, kin.read_probe(launch.output.text) or None
+
+    def _place(self) -> Path:
+        """A fresh directory for one launch's files."""
+        return Path(mkdtemp(dir=self.directory))
+
+
+def _asked(points: Sequence[Point]) -> list[dict[str, Any]]:
+    """Points as the benchmark program reads them (`native/harness/job.cpp`)."""
+    return [
+        {
+            "id": index,
+            "benchmark": point.benchmark,
+            "point": dict(point.values),
+            "tolerance": point.tolerance,
+            "time": point.point_time,
+        }
+        for index, point in enumerate(points)
+    ]
+
+
+def _probing(ranks: int) -> list[dict[str, Any]]:
+    """Exchanges of a short and a long message, so that lazily opened transports show themselves."""
+    if ranks < 2:
+        return []
+    peers = {"pair": f"0-{ranks - 1}"}  # the two that are farthest apart in most placements
+    return [
+        {"id": index, "benchmark": "corepairs", "point": {**peers, "bytes": size}, "time": 0.001}
+        for index, size in enumerate((8, 1 << 20))
+    ]

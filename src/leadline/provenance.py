@@ -1,0 +1,76 @@
+"""Where the records of a run come from: host, kernel, compiler, MPIs and their settings, program, date."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from leadline import __version__
+from leadline.mpi import Mpi
+from leadline.paths import checkout
+from leadline.topology import facts
+
+
+def collect(mpis: Iterable[Mpi], plan: Path) -> dict[str, Any]:
+    """Everything that is known before the first launch."""
+    return {
+        "leadline": __version__,
+        "commit": commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "plan": plan.name,
+        "machine": facts(),
+        "compiler": compiler(),
+        "mpis": [describe(mpi) for mpi in mpis],
+        "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
+    }
+
+
+def describe(mpi: Mpi) -> dict[str, Any]:
+    """An MPI as data."""
+    return {
+        "id": mpi.id,
+        "library": mpi.library,
+        "version": mpi.version,
+        "origin": mpi.origin,
+        "compiler": str(mpi.compiler) if mpi.compiler else None,
+        "launcher": str(mpi.launcher) if mpi.launcher else None,
+    }
+
+
+def commit() -> str | None:
+    """The checkout's commit, with "+" where files differ from it; None outside a checkout."""
+    root = checkout()
+    if root is None:
+        return None
+    try:
+        named = _said(["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"])
+        changed = _said(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"])
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{named}+" if changed else named
+
+
+def compiler() -> dict[str, str | None]:
+    """The C++ compiler that the native programs are built with, and the flags from the environment."""
+    program = os.environ.get("CXX", "c++")
+    try:
+        version = _said([program, "--version"]).splitlines()[0]
+    except (OSError, subprocess.SubprocessError, IndexError):
+        version = None
+    return {"program": program, "version": version, "flags": f"-O3 -DNDEBUG {os.environ.get('CXXFLAGS', '')}".strip()}
+
+
+def _said(command: list[str]) -> str:
+    """What a command prints, without the blank around it."""
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=10).stdout.strip()
+
+
+def merged(before: Mapping[str, Any], kinds: list[dict[str, Any]]) -> dict[str, Any]:
+    """The provenance of a run with what its launches told about each kind; kinds of before stay."""
+    keys = ("mpi", "stack", "protocol", "placement", "ranks")
+    held = {tuple(kind[key] for key in keys): kind for kind in [*before.get("kinds", []), *kinds]}
+    return {**before, "kinds": list(held.values())}
