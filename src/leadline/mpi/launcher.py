@@ -10,12 +10,30 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Protocol
 
 from leadline.errors import UsageError, suggest
 from leadline.mpi.family import Unsupported, family
 from leadline.mpi.library import Mpi
 
 AUTO, OWN = "auto", "mpirun"  # choose; the library's own
+
+
+class Starter(Protocol):
+    """The signature of `Family.launch` and `Launcher.launch`."""
+
+    def __call__(
+        self,
+        mpi: Mpi,
+        ranks: int,
+        *,
+        placement: str = "default",
+        hosts: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        oversubscribe: bool = False,
+        agent: str | None = None,
+    ) -> list[str]:
+        """The command before the program."""
 
 
 class Launcher(ABC):
@@ -77,25 +95,6 @@ def choose(mpi: Mpi, name: str = AUTO, environ: Mapping[str, str] | None = None)
     return chosen
 
 
-def launch(
-    mpi: Mpi,
-    ranks: int,
-    *,
-    launcher: str = AUTO,
-    placement: str = "default",
-    hosts: Sequence[str] = (),
-    env: Mapping[str, str] | None = None,
-    oversubscribe: bool = False,
-    agent: str | None = None,
-) -> list[str]:
-    """The command before the program, by the launcher that `choose` finds; see `Family.launch`."""
-    starter = choose(mpi, launcher) or family(mpi)
-    return starter.launch(
-        mpi,
-        ranks,
-        placement=placement,
-        hosts=hosts,
-        env=env,
-        oversubscribe=oversubscribe,
-        agent=agent,
-    )
+def starter(mpi: Mpi, name: str = AUTO) -> Starter:
+    """What gives the command before the program (`Family.launch`), by the launcher that `choose` finds."""
+    return (choose(mpi, name) or family(mpi)).launch
