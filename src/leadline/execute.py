@@ -16,7 +16,7 @@ from leadline.launch import Event, Launch
 from leadline.mpi import Mpi
 from leadline.mpi.discover import resolve
 from leadline.mpi.family import Unsupported, family
-from leadline.mpi.launchers import starter
+from leadline.mpi.launcher import launch
 from leadline.plan import FOUND, Point
 from leadline.record import FAILED, SKIPPED
 from leadline.topology import possible
@@ -69,8 +69,8 @@ class RealExecutor:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
-        launch = Launch(kind.command, kind.env, {"points": _asked(points)}, self._place(), point_limit=limit)
-        yield from launch.events(tick)
+        started = Launch(kind.command, kind.env, {"points": _asked(points)}, self._place(), point_limit=limit)
+        yield from started.events(tick)
 
     def facts(self) -> list[dict[str, Any]]:
         """What was found out about each kind that was prepared, for the provenance."""
@@ -96,7 +96,7 @@ class RealExecutor:
         mpi = self.mpis[point.mpi]
         program = self._program(mpi)
         kind.env = family(mpi).environment(mpi, point.stack, point.protocol, point.shmem)
-        command = starter(mpi)(
+        command = launch(
             mpi,
             point.ranks,
             placement=point.placement,
@@ -143,14 +143,14 @@ class RealExecutor:
         kin = family(mpi)
         job = {"points": _probing(point.ranks), "settings": SETTINGS}
         env = {**kind.env, **kin.probe_environment(mpi)}
-        launch = Launch(kind.command, env, job, self._place(), point_limit=point.point_limit)
+        started = Launch(kind.command, env, job, self._place(), point_limit=point.point_limit)
         launched: Event = {}
-        for event in launch.events():
+        for event in started.events():
             if event["event"] == "launch":
                 launched = event
             elif event["event"] == "lost" and not launched:
                 raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
-        return launched, kin.read_probe(launch.output.text) or None
+        return launched, kin.read_probe(started.output.text) or None
 
     def _place(self) -> Path:
         """A fresh directory for one launch's files."""
