@@ -9,6 +9,6 @@ step "ruff check" .venv/bin/ruff check --quiet
 step "ruff format" .venv/bin/ruff format --quiet --check
 step "mypy --strict" .venv/bin/mypy
 step "clang-format" .venv/bin/clang-format --dry-run -Werror "${native[@]}"
-step "shellcheck" shellcheck -x -P SCRIPTDIR "${scripts[@]}"
+step "shellcheck" shellcheck -S warning -x -P SCRIPTDIR "${scripts[@]}"
 step "clang-tidy on what changed" tools/tidy.sh
 finish

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # clang-tidy on the native files that changed since the branch left origin/main (on main itself: since the last
-# commit), and on those that include a changed header; with --all, on all. How files are compiled it reads from
-# build/clang, and for the MPI backend from the latest build in build/mpi (tools/native.sh makes both).
+# commit), and on those that include a changed header; with --all, and on main in CI, on all. How files are
+# compiled it reads from build/clang, and for the MPI backend from the latest build in build/mpi
+# (tools/native.sh makes both).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 base=$(git merge-base HEAD origin/main 2>/dev/null || true)
-[ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD~1 || true)
+if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
+    [ -z "${CI-}" ] && base=$(git rev-parse -q --verify HEAD~1) || base=""
+fi
 mpi_build=$(find build/mpi/build -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 
 changed() { # without a base (a clone of one commit) everything counts as changed
