@@ -3,6 +3,7 @@
 MAKEFLAGS += --no-print-directory
 LEADLINE := .venv/bin/leadline
 RUN ?= runs/quick-$(shell date +%Y%m%d-%H%M%S)
+RUN := $(RUN)
 
 .PHONY: help report test lint format clean distclean
 
@@ -11,8 +12,8 @@ help: ## these lines
 
 report: ## set up what is missing, measure this machine in under 3 minutes, write report/report.html
 	@./setup.sh
-	@$(LEADLINE) run plans/quick.toml --output $(RUN)
-	@$(LEADLINE) report $(RUN) --output report
+	@$(LEADLINE) run plans/quick.toml --output $(RUN) || [ -e $(RUN)/records.parquet ] # points failed: the page says which
+	@$(LEADLINE) report $(RUN)
 
 test: ## set up what is missing, build with two compilers, run every check
 	@./setup.sh --test

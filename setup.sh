@@ -193,6 +193,7 @@ found+=("$PWD/.venv/bin/python" "$PWD/.venv/bin/leadline")
 for family in openmpi mpich; do
     if $family; then found+=("$path"); continue; fi
     step "$family from the Python package index" .venv/bin/leadline doctor --install $family || exit 1
+    found+=("$(realpath "${LEADLINE_STATE-.state}")/mpi/$family")
 done
 
 [ $goal = report ] || browser || say "no Chromium or Chrome here: the browser tests will be skipped"
