@@ -129,7 +129,7 @@ def facts() -> dict[str, Any]:
         "core_groups": f"{len(groups)} of {_range(groups.values())} cores",
         "numa_nodes": here.numa_nodes,
         "caches": list(here.caches),
-        "memory": format_quantity(float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")), "B"),
+        "memory": f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.1f} GiB",
         "huge_pages": _chosen(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
         "governor": governor(),
         "frequency": _frequencies(),
