@@ -1,8 +1,8 @@
 """The native programs, built once for each MPI and kept as long as nothing that made them changes.
 
-A build lies in `<state>/build/<what>-<identity>/`: the identity is a hash of the MPI, the compiler, the
-flags and the content of every native source, so a changed header is a new build, and an unchanged one is
-found at once.
+A build lies in `<state>/build/<what>-<identity>/`: the identity is a hash of the MPI, the compiler and the
+flags. In it, each state of the sources has its program in a directory named by their hash: what was built from
+other sources stays, so that a run which uses it is not disturbed, and a change rebuilds only what it must.
 """
 
 import fcntl
@@ -20,6 +20,7 @@ from leadline.mpi.library import Mpi
 from leadline.paths import native_dir, state_dir
 
 BENCH, MOCK = "leadline-bench", "leadline-mock"
+MOCK_SETTINGS = ["-DLEADLINE_BACKEND=mock"]
 FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
@@ -36,15 +37,14 @@ def build(mpi: Mpi) -> Path:
 
 def build_mock() -> Path:
     """The same program without MPI: it describes the benchmarks and the machine, and runs one rank."""
-    return _built(MOCK, "mock", ["-DLEADLINE_BACKEND=mock"])
+    return _built(MOCK, "mock", MOCK_SETTINGS)
 
 
 def is_built(mpi: Mpi | None) -> bool:
     """Whether `build(mpi)`, or `build_mock()` for None, would return at once."""
-    program, label, settings = (
-        (MOCK, "mock", ["-DLEADLINE_BACKEND=mock"]) if mpi is None else (BENCH, mpi.id, _settings(mpi))
-    )
-    return _is_ready(_directory(label, settings), program)
+    if mpi is None:
+        return _program(MOCK, _directory("mock", MOCK_SETTINGS)).is_file()
+    return _program(BENCH, _directory(mpi.id, _settings(mpi))).is_file()
 
 
 def _settings(mpi: Mpi) -> list[str]:
@@ -59,36 +59,51 @@ def _settings(mpi: Mpi) -> list[str]:
     return settings
 
 
-def _built(program: str, label: str, settings: list[str]) -> Path:
-    """Path of `program`, from the cache or from a build under a lock that other processes respect."""
+def _built(name: str, label: str, settings: list[str]) -> Path:
+    """Path of program `name`, from the cache or from a build under a lock that other processes respect."""
     directory = _directory(label, settings)
-    path = directory / "bin" / program
-    if _is_ready(directory, program):
-        return path
-    directory.mkdir(parents=True, exist_ok=True)
-    with _locked(directory.with_suffix(".lock")):
-        if not _is_ready(directory, program):  # else another process built it while this one waited
-            _configure_and_build(program, label, directory, settings)
-    return path
+    program = _program(name, directory)
+    if program.is_file():
+        return program
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with _locked(directory / "lock"):
+            while not program.is_file():  # it is there if another process built it while this one waited
+                _configure_and_build(name, label, directory, settings)
+                wanted, program = program, _program(name, directory)
+                if wanted == program:  # else a source changed meanwhile: what was built is of neither
+                    _keep(directory / "bin" / name, program)
+    except OSError as problem:
+        raise LeadlineError(f"cannot build {name} for {label}: {problem}") from problem
+    return program
+
+
+def _keep(made: Path, program: Path) -> None:
+    """Copy what was just built to its place; whole or not at all."""
+    program.parent.mkdir(exist_ok=True)
+    partial = program.with_name(f"{program.name}.partial")
+    shutil.copy2(made, partial)
+    partial.replace(program)
 
 
 def _directory(label: str, settings: list[str]) -> Path:
-    return state_dir() / "build" / f"{label}-{_identity(label, settings)}"
-
-
-def _is_ready(directory: Path, program: str) -> bool:
-    return (directory / "ready").is_file() and (directory / "bin" / program).is_file()
-
-
-def _identity(label: str, settings: list[str]) -> str:
-    """Twelve hexadecimal digits that change with everything a build depends on."""
-    digest = hashlib.sha256()
+    """The build directory: its name changes with the MPI, the compiler and the flags."""
     compiler = _compiler()
     facts = [label, *settings, *(f"{name}={os.environ.get(name, '')}" for name in FLAG_VARIABLES)]
     if compiler:
         status = compiler.stat()
         facts += [str(compiler), str(status.st_size), str(status.st_mtime_ns)]
-    digest.update("\0".join(facts).encode())
+    return state_dir() / "build" / f"{label}-{hashlib.sha256(chr(0).join(facts).encode()).hexdigest()[:12]}"
+
+
+def _program(name: str, directory: Path) -> Path:
+    """Where the program is kept that the present sources make."""
+    return directory / f"of-{_sources()}" / name
+
+
+def _sources() -> str:
+    """Twelve hexadecimal digits that change with the content of any native source."""
+    digest = hashlib.sha256()
     native = native_dir()
     for source in sorted(path for path in native.rglob("*") if path.is_file()):
         name = source.relative_to(native)
@@ -133,7 +148,6 @@ def _configure_and_build(program: str, label: str, directory: Path, settings: li
                 raise LeadlineError(_failure(program, label, log))
     if not (directory / "bin" / program).is_file():
         raise LeadlineError(f"building {program} for {label} gave no {program}; see {log}")
-    (directory / "ready").touch()
 
 
 def _failure(program: str, label: str, log: Path) -> str:
