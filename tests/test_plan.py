@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from leadline import plan_files
+from leadline import registry as registries
 from leadline.errors import UsageError
 from leadline.plan import Launches, Plan, Point
 from leadline.record import frame
@@ -318,3 +319,17 @@ def test_what_is_not_a_table_array_is_still_placed(tmp_path: Path) -> None:
     """Inline tables have no header: the complaint points at the line of their key."""
     with pytest.raises(UsageError, match=r":2: unknown benchmark 'pingpnog'"):
         load(tmp_path, '# plan\nmeasure = [{benchmark = "pingpnog"}]\n')
+
+
+@pytest.mark.parametrize("name", sorted(plan_files.shipped()))
+def test_shipped_plans_are_sound(name: str) -> None:
+    """Each asks a question, fits the benchmarks that there are, and has points on small and large nodes."""
+    plan = Plan.load(plan_files.shipped()[name], registries.benchmarks)
+    assert plan.question.endswith("?")
+    for cores in (2, 64):
+        assert plan.points(registries.benchmarks, lambda word: [word], cores)
+
+
+def test_the_plans_that_make_needs_are_shipped() -> None:
+    """`make report` measures with quick; full is its longer kin."""
+    assert {"quick", "full"} <= set(plan_files.shipped())

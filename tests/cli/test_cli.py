@@ -112,6 +112,7 @@ def test_errors_become_lines_and_codes(monkeypatch: pytest.MonkeyPatch, tmp_path
         fails="raise LeadlineError('the disk is full')",
         misunderstands="raise UsageError('what?')",
         waits="raise KeyboardInterrupt",
+        keeps="raise KeyboardInterrupt('nothing is lost')",
         chooses="click.get_current_context().exit(7)",
         works="click.echo('done')",
     )
@@ -119,6 +120,7 @@ def test_errors_become_lines_and_codes(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert invoke("misunderstands") == (2, "", "leadline: what?\n")
     assert invoke("waits")[0] == INTERRUPTED
     assert invoke("waits")[2].strip().endswith("leadline: interrupted")
+    assert invoke("keeps")[2].strip() == "leadline: interrupted; nothing is lost"
     assert invoke("chooses") == (7, "", "")
     assert invoke("works") == (0, "done\n", "")
     assert "  fails           Do fails" in invoke("--help")[1]

@@ -70,7 +70,10 @@ class Verbs(click.Group):
             ctx.exit(0)
 
     def main(self, args: Sequence[str] | None = None, *arguments: Any, **options: Any) -> NoReturn:
-        """Run a verb and leave with its exit code; whatever fails is said in one line."""
+        """Run a verb and leave with its exit code; whatever fails is said in one line.
+
+        A verb that is interrupted may say what is kept: `raise KeyboardInterrupt("go on with ...")`.
+        """
         options["standalone_mode"] = False
         try:
             result = super().main(args, *arguments, **options)
@@ -82,8 +85,9 @@ class Verbs(click.Group):
             _fail(_told(problem), problem.exit_code)
         except LeadlineError as problem:
             _fail(str(problem), problem.exit_code)
-        except (KeyboardInterrupt, click.Abort):
-            _fail("interrupted", INTERRUPTED)
+        except click.Abort as problem:  # what click makes of KeyboardInterrupt
+            kept = str(problem.__cause__ or "")
+            _fail(f"interrupted; {kept}" if kept else "interrupted", INTERRUPTED)
         except BrokenPipeError:
             _stop_writing()
             sys.exit(0)

@@ -72,7 +72,7 @@ def read(
         ],
         "notes": list(dict.fromkeys(note for table in found for note in table.notes)),
         "given": dict(given or {}),
-        "imported": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "leadline": __version__,
     }
     return frame(rows), about
