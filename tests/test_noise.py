@@ -140,7 +140,7 @@ def test_one_group_is_seldom_taken_for_two(name: str, count: int) -> None:
     1000 trials: the count may exceed 5 % by four standard deviations, 2.8 %.
     """
     rng = np.random.default_rng(7)
-    draws = {"normal": rng.normal, "uniform": rng.uniform, "exponential": rng.exponential}
+    draws: dict[str, Any] = {"normal": rng.normal, "uniform": rng.uniform, "exponential": rng.exponential}
     found = [noise.find_jump(np.exp(0.5 * row)) is not None for row in draws[name](size=(1000, count))]
     assert np.mean(found) <= 0.05 + 0.028
 

@@ -1,0 +1,1 @@
+"""The fits: what holds for every one of them, and each against data whose parameters are known."""
