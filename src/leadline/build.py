@@ -1,7 +1,7 @@
 """The native programs, built once for each MPI and kept as long as nothing that made them changes.
 
 A build lies in `<state>/build/<what>-<identity>/`: the identity is a hash of the MPI, the compiler and the
-flags. In it, each state of the sources has its program in a directory named by their hash: what was built from
+flags. In it, each state of the sources has its program in a directory named by their hash: what was built of
 other sources stays, so that a run which uses it is not disturbed, and a change rebuilds only what it must.
 """
 
