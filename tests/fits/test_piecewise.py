@@ -137,12 +137,12 @@ def test_costs_are_those_of_weighted_least_squares() -> None:
     for i in range(x.size):
         for j in range(x.size):
             if j - i < 2:
-                assert np.isinf(cost[i, j])
+                assert np.isinf(cost[j, i])
                 continue
             part = slice(i, j + 1)
             slope, constant = np.polyfit(x[part], y[part], 1, w=1 / y[part])
             squares = (((y[part] - constant - slope * x[part]) / y[part]) ** 2).sum()
-            assert cost[i, j] == pytest.approx(squares, rel=1e-4, abs=1e-7)
+            assert cost[j, i] == pytest.approx(squares, rel=1e-4, abs=1e-7)
             constants, slopes = lines(x[None, part], y[None, part], np.zeros((1, 1), dtype=np.int64))
             assert (constants[0, 0], slopes[0, 0]) == pytest.approx((constant, slope), rel=1e-4)
 
@@ -155,7 +155,7 @@ def test_the_best_partition_is_the_best_of_all() -> None:
     totals, starts = partitions(cost, 3)[2]
     for d in range(5):
         tried = {
-            (0, i, j): cost[d, 0, i - 1] + cost[d, i, j - 1] + cost[d, j, 9]
+            (0, i, j): cost[d, i - 1, 0] + cost[d, j - 1, i] + cost[d, 9, j]
             for i, j in combinations(range(1, 10), 2)
         }
         best = min(tried, key=tried.__getitem__)

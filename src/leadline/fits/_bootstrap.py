@@ -49,12 +49,21 @@ def drawn_medians(medians: Array) -> Array:
 
     NaN where a launch did not measure a size; every size must have been measured by some launch.
     """
-    weights = launch_weights(len(medians))
+    medians = np.ascontiguousarray(medians, dtype=np.float64)
+    return _drawn_medians(medians.tobytes(), len(medians))
+
+
+@lru_cache(maxsize=64)  # several fits ask for the same series one after the other
+def _drawn_medians(medians: bytes, launches: int) -> Array:
+    """The same from the bytes of the array, which can be looked up."""
+    weights = launch_weights(launches)
     columns = []
-    for column in medians.T:
+    for column in np.frombuffer(medians).reshape(launches, -1).T:
         there = np.isfinite(column)
         columns.append(weighted_medians(column[there], weights[:, there]))
-    return np.stack(columns, axis=1)
+    drawn = np.stack(columns, axis=1)
+    drawn.flags.writeable = False  # shared by all who ask
+    return drawn
 
 
 @lru_cache(maxsize=256)

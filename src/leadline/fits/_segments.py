@@ -16,8 +16,7 @@ SHORTEST = 3  # sizes in a piece: two fix a line, the third can speak against it
 
 
 def costs(x: Array, y: Array) -> Array:
-    """Relative squared residuals of the line through each run of sizes: (D, S, S), [d, i, j] from i to j
-    inclusive.
+    """Squared relative residuals of the line through each run of sizes: (D, S, S), [d, j, i] from i up to j.
 
     Weights are 1/y^2, so residuals count as shares of the time. Infinite for fewer than SHORTEST sizes.
     Means and products are updated size by size (B. P. Welford, Technometrics 4 (1962) 419), which keeps
@@ -37,23 +36,21 @@ def costs(x: Array, y: Array) -> Array:
         mean_x, mean_y, weight = mean_x + dx * added / total, mean_y + dy * added / total, total
         if length >= SHORTEST:
             diagonal = np.arange(starts)
-            result[:, diagonal, diagonal + length - 1] = np.maximum(0.0, yy - xy * xy / xx)
+            result[:, diagonal + length - 1, diagonal] = np.maximum(0.0, yy - xy * xy / xx)
     return result
 
 
 def partitions(cost: Array, most: int) -> list[tuple[Array, Index]]:
-    """For 1, 2, ... up to `most` pieces: the least total cost (D,) and the first size of each piece (D,
-    pieces).
-    """
+    """For 1, 2, ... up to `most` pieces: the least cost (D,) and the first size of each piece (D, pieces)."""
     sets, sizes, _ = cost.shape
-    best = cost[:, 0, :]  # best cost of the sizes up to each one, with so many pieces
+    best = cost[:, :, 0]  # best cost of the sizes up to each one, with so many pieces
     starts = np.zeros((sets, sizes, 1), dtype=np.int64)
     found = [(best[:, -1], starts[:, -1])]
     rows = np.arange(sets)[:, None]
     for _ in range(1, min(most, sizes // SHORTEST)):
-        total = best[:, :-1, None] + cost[:, 1:, :]  # [d, i, j]: the last piece begins after size i
-        last = np.argmin(total, axis=1)
-        best = np.take_along_axis(total, last[:, None, :], axis=1)[:, 0, :]
+        total = best[:, None, :-1] + cost[:, :, 1:]  # [d, j, i]: the last piece begins after size i
+        last = np.argmin(total, axis=2)
+        best = np.take_along_axis(total, last[:, :, None], axis=2)[:, :, 0]
         starts = np.concatenate([starts[rows, last], last[:, :, None] + 1], axis=2)
         found.append((best[:, -1], starts[:, -1]))
     return found
