@@ -29,7 +29,7 @@ def text(value: Any) -> str:
 
 
 def flag(value: Any) -> bool:
-    """true or false."""
+    """Whether something holds: true or false."""
     if not isinstance(value, bool):
         raise UsageError(f"this is true or false, but got {value!r}")
     return value

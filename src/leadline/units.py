@@ -159,8 +159,12 @@ def format_quantity(
         worth, name = prefix(value, unit)
         return f"{_digits(value / worth, _decimals(value / worth))} {name}".rstrip()
     half = (high - low) / 2
-    worth, name = prefix(max(abs(value), half) if math.isfinite(half) else value, unit)
+    # However far an interval reaches, a value that it keeps apart from zero shows its first digit.
+    apart = low > 0 or high < 0
+    worth, name = prefix(value if apart or not math.isfinite(half) else max(abs(value), half), unit)
     decimals = _decimals(value / worth, half / worth)
+    if apart and value:
+        decimals = max(decimals, -_exponent(value / worth))
     shown = [_digits(each / worth, decimals) for each in (value, low, high)]
     return f"{shown[0]} {name}".rstrip() + f" [{shown[1]}, {shown[2]}]"
 
