@@ -141,10 +141,10 @@ class Mpich(Family):
         return {"MPIR_CVAR_DEBUG_SUMMARY": "1", "MPIR_CVAR_DEBUG_CVARS": "1", "UCX_LOG_LEVEL": "info"}
 
     def read_probe(self, output: str) -> str:
-        """E.g. "shm, netmod ucx cma sysv", or "netmod ucx tcp" where its shared memory was switched off.
+        """E.g. "shm within a node, netmod ucx tcp"; or "netmod ucx tcp" where shared memory was switched off.
 
         Ranks of one node talk through MPICH's shared memory unless it repeats that NOLOCAL was set; the
-        network module is set up beside it all the same.
+        network module is set up for them all the same.
         """
         provider = re.findall(r"libfabric provider:\s*(\S+)", output)
         ucx = _ucx.transports(output)
@@ -154,7 +154,7 @@ class Mpich(Family):
             netmod = " ".join(["netmod ucx", *ucx])
         else:
             return ""
-        return netmod if re.search(r"MPIR_CVAR_NOLOCAL = [^0]", output) else f"shm, {netmod}"
+        return netmod if re.search(r"MPIR_CVAR_NOLOCAL = [^0]", output) else f"shm within a node, {netmod}"
 
 
 def _own_memory(wanted: frozenset[str]) -> bool:

@@ -78,6 +78,8 @@ class OpenMpi(Family):
         settings = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": ",".join(chosen)}
         if "shared-memory" not in wanted:
             settings["OMPI_MCA_osc"] = "pt2pt" if mpi.major < 5 else "^sm"  # else windows are shared memory
+        elif "tcp" in wanted and mpi.major < 5:
+            settings["OMPI_MCA_osc"] = "^ucx"  # Debian's configuration leaves pt2pt out: then none fits tcp
         return settings
 
     def _ucx(self, mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
@@ -142,6 +144,8 @@ class OpenMpi(Family):
             slots = -(-ranks // len(hosts))
             command += ["--host", ",".join(f"{host}:{slots}" for host in hosts)]
             command += ["--prefix", str(mpi.prefix)]
+            # Else version 5 takes all nodes for copies of the first, and fails to bind where they differ.
+            command += ["--prtemca", "prte_hetero_nodes", "1"] if mpi.major >= 5 else []
         if agent:
             old = mpi.major < 5
             command += ["--mca", "plm_rsh_agent", agent] if old else ["--prtemca", "plm_ssh_agent", agent]
