@@ -110,11 +110,11 @@ def _messages(costs: Costs, point: dict[str, Any], packet: int = 240) -> float:
 
     Forced rendezvous pays the switch for every message, forced eager for none.
     """
-    size = point["bytes"]
-    rendezvous = point.get("protocol") == "rendezvous"
+    size = int(point["bytes"])
+    rendezvous: bool = point.get("protocol") == "rendezvous"
     rendezvous = rendezvous or (point.get("protocol") == "default" and size >= costs.switch)
     handshake = costs.switch_cost if rendezvous else 0.0
-    return 1e6 / int(size) * (0.1e-6 + handshake + -(-size // packet) * packet / 4e9)
+    return 1e6 / size * (0.1e-6 + handshake + -(-size // packet) * packet / 4e9)
 
 
 RECIPES = [

@@ -31,7 +31,7 @@ def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(render.html(composed), encoding="utf-8")
     except OSError as problem:
-        raise LeadlineError(f"cannot write the report to {out}: {problem.strerror}") from problem
+        raise LeadlineError(f"cannot write the report to {out}: {_why(problem)}") from problem
     return out
 
 
@@ -57,8 +57,15 @@ def write_figures(
             if progress is not None:
                 progress(done, len(specs))
     except OSError as problem:
-        raise LeadlineError(f"cannot write figures to {directory}: {problem.strerror}") from problem
+        raise LeadlineError(f"cannot write figures to {directory}: {_why(problem)}") from problem
     return paths
+
+
+def _why(problem: OSError) -> str:
+    """What kept a file from being written; making a directory where a file is says only "File exists"."""
+    if isinstance(problem, FileExistsError | NotADirectoryError):
+        return f"{problem.filename} is in the way, which is no directory"
+    return problem.strerror or str(problem)
 
 
 def _findings(records: "pl.DataFrame") -> "Findings":

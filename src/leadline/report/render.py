@@ -37,7 +37,11 @@ def html(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"embedded": embedded, "shape_path": _OUTLINES.__getitem__}
+    environment.filters |= {
+        "embedded": embedded,
+        "in_page": theme.in_page,
+        "shape_path": _OUTLINES.__getitem__,
+    }
     written = datetime.now(UTC)
     return environment.get_template("page.html.j2").render(
         page=page,
@@ -48,7 +52,7 @@ def html(page: Page) -> str:
         style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
         script=Markup((_TEMPLATES / "page.js").read_text(encoding="utf-8")),
         bundle=Markup(bundle()),
-        config=theme.in_page(),
+        config=theme.config(),
     )
 
 

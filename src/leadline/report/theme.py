@@ -51,6 +51,8 @@ HUES = sum(name[1:].isdigit() for name in LIGHT)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 4), (2, 3), (9, 3, 2, 3), (12, 4), (4, 2, 1, 2))
 
+_NAMED = ("color", "shape", "strokeDash")  # channels that tell names
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 # Light to dark in lightness alone, so that a heat map reads the same in grey and in both schemes.
 HEAT = ["#e9f2f7", "#b5d4e6", "#72aed0", "#3a82b5", "#1a5a91", "#0c3563"]
@@ -112,10 +114,19 @@ def config() -> Spec:
     }
 
 
-def in_page() -> Spec:
-    """Configuration of the page, whose legends are buttons of its own."""
-    shared = config()
-    return {**shared, "legend": {**shared["legend"], "disable": True}}
+def in_page(spec: Any) -> Any:
+    """A description for the page, whose buttons are its legends of names; a heat map keeps its own."""
+    if isinstance(spec, list):
+        return [in_page(each) for each in spec]
+    if not isinstance(spec, dict):
+        return spec
+    inner = {key: in_page(value) for key, value in spec.items() if key != "datasets"}
+    if "datasets" in spec:
+        inner["datasets"] = spec["datasets"]
+    for channel in _NAMED:
+        if isinstance(inner.get(channel), dict) and inner[channel].get("type") == "nominal":
+            inner[channel] = {**inner[channel], "legend": None}
+    return inner
 
 
 def on_paper(spec: Mapping[str, Any], title: str) -> Spec:

@@ -1,11 +1,12 @@
 """What the first screen says in sentences: who is fast, by how much, and whether that can be believed."""
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 
 from leadline import units
 from leadline.report.costs import Cost
 from leadline.report.subject import Row
+
+_SINGLY = 3  # comparisons that a sentence can hold
 
 
 def verdicts(costs: Sequence[Cost]) -> list[str]:
@@ -25,23 +26,26 @@ def _latency(costs: Sequence[Cost]) -> str:
     name, least = rows[0]
     size = units.format_bytes(least["bytes"])
     told = units.format_quantity(least["value"], least["unit"], least.get("low"), least.get("high"))
-    sentence = f"A message of {size} takes {told} with {name}"
-    return f"{sentence}{_compared(rows, 'as long')}."
+    others = _compared(rows, lambda ratio: f"{ratio:.2g}", "times as long")
+    return f"A message of {size} takes {told} with {name}{others}."
 
 
-def _compared(rows: Sequence[tuple[str, Row]], words: str) -> str:
-    """How rows 1, 2, ... compare with row 0: a factor where the intervals are apart, else that they are
-    not.
+def _compared(rows: Sequence[tuple[str, Row]], tell: Callable[[float], str], words: str) -> str:
+    """How rows 1, 2, ... compare with row 0: by a factor where the intervals are apart.
+
+    `tell` says a factor, `words` what follows it. Many rows are told by their range.
     """
-    if len(rows) == 1:
-        return ""
-    first = rows[0][1]
-    kinds = [(name, factor(first, row)) for name, row in rows[1:]]
-    apart = [f"{ratio:.2g} times {words} with {name}" for name, ratio in kinds if ratio is not None]
-    alike = [name for name, ratio in kinds if ratio is None]
-    told = "".join(f"; {each}" for each in apart)
+    found = [(name, factor(rows[0][1], row)) for name, row in rows[1:]]
+    apart = [(name, ratio) for name, ratio in found if ratio is not None]
+    alike = [name for name, ratio in found if ratio is None]
+    if len(apart) > _SINGLY:
+        ratios = [ratio for _, ratio in apart]
+        told = f"; {len(apart)} others {tell(min(ratios))} to {tell(max(ratios))} {words}"
+    else:
+        told = "".join(f"; {tell(ratio)} {words} with {name}" for name, ratio in apart)
     if alike:
-        told += f"; {_listed(alike)} cannot be told from it"
+        those = _listed(alike) if len(alike) <= _SINGLY else f"{len(alike)} others"
+        told += f"; {those} cannot be told from it"
     return told
 
 
@@ -63,8 +67,8 @@ def _bandwidth(costs: Sequence[Cost]) -> str:
         rows.sort(key=lambda each: -each[1]["value"])
         name, most = rows[0]
         told = units.format_quantity(most["value"], most["unit"], most.get("low"), most.get("high"))
-        rest = _compared_down(rows)
-        return f"Streams of messages move at up to {told} with {name}{rest}."
+        others = _compared(rows, lambda ratio: f"{100 / ratio:.0f} %", "of that")
+        return f"Streams of messages move at up to {told} with {name}{others}."
     fitted = [(cost.name, cost.fit.parameter("bandwidth")) for cost in costs if cost.fit is not None]
     found = [(name, each) for name, each in fitted if each is not None and each.flag is None]
     if not found:
@@ -74,31 +78,21 @@ def _bandwidth(costs: Sequence[Cost]) -> str:
     return f"Large messages approach {told} with {name}."
 
 
-def _compared_down(rows: Sequence[tuple[str, Row]]) -> str:
-    """How slower rows compare with row 0: "; 0.72 of that with openmpi"."""
-    said = []
-    alike = []
-    for name, row in rows[1:]:
-        ratio = factor(rows[0][1], row)
-        if ratio is None:
-            alike.append(name)
-        else:
-            said.append(f"; {100 / ratio:.0f} % of that with {name}")
-    if alike:
-        said.append(f"; {_listed(alike)} cannot be told from it")
-    return "".join(said)
-
-
 def _switches(costs: Sequence[Cost]) -> str:
-    """At which sizes each library changes its way of sending."""
-    said = []
+    """At which sizes each library changes its way of sending; those that agree are told together."""
+    series: dict[str, list[str]] = {}
     for cost in costs:
         if cost.switches:
-            said.append(f"with {cost.name} at {_listed([each.told() for each in cost.switches])}")
-    return f"The protocol switches {'; '.join(said)}." if said else ""
+            series.setdefault(_listed([each.told() for each in cost.switches]), []).append(cost.name)
+    if not series:
+        return ""
+    if len(series) > _SINGLY:
+        return "The protocol switches at sizes that differ; they stand with each series."
+    said = [f"at {sizes} with {_listed(names)}" for sizes, names in series.items()]
+    return f"The protocol switches {'; '.join(said)}."
 
 
 def _listed(words: Sequence[str]) -> str:
     """Words in a row: "a, b and c", each said once."""
-    unique = [word for word, _ in groupby(words)]
+    unique = list(dict.fromkeys(words))
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"

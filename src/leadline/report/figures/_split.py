@@ -88,9 +88,8 @@ class Split:
     def dashes(self) -> dict[str, Any]:
         """The dash channel; its legend only where there is something to tell apart."""
         scale = {"domain": list(self.variants), "range": [list(self.dash(each)) for each in self.variants]}
-        channel = {"field": "v", "type": "nominal", "title": None, "scale": scale}
-        # Only null switches a legend off: what the page says of legends must not be overruled by more.
-        return channel if len(self.variants) > 1 else {**channel, "legend": None}
+        legend = {"symbolType": "stroke", "symbolSize": 300} if len(self.variants) > 1 else None
+        return {"field": "v", "type": "nominal", "title": None, "scale": scale, "legend": legend}
 
 
 def _rank(value: Any) -> tuple[int, float, str]:

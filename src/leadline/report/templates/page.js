@@ -34,6 +34,15 @@
     apply(figure);
   }
 
+  // Shows what the button names alone among its kind, or everything when it is alone already.
+  function isolate(button) {
+    const others = [...button.parentElement.querySelectorAll("button")].filter((other) => other !== button);
+    const alone = others.every((other) => other.getAttribute("aria-pressed") === "false");
+    button.setAttribute("aria-pressed", "true");
+    for (const other of others) other.setAttribute("aria-pressed", String(alone));
+    apply(button.closest("figure"));
+  }
+
   async function draw(plot) {
     const name = plot.dataset.figure;
     const spec = JSON.parse(document.getElementById(`spec-${name}`).textContent);
@@ -80,6 +89,11 @@
     if (button) press(button);
     const heading = event.target.closest("table.sortable th");
     if (heading) sort(heading);
+  });
+
+  document.addEventListener("dblclick", (event) => {
+    const button = event.target.closest(".legend button");
+    if (button && button.dataset.kind !== "choice") isolate(button);
   });
 
   // On a narrow window the contents would push the results off the first screen.

@@ -1,0 +1,39 @@
+"""A report of synthetic records, made once for all tests of the report."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from leadline import report
+from leadline.fits import fit_all
+from leadline.report.page import Findings
+from leadline.summary import summarise
+
+from . import synthetic
+
+PLAN = '[defaults]\ntolerance = "2 %"\n'
+
+
+def found(records: pl.DataFrame) -> Findings:
+    """What a report is made from, for any records."""
+    return Findings.of(records, summarise(records), fit_all(records))
+
+
+@pytest.fixture(scope="session")
+def records() -> pl.DataFrame:
+    """Every benchmark under two libraries, seven launches each: intervals that reach 95 %."""
+    return synthetic.records(launches=7, samples=6)
+
+
+@pytest.fixture(scope="session")
+def findings(records: pl.DataFrame) -> Findings:
+    """The summary and fits of `records`."""
+    return found(records)
+
+
+@pytest.fixture(scope="session")
+def page(records: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page about `records`."""
+    provenance = synthetic.PROVENANCE | {"plan_text": PLAN}
+    return report.write(records, [provenance], tmp_path_factory.mktemp("report") / "report.html")
