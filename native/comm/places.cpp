@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "comm/vocabulary.hpp"
 

@@ -1,7 +1,7 @@
 // Where a rank runs: host, package, core group and core, as hwloc sees it from inside the rank.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -75,12 +75,15 @@ Sweep counts(std::string name, std::function<std::vector<std::int64_t>(int ranks
 Sweep choice(std::string name, std::vector<std::string> words, std::string help);
 Sweep words(std::string name, std::function<std::vector<std::string>(int ranks)> values, std::string help);
 
+// The first line of the benchmark's file; empty where no file has that name.
+std::string_view question(std::string_view benchmark);
+
 // Enters a benchmark into the registry; called once for each file of native/benchmarks by BENCHMARK.
 class Registered {
 public:
     template <class... Parts>
-    Registered(std::string_view name, std::string_view question, Task<> (*body)(Run&), Parts... parts) {
-        Declaration made{.name = std::string(name), .question = std::string(question), .body = body};
+    Registered(std::string_view name, Task<> (*body)(Run&), Parts... parts) {
+        Declaration made{.name = std::string(name), .question = std::string(question(name)), .body = body};
         (add(made, std::move(parts)), ...);
         enter(std::move(made));
     }
