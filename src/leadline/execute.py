@@ -16,7 +16,7 @@ from leadline.launch import Event, Launch
 from leadline.mpi import Mpi
 from leadline.mpi.discover import resolve
 from leadline.mpi.family import Unsupported, family
-from leadline.mpi.launcher import launch
+from leadline.mpi.launcher import starter
 from leadline.plan import FOUND, Point
 from leadline.record import FAILED, SKIPPED
 from leadline.topology import possible
@@ -96,7 +96,7 @@ class RealExecutor:
         mpi = self.mpis[point.mpi]
         program = self._program(mpi)
         kind.env = family(mpi).environment(mpi, point.stack, point.protocol, point.shmem)
-        command = launch(
+        command = starter(mpi)(
             mpi,
             point.ranks,
             placement=point.placement,

@@ -65,7 +65,7 @@ SIGNS = (
     # Time of all processors of the host together: it may all have been taken from ours.
     Sign(
         "steal",
-        pl.col("steal") / _DURATION,
+        pl.col("steal"),
         "%",
         DISTURBED,
         LOADED,
