@@ -48,8 +48,8 @@ def test_a_quiet_machine_is_called_quiet_in_numbers() -> None:
         ({"run_delay": 0.0019}, "quiet", "up to 1.9 % of the time"),
         ({"run_delay": 0.0021}, "disturbed", "up to 2.1 % of the time"),
         ({"run_delay": 0.03}, "loaded", "up to 30 % of the time"),
-        ({"steal": 0.004}, "disturbed", "hypervisor took up to 4 % of one processor's time"),
-        ({"steal": 0.05}, "loaded", "hypervisor took up to 50 % of one processor's time"),
+        ({"steal": 0.04}, "disturbed", "hypervisor took up to 4 % of one processor's time"),
+        ({"steal": 0.50}, "loaded", "hypervisor took up to 50 % of one processor's time"),
         ({"others": 1.3}, "disturbed", "kept up to 1.3 processors busy"),
         ({"switches": 60}, "disturbed", "taken off its processor up to 300 times a second"),
         ({"switches": 9}, "quiet", "records show a disturbance"),
@@ -175,7 +175,7 @@ def test_a_gap_within_the_spread_of_samples_is_no_jump() -> None:
 def test_runs_are_judged_one_by_one() -> None:
     """A quiet run and a loaded one in a table get a verdict each, in their order."""
     both = record.concat(
-        [table([[1.0]] * 6, [8], run="night"), table([[1.0]] * 6, [8], run="day", steal=0.09)]
+        [table([[1.0]] * 6, [8], run="night"), table([[1.0]] * 6, [8], run="day", steal=0.9)]
     )
     assert {run: verdict.level for run, verdict in noise.judge_runs(both).items()} == {
         "night": "quiet",

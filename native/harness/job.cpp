@@ -10,8 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-// Shares of processor time over less than this are noise of the kernel's 10 ms ticks.
-constexpr double shortest_watch = 0.05;
+// The host's counters move in ticks of 10 ms a processor: over less than this they tell nothing.
+constexpr double shortest_watch = 0.25;
 
 Value parse_value(const json& value) {
     if (value.is_string()) return value.get<std::string>();
@@ -61,7 +61,8 @@ public:
         const double elapsed = steady_seconds() - at_;
         if (elapsed < shortest_watch) return seen;
         const HostTimes host = host_times();
-        seen.steal = (host.steal - host_.steal) / elapsed;
+        // One tick may have begun before: what is told is the least that it was.
+        seen.steal = std::max(0.0, host.steal - host_.steal - host.tick) / elapsed;
         seen.others = std::max(0.0, (host.busy - host_.busy - cpu) / elapsed);
         return seen;
     }

@@ -33,8 +33,8 @@ HostTimes host_times() {
     std::string name;
     double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
     file >> name >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
-    const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
-    return {(user + nice + system + irq + softirq) / tick, steal / tick};
+    const double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+    return {(user + nice + system + irq + softirq) * tick, steal * tick, tick};
 }
 
 std::optional<double> frequency() {

@@ -21,6 +21,7 @@ Disturbance disturbance();
 struct HostTimes {
     double busy = 0;
     double steal = 0;
+    double tick = 0;  // the counters' step
 };
 HostTimes host_times();
 
