@@ -1,0 +1,117 @@
+"""Inside an allocation the batch system starts the ranks, where it speaks the library's language."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from leadline.errors import UsageError
+from leadline.mpi.family import PLACEMENTS, Unsupported
+from leadline.mpi.launcher import choose, launchers, starter
+from leadline.mpi.launchers import srun
+from leadline.mpi.library import Mpi
+
+from . import fabricated
+
+OPENMPI, MPICH, INTEL = (
+    fabricated.an_mpi(family, version)
+    for family, version in [("openmpi", "5.0.11"), ("mpich", "5.0.2"), ("intel", "2021.18.1")]
+)
+
+
+@pytest.fixture
+def allocation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
+    """An environment that looks like a Slurm allocation of two nodes whose Slurm has PMIx and PMI-2."""
+    fabricated.script(tmp_path / "srun", "")
+    monkeypatch.setattr(srun, "plugins", lambda: frozenset({"pmix", "pmi2", "none"}))
+    monkeypatch.setattr(srun, "pmi2_library", lambda: Path("/usr/lib/libpmi2.so"))
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
+    return {"PATH": str(tmp_path), "SLURM_JOB_ID": "17"}
+
+
+def test_outside_an_allocation_the_library_starts_its_own_ranks() -> None:
+    """Even where srun is on PATH: it would ask for an allocation of its own and wait."""
+    assert choose(OPENMPI, environ={"PATH": os.environ["PATH"]}) is None
+    assert starter(OPENMPI, "mpirun")(OPENMPI, 2)[0] == str(OPENMPI.launcher)
+
+
+def test_inside_an_allocation_srun_starts_them(allocation: Mapping[str, str]) -> None:
+    """Unless mpirun is asked for by name."""
+    chosen = choose(MPICH, environ=allocation)
+    assert chosen is not None
+    assert chosen.name == "srun"
+    assert choose(MPICH, "mpirun", allocation) is None
+
+
+def test_inside_flux_flux_starts_them(tmp_path: Path) -> None:
+    """FLUX_URI names the instance."""
+    fabricated.script(tmp_path / "flux", "")
+    chosen = choose(MPICH, environ={"PATH": str(tmp_path), "FLUX_URI": "local:///run/flux/local"})
+    assert chosen is not None
+    assert chosen.name == "flux"
+
+
+def test_a_slurm_that_does_not_speak_the_library_s_language_is_left(
+    allocation: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each rank starts as a world of its own; asked for by name, it is refused with the reason."""
+    monkeypatch.setattr(srun, "plugins", lambda: frozenset({"pmi2", "none"}))
+    assert choose(OPENMPI, environ=allocation) is None
+    with pytest.raises(Unsupported, match=r"no plug-in for pmix, which openmpi-5\.0\.11 needs"):
+        choose(OPENMPI, "srun", allocation)
+    monkeypatch.setattr(srun, "pmi2_library", lambda: None)
+    with pytest.raises(Unsupported, match=r"needs Slurm's libpmi2\.so"):
+        choose(INTEL, "srun", allocation)
+
+
+def test_a_launcher_that_is_not_here_or_unknown_is_refused() -> None:
+    """By name, with the nearest name."""
+    with pytest.raises(Unsupported, match="flux starts ranks only inside an allocation"):
+        choose(OPENMPI, "flux", {"PATH": ""})
+    with pytest.raises(UsageError, match="unknown launcher 'srn'; did you mean 'srun'"):
+        choose(OPENMPI, "srn", {"PATH": ""})
+
+
+@pytest.mark.parametrize("name", launchers())
+@pytest.mark.parametrize("mpi", [OPENMPI, MPICH, INTEL], ids=lambda mpi: mpi.id)
+@pytest.mark.usefixtures("allocation")
+def test_every_launcher_answers_every_request(name: str, mpi: Mpi) -> None:
+    """Contract: words only, the placement known or refused, hosts and variables in the command."""
+    launch = launchers()[name].launch
+    commands = {placement: launch(mpi, 2, placement=placement) for placement in PLACEMENTS}
+    assert all(isinstance(word, str) for command in commands.values() for word in command)
+    assert commands["sockets"] != commands["core-group"] != commands["nodes"]
+    with pytest.raises(UsageError, match="unknown placement 'node'"):
+        launch(mpi, 2, placement="node")
+    text = " ".join(launch(mpi, 2, placement="nodes", hosts=["one", "two"], env={"A_NAME": "a,b"}))
+    assert "one,two" in text
+    assert "A_NAME=a,b" in text
+    assert launch(mpi, 8, oversubscribe=True) != launch(mpi, 8)
+
+
+@pytest.mark.usefixtures("allocation")
+def test_srun_s_words() -> None:
+    """By srun's manual page; `env` carries variables, since --export would split values at commas."""
+    assert launchers()["srun"].launch(MPICH, 2, placement="sockets", env={"UCX_TLS": "self,tcp"}) == [
+        *("srun", "--mpi=pmi2", "--ntasks=2", "--kill-on-bad-exit=1", "--nodes=1"),
+        *("--distribution=block:cyclic", "--cpu-bind=cores", "env", "UCX_TLS=self,tcp"),
+    ]
+    nodes = launchers()["srun"].launch(OPENMPI, 4, placement="nodes")
+    assert nodes[1:] == [
+        *("--mpi=pmix", "--ntasks=4", "--kill-on-bad-exit=1", "--nodes=2"),
+        *("--distribution=cyclic:block", "--cpu-bind=cores"),
+    ]
+    assert launchers()["srun"].launch(INTEL, 2)[-1] == "I_MPI_PMI_LIBRARY=/usr/lib/libpmi2.so"
+
+
+def test_flux_s_words() -> None:
+    """By flux-run(1) and flux-shell-options(7)."""
+    launch = launchers()["flux"].launch
+    assert launch(OPENMPI, 2, placement="nodes", hosts=["a", "b"], env={"N": "1,2"}) == [
+        *("flux", "run", "-o", "pmi=pmix", "--ntasks=2", "-o", "cpu-affinity=per-task"),
+        *("--nodes=2", "--exclusive", "--taskmap=cyclic", "--requires=host:a,b", "--env=N=1,2"),
+    ]
+    assert launch(MPICH, 8, oversubscribe=True) == [
+        *("flux", "run", "-o", "pmi=simple", "--nodes=1", "--tasks-per-node=8", "-o", "cpu-affinity=off"),
+    ]
