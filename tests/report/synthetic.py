@@ -26,6 +26,7 @@ OPERATIONS = {
     "isend": 1.05,
 }
 SKIPPED_REASON = "this machine has one socket, the placement 'sockets' needs two"
+SKIPPED_SAID = "stack shared-memory, placement sockets, 2 points"
 FAILED_REASON = "rank 1 ended with signal 11 (segmentation fault)"
 
 

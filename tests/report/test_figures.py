@@ -11,8 +11,7 @@ import vl_convert
 
 from leadline import record
 from leadline.report import figures, render, theme
-from leadline.report.figures import Figure, _axes, generic, noise, operations
-from leadline.report.figures._points import rounded
+from leadline.report.figures import Figure, _axes, _points, generic, noise, operations
 from leadline.report.page import Findings
 from leadline.report.subject import Names, Subject
 
@@ -211,7 +210,7 @@ def test_fits_lie_on_the_points(findings: Findings) -> None:
     fitted = {
         (each["s"], each["v"], each["x"]): each["y"] for each in data["fits"] if each["f"] == "piecewise"
     }
-    close = [fitted[p["s"], p["v"], rounded(p["x"])] / p["y"] for p in data["points"]]
+    close = [fitted[p["s"], p["v"], _points.rounded(p["x"])] / p["y"] for p in data["points"]]
     assert len(close) == 2 * 2 * len(synthetic.SIZES)
     assert np.allclose(close, 1.0, atol=0.1)
 
@@ -235,7 +234,9 @@ def test_a_meaningless_point_is_hollow(records: pl.DataFrame) -> None:
     )
     quiet, loud = (one(found(table), "pingpong", "latency-by-size") for table in (pingpong, disturbed))
     assert [p for p in quiet.spec["datasets"]["points"] if "m" in p] == []
-    assert {p["x"] for p in loud.spec["datasets"]["points"] if "m" in p} == {64}
+    meaningless = [p for p in loud.spec["datasets"]["points"] if "m" in p]
+    assert {p["x"] for p in meaningless} == {64}
+    assert all("lo" not in p and "[" in p["q"] for p in meaningless)
     assert "Hollow" in loud.caption
     assert "Hollow" not in quiet.caption
     paper = f'fill="{theme.LIGHT["paper"]}"'
@@ -243,12 +244,20 @@ def test_a_meaningless_point_is_hollow(records: pl.DataFrame) -> None:
     assert paper not in marks(svg(quiet))
 
 
+def test_a_band_breaks_where_a_point_has_no_interval() -> None:
+    """Intervals with none beside them become bars; the others a band that does not reach across the gap."""
+    points: list[dict[str, Any]] = [{"s": "a", "v": "", "lo": 1.0, "hi": 2.0} for _ in range(5)]
+    del points[1]["lo"]
+    _points.mark_alone(points)
+    assert [point.get("a") for point in points] == [1, None, None, None, None]
+
+
 def test_one_launch_draws_points_without_intervals() -> None:
     """Imported records have one launch: no band, no bar, and no invented interval in the tooltip."""
     findings = found(synthetic.records(launches=1, source=record.IMPORTED, only=["pingpong", "fan"]))
     figure = one(findings, "pingpong", "latency-by-size")
     assert all("lo" not in point and "[" not in point["q"] for point in figure.spec["datasets"]["points"])
-    assert "Bands" not in figure.caption
+    assert "Shaded" not in figure.caption
     assert "<path" in marks(svg(figure))
     assert "launches" not in [figure.name for figure in figures.draw(findings.subject("pingpong"))]
 
@@ -272,6 +281,9 @@ def test_series_are_named_by_what_differs() -> None:
     ]
     assert Names.of(rows).order == ("a", "b · tcp")
     assert Names.of(rows[:1]).order == ("a",)
+    # What differs only from one benchmark to another makes no two series of one library.
+    elsewhere = [rows[0] | {"benchmark": "noise"}, rows[1] | {"benchmark": "fan", "mpi": "a"}]
+    assert Names.of(elsewhere).order == ("a",)
     simulated = {**rows[0], "source": "simulated"}
     assert Names.of([rows[0], simulated]).order == ("a", "a · simulated")
     assert Names.of([{"mpi": "unknown", "source": "imported", "run": "x"}]).order == ("imported",)
@@ -292,7 +304,7 @@ def test_one_matrix_is_shown_at_a_time(findings: Findings) -> None:
     choices = [entry for entry in figure.legend if entry.kind == "choice"]
     assert [entry.hidden for entry in choices] == [False, True, True, True]
     names = [name for name, _ in render.on_paper(figure)]
-    assert names[0] == "corepairs-latency-openmpi-4.1.4-8-b"
+    assert names[0] == "corepairs-latency-mpich-4.0.2-8-b"
     assert len(set(names)) == len(choices)
     drawings = [svg(figure, chosen=entry.name) for entry in choices]
     assert len({marks(text) for text in drawings}) == len(choices)

@@ -14,11 +14,16 @@ from leadline.report.costs import Cost, costs
 from leadline.report.fits_table import FitGroup, fit_groups
 from leadline.report.origin import Origin, look_up, origins
 from leadline.report.subject import SERIES, Names, Row, Subject
-from leadline.report.verdicts import verdicts
+from leadline.report.verdicts import unmeasured, verdicts
 
 if TYPE_CHECKING:
     from leadline.fits import Fit
 
+# From what one message costs to what many do to each other. A benchmark that is not named here comes after.
+READING_ORDER = (
+    *("pingpong", "bandwidth", "bibandwidth", "overhead", "corepairs", "distance", "flowthrough"),
+    *("congestion", "multistream", "hotspot", "fan", "protocol", "roundtrip", "flood", "noise"),
+)
 _GROUPS = {
     "series": "Series",
     "variant": "Variants",
@@ -112,26 +117,21 @@ class Findings:
 
     @classmethod
     def of(cls, records: pl.DataFrame, summary: pl.DataFrame, fits: Sequence["Fit"]) -> "Findings":
-        """Findings from records and what was derived from them; rows in the order of the records."""
+        """Findings from records and what was derived from them; rows in the order of the series' names."""
         measured = records.filter(pl.col("status") == OK)
-        order = (records if measured.is_empty() else measured).select(SERIES).unique(maintain_order=True)
-        names = Names.of(order.rows(named=True))
-        places = [
-            records.get_column(key).unique(maintain_order=True).to_list() for key in ("benchmark", "metric")
-        ]
+        told = (records if measured.is_empty() else measured).select("benchmark", *SERIES)
+        names = Names.of(told.unique(maintain_order=True).rows(named=True))
 
-        def place(row: Row) -> tuple[int, ...]:
-            return (
-                places[0].index(row["benchmark"]),
-                places[1].index(row["metric"]),
-                names.index(names.series(row)),
-            )
+        def place(row: Row) -> tuple[str, str, int]:
+            return (row["benchmark"], row["metric"], names.index(names.series(row)))
 
         return cls(records, sorted(summary.rows(named=True), key=place), fits, names)
 
     def benchmarks(self) -> list[str]:
-        """The benchmarks in the order in which they were measured."""
-        return self.records.get_column("benchmark").unique(maintain_order=True).to_list()
+        """The benchmarks in the order in which they are read: those of READING_ORDER, then others by name."""
+        known = {name: place for place, name in enumerate(READING_ORDER)}
+        found = self.records.get_column("benchmark").unique().to_list()
+        return sorted(found, key=lambda name: (known.get(name, len(known)), name))
 
     def subject(self, benchmark: str) -> Subject:
         """What the figures of a benchmark are about."""
@@ -151,7 +151,7 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
     return Page(
         title=_title(provenances),
         subtitles=_subtitles(findings, provenances),
-        verdicts=verdicts(cards),
+        verdicts=[*verdicts(cards), *unmeasured(findings.rows)],
         costs=cards,
         quietness=[_quiet(run, verdict, len(quietness) > 1) for run, verdict in quietness.items()],
         counts=_counts(findings.rows, sections),

@@ -42,11 +42,18 @@ class Names:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> "Names":
-        """Names for the series in `rows` (of a summary or of records)."""
+        """Names for the series in `rows` (of a summary or of records).
+
+        A key differs when it does so within a benchmark: that noise was measured on all cores and the
+        ping-pong on two does not make two series of one library. Runs stand in the order of `rows`, the
+        rest by name.
+        """
         rows = list(rows)
-        differing = tuple(key for key in SERIES if len({row.get(key) for row in rows}) > 1)
+        differing = tuple(key for key in SERIES if _differs(rows, key))
         unordered = cls(differing)
-        return cls(differing, tuple(dict.fromkeys(unordered.series(row) for row in rows)))
+        runs = list(dict.fromkeys(row.get("run") for row in rows))
+        places = {(runs.index(row.get("run")), unordered.series(row)) for row in rows}
+        return cls(differing, tuple(dict.fromkeys(series for _, series in sorted(places))))
 
     def series(self, row: Mapping[str, Any]) -> str:
         """The series that `row` belongs to: "mpich-4.0.2 · sockets"."""
@@ -91,6 +98,14 @@ class Subject:
     def of(self, *metrics: str) -> list[Row]:
         """The rows of these metrics."""
         return [row for row in self.rows if row["metric"] in metrics]
+
+
+def _differs(rows: Iterable[Mapping[str, Any]], key: str) -> bool:
+    """Whether `key` takes several values in the rows of some benchmark; runs differ wherever they are."""
+    values: dict[Any, set[Any]] = {}
+    for row in rows:
+        values.setdefault(None if key == "run" else row.get("benchmark"), set()).add(row.get(key))
+    return any(len(each) > 1 for each in values.values())
 
 
 def sweeps(rows: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -8,6 +8,7 @@ from leadline import units
 from leadline.report.subject import SIZES, Row, sweeps, varying
 from leadline.report.words import coordinates, next_launch, tell
 
+_WAY = ("run", "stack", "protocol", "placement")
 _KEYS = ("run", "source", "mpi", "stack", "placement", "protocol", "ranks")
 
 
@@ -131,21 +132,22 @@ class Missing:
 
 
 def missing(rows: Sequence[Row]) -> list[Missing]:
-    """The rows without numbers, those with one reason and one series together."""
+    """The rows without numbers; those that share their reason and way of running are told together."""
     gathered: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        series = tuple(row.get(name) for name in _KEYS if name != "ranks")
-        gathered.setdefault((row["status"], row["reason"], *series), []).append(row)
+        gathered.setdefault((row["status"], row["reason"], *(row.get(name) for name in _WAY)), []).append(row)
     return [_missing(alike) for alike in gathered.values()]
 
 
 def _missing(rows: Sequence[Row]) -> Missing:
-    """Rows that share their reason, told as one: the series, and the point or how many of them."""
+    """Rows that share their reason, told as one: libraries, way of running, and the point or how many."""
     first = rows[0]
-    names = ["mpi", "stack", "protocol", "placement"]
-    if len(rows) == 1:
-        point = coordinates(first, [*names, "ranks", *sweeps(rows)])
+    words = list(dict.fromkeys(str(row["mpi"]) for row in rows if row.get("mpi")))
+    words.append(coordinates(first, [name for name in _WAY if name != "run"]))
+    if len(rows) > 1:
+        words.append(f"{len(rows)} points")
     else:
-        point = f"{coordinates(first, names)}, {len(rows)} points"
+        words.append(coordinates(first, ["ranks", *sweeps(rows)]))
     reason = str(first["reason"] or "no reason was recorded")
-    return Missing(point.removeprefix(", ") or str(first["benchmark"]), str(first["status"]), reason)
+    told = ", ".join(word for word in words if word)
+    return Missing(told or str(first["benchmark"]), str(first["status"]), reason)

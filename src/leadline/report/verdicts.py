@@ -1,8 +1,10 @@
 """What the first screen says in sentences: who is fast, by how much, and whether that can be believed."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from leadline import units
+from leadline.record import OK
 from leadline.report.costs import Cost
 from leadline.report.subject import Row
 
@@ -90,6 +92,19 @@ def _switches(costs: Sequence[Cost]) -> str:
         return "The protocol switches at sizes that differ; they stand with each series."
     said = [f"at {sizes} with {_listed(names)}" for sizes, names in series.items()]
     return f"The protocol switches {'; '.join(said)}."
+
+
+def unmeasured(rows: Sequence[Row]) -> list[str]:
+    """A sentence for each library with which nothing at all could be measured, with the commonest reason."""
+    measured = {row["mpi"] for row in rows if row["status"] == OK}
+    reasons: dict[str, Counter[str]] = {}
+    for row in rows:
+        if row.get("mpi") and row["mpi"] not in measured:
+            reasons.setdefault(row["mpi"], Counter())[row["reason"] or "no reason was recorded"] += 1
+    return [
+        f"Nothing could be measured with {mpi}: {counted.most_common(1)[0][0].rstrip('.')}."
+        for mpi, counted in reasons.items()
+    ]
 
 
 def _listed(words: Sequence[str]) -> str:

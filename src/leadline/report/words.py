@@ -8,7 +8,7 @@ from leadline import units
 from leadline.report.subject import SIZES
 
 # An interval that reaches less than this is told with the confidence that it has.
-_USUAL = 0.945
+CLOSE_TO_95 = 0.945
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def tell(
     """A quantity in SI `unit` with its interval; a confidence below 95 % is said."""
     text = units.format_quantity(value, unit, low, high)
     number, bracket, interval = text.partition(" [")
-    short = confidence is not None and confidence < _USUAL and bool(bracket)
+    short = confidence is not None and confidence < CLOSE_TO_95 and bool(bracket)
     note = f"at {100 * (confidence or 0):.0f} %" if short else ""
     return Told(number, f"[{interval}" if bracket else "", note, flag or "")
 

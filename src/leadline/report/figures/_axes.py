@@ -73,7 +73,7 @@ def counts(values: Iterable[float], title: str) -> Channel:
     )
     shown = ticks if len(ticks) <= 2 * _WIDE else None
     return _x(
-        title.replace("_", " "), scale, {"values": shown, "format": "~r"} if shown else {"format": "~r"}
+        title.replace("_", " "), scale, {"values": shown, "format": ",~r"} if shown else {"format": ",~r"}
     )
 
 
@@ -97,7 +97,7 @@ def quantity(title: str, values: Sequence[float], log: bool = True) -> Channel:
     axis: dict[str, Any] = {
         "titleX": -34,
         "titleY": -14,
-        "format": "~r",
+        "format": ",~r",
         "tickCount": 6,
         "labelOverlap": "greedy",
     }

@@ -10,6 +10,7 @@ from leadline.report.figures._fitted import Overlay, overlay
 from leadline.report.figures._points import HIDING, Datum, data, tooltip
 from leadline.report.figures._split import Split
 from leadline.report.subject import SIZES, Row, Subject
+from leadline.report.words import CLOSE_TO_95
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 340
@@ -91,24 +92,25 @@ def _lines(points: list[Datum], split: Split, y: Channel, drawn: Overlay) -> lis
 
 
 def _intervals(points: list[Datum], y: Channel) -> list[Layer]:
-    """Intervals as bands along a series, and as a bar where a point stands alone; no layer without data."""
+    """Intervals as bands along a series, and as a bar where one stands alone; no layer without data.
+
+    A point without an interval stays in a band's data: the band breaks there rather than reach across.
+    """
     encoding = {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "detail": {"field": "v", "type": "nominal"}}
     marks = {
-        False: {"type": "area", "opacity": 0.18},
-        True: {"type": "rule", "strokeWidth": 5, "opacity": 0.3, "strokeCap": "round"},
+        "!isValid(datum.a)": {"type": "area", "opacity": 0.18},
+        "isValid(datum.a)": {"type": "rule", "strokeWidth": 5, "opacity": 0.3, "strokeCap": "round"},
     }
-    there = {"a" in point for point in points if point.get("lo") is not None}
+    there = {f"{'' if 'a' in point else '!'}isValid(datum.a)" for point in points if "lo" in point}
     return [
         {
             "data": {"name": "points"},
-            "transform": [
-                {"filter": f"{HIDING} && isValid(datum.lo) && isValid(datum.a) == {str(alone).lower()}"}
-            ],
+            "transform": [{"filter": f"{HIDING} && {which}"}],
             "mark": mark,
             "encoding": encoding,
         }
-        for alone, mark in marks.items()
-        if alone in there
+        for which, mark in marks.items()
+        if which in there
     ]
 
 
@@ -137,14 +139,18 @@ def point_layers(points: list[Datum], split: Split, metric: str, x: str | None, 
 
 
 def caption_of(subject: Subject, *sentences: str) -> str:
-    """A caption: how to read the figure, with the meaning of bands and of hollow points where there are
-    any.
-    """
+    """A caption: how to read the figure, and what its intervals and hollow points are where it has any."""
     said = list(sentences)
-    if any(row.get("low") is not None for row in subject.rows):
-        said.append("Bands are 95 % intervals of the median over launches.")
+    reached = [row["confidence"] for row in subject.rows if row.get("confidence") is not None]
+    if reached and min(reached) >= CLOSE_TO_95:
+        said.append("Shaded: 95 % intervals of the median over launches.")
+    elif reached:
+        least = f"{100 * min(reached):.0f} %"
+        said.append(f"Shaded: intervals of the median over launches, some at {least}.")
     if any(row.get("meaningless") for row in subject.rows):
-        said.append("Hollow points: disturbed so much that their interval means nothing.")
+        said.append(
+            "Hollow points were disturbed so much that their interval means nothing; it is not drawn."
+        )
     return " ".join(said)
 
 

@@ -2,11 +2,10 @@
 
 Fields: s group, v variant, x and y place, lo and hi interval of the median (axis units), q the quantity
 with its interval, n the interval of the next launch, l launches, d what disturbed the point, m set where
-noise made it meaningless.
+noise made it meaningless (its interval, which could span decades, is then told and not drawn).
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,7 +40,7 @@ def datum(row: Row, split: Split, x: str | None) -> Datum:
     }
     if x is not None:
         point |= {"x": row[x], "p": coordinate(x, row[x])}
-    if low is not None and high is not None:
+    if low is not None and high is not None and not row.get("meaningless"):
         point |= {"lo": rounded(low / worth), "hi": rounded(high / worth)}
     if row.get("next_low") is not None and row.get("next_high") is not None:
         quantity = units.format_quantity(row["value"], row["unit"], row["next_low"], row["next_high"])
@@ -64,13 +63,23 @@ def data(rows: Iterable[Row], split: Split, x: str | None, log: bool = False) ->
     if x is not None:
         kept.sort(key=lambda row: row[x])
     points = [datum(row, split, x) for row in kept]
-    beside = Counter((point["s"], point["v"]) for point in points)
     for point in points:
         if log and (point.get("lo") or 0) <= 0:
             point.pop("lo", None)
-        if beside[point["s"], point["v"]] == 1:
-            point["a"] = 1
+    mark_alone(points)
     return points
+
+
+def mark_alone(points: list[Datum]) -> None:
+    """Set a where a point's interval has none beside it in its series, so that no band can show it."""
+    lines: dict[tuple[str, str], list[Datum]] = {}
+    for point in points:
+        lines.setdefault((point["s"], point["v"]), []).append(point)
+    for line in lines.values():
+        there = [False, *("lo" in point for point in line), False]
+        for place, point in enumerate(line, start=1):
+            if there[place] and not there[place - 1] and not there[place + 1]:
+                point["a"] = 1
 
 
 def tooltip(points: list[Datum], metric: str, x: str | None) -> list[dict[str, str]]:
