@@ -104,24 +104,30 @@ def campaign(directory: Path, script: Script, **settings: Any) -> Campaign:
     return Campaign(plan, plan.points(registry), script, store, clock=lambda: script.now)
 
 
+def run(taken: Campaign) -> None:
+    """All of a campaign."""
+    taken.prepare()
+    taken.run()
+
+
 def test_equal_launches_end_at_the_least_count(tmp_path: Path) -> None:
     """Six equal medians have an interval of no width, and fewer have none at 95 %."""
     script = Script()
-    campaign(tmp_path, script).run()
+    run(campaign(tmp_path, script))
     assert len(script.launches) == 6
 
 
 def test_launches_that_disagree_go_on_to_the_most(tmp_path: Path) -> None:
     """Values that alternate by 40 % never come within 2 %."""
     script = Script(lambda size, launch: 1e-6 * (1 + 0.4 * (launch % 2)))
-    campaign(tmp_path, script, most=20).run()
+    run(campaign(tmp_path, script, most=20))
     assert len(script.launches) == 20
 
 
 def test_the_time_ends_it(tmp_path: Path) -> None:
     """Three points of 1 s in 10 s: three whole rounds, and no fourth, since it could not be finished."""
     script = Script(lambda size, launch: 1e-6 * launch)
-    campaign(tmp_path, script, time="10 s", sizes="[8, 16, 32]").run()
+    run(campaign(tmp_path, script, time="10 s", sizes="[8, 16, 32]"))
     assert script.now <= 12
     assert len(script.launches) == 3
 
@@ -129,7 +135,7 @@ def test_the_time_ends_it(tmp_path: Path) -> None:
 def test_a_tight_point_makes_room_for_others(tmp_path: Path) -> None:
     """8 B is tight after six launches; only 16 B, which never is, is launched from then on."""
     script = Script(lambda size, launch: 1e-6 * (1 if size == 8 else launch))
-    campaign(tmp_path, script, most=10, sizes="[8, 16]").run()
+    run(campaign(tmp_path, script, most=10, sizes="[8, 16]"))
     assert [sorted(sizes) for sizes in script.launches] == [[8, 16]] * 6 + [[16]] * 4
 
 
@@ -137,7 +143,7 @@ def test_the_headline_gets_launches_of_its_own(tmp_path: Path) -> None:
     """It gets about its share of the time in launches that hold nothing else, and is in the whole rounds too."""
     script = Script(lambda size, launch: 1e-6 * launch)
     sizes = "[8, 16, 32, 64]"
-    campaign(tmp_path, script, time="100 s", headline=HEADLINE, sizes=sizes).run()
+    run(campaign(tmp_path, script, time="100 s", headline=HEADLINE, sizes=sizes))
     alone = sum(launch == [8] for launch in script.launches)
     assert 0.3 <= alone / script.now <= 0.5
     assert all(8 in launch for launch in script.launches)
@@ -160,7 +166,7 @@ def test_every_finished_point_is_stored_before_the_next(tmp_path: Path) -> None:
 
     taken.show = die
     with pytest.raises(Fatal):
-        taken.run()
+        run(taken)
     taken.store.close()
     assert load(tmp_path / "run").height == 1
 
@@ -169,13 +175,13 @@ def test_resuming_asks_only_for_what_is_missing(tmp_path: Path) -> None:
     """Two launches are there, six are wanted: four more, whose ordinals go on."""
     script = Script(lambda size, launch: 1e-6)
     first = campaign(tmp_path, script, time="2 s")
-    first.run()
+    run(first)
     first.store.close()
     had = len(script.launches)
     again = Script()
     second = campaign(tmp_path, again, time="1000 s")
     second.resume()
-    second.run()
+    run(second)
     assert had == 2
     assert len(again.launches) == 4
     assert second.store.records()["launch"].to_list() == [0, 1, 2, 3, 4, 5]
@@ -186,7 +192,7 @@ def test_a_point_that_kills_its_rank_is_recorded_and_the_rest_go_on(tmp_path: Pa
     script = Script()
     script.crash = 16
     taken = campaign(tmp_path, script, sizes="[8, 16, 32]")
-    taken.run()
+    run(taken)
     records = taken.store.records()
     failed = records.filter(records["status"] == FAILED)
     assert failed["bytes"].to_list() == [16] * TRIES
@@ -200,7 +206,7 @@ def test_a_library_that_cannot_start_fails_each_point_once(tmp_path: Path) -> No
     script = Script()
     script.never_starts = True
     taken = campaign(tmp_path, script, sizes="[8, 16]")
-    taken.run()
+    run(taken)
     records = taken.store.records()
     assert records["status"].to_list() == [FAILED, FAILED]
     assert set(records["reason"]) == {"no library"}
@@ -212,7 +218,7 @@ def test_what_is_refused_is_a_record_with_its_reason(tmp_path: Path) -> None:
     script = Script()
     script.refused[8] = (SKIPPED, "one package only")
     taken = campaign(tmp_path, script)
-    taken.run()
+    run(taken)
     assert script.launches == []
     assert taken.store.records().select("status", "reason").row(0) == (SKIPPED, "one package only")
 
@@ -222,7 +228,7 @@ def test_a_launcher_that_starts_single_ranks_is_caught(tmp_path: Path) -> None:
     script = Script()
     script.ranks = 7
     taken = campaign(tmp_path, script)
-    taken.run()
+    run(taken)
     records = taken.store.records()
     assert records["status"].to_list() == [SKIPPED]
     assert "started 7" in records["reason"][0]
@@ -233,7 +239,7 @@ def test_ranks_that_are_not_bound_are_not_believed(tmp_path: Path) -> None:
     script = Script()
     script.core = -1
     taken = campaign(tmp_path, script)
-    taken.run()
+    run(taken)
     assert "did not bind" in taken.store.records()["reason"][0]
 
 
@@ -241,7 +247,7 @@ def test_points_that_the_time_never_came_to_say_so(tmp_path: Path) -> None:
     """No gap: with no time at all, the first part of the first round is all that is asked."""
     script = Script()
     taken = campaign(tmp_path, script, time="1 ms", sizes='"1 B .. 64 B step 1 B"')
-    taken.run()
+    run(taken)
     records = taken.store.records()
     unreached = records.filter(records["status"] == SKIPPED)
     assert records.filter(records["status"] == OK).height + unreached.height == 64
@@ -252,7 +258,7 @@ def test_warm_up_does_not_count(tmp_path: Path) -> None:
     """The warm-up sample of 9 s is stored and marked, but the medians that decide are those of the others."""
     script = Script()
     taken = campaign(tmp_path, script)
-    taken.run()
+    run(taken)
     row = taken.store.records().row(0, named=True)
     assert row["samples"] == [9.0, 1e-6, 1e-6, 1e-6]
     assert row["warmup"] == 1

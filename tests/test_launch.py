@@ -113,7 +113,7 @@ def test_rubbish_among_the_answers_is_told_and_the_rest_is_heard(tmp_path: Path)
 
 def test_rubbish_on_the_output_is_not_an_answer(tmp_path: Path) -> None:
     """Ranks may print what they like, in any amount."""
-    script = "yes '{\"event\":\"record\"}' | head -c 5000000\necho '{\"event\":\"done\"}' >> $2\n"
+    script = 'yes \'{"event":"record"}\' | head -c 5000000\necho \'{"event":"done"}\' >> $2\n'
     assert [event["event"] for event in events(tmp_path, script)] == ["done"]
 
 

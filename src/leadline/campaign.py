@@ -1,10 +1,10 @@
 """A plan's points taken over many launches until the answers are tight or the time is spent.
 
-Launches are the sample: the same binary gives values in one launch that lie closer together than the values of
+Launches are the sample: the same binary gives values in one launch that lie closer together than those of
 two launches, whatever is repeated within (10-17 % between launches for an 8 B latency against a few within).
-So every point is launched anew again and again. Each round launches every kind of launch once, the kinds of all
-MPIs in turn, so that a machine that drifts drifts for all of them alike; the points of a launch come in an
-order that changes with each round. A headline point also gets short launches of its own in between.
+So every point is launched anew again and again. Each round launches every kind of launch once, the kinds of
+all MPIs in turn, so that a machine that drifts drifts for all of them alike; the points of a launch come in
+an order that changes with each round. A headline point also gets short launches of its own in between.
 """
 
 import random
@@ -123,9 +123,20 @@ class Campaign:
                 state.failures += row["status"] == FAILED
                 state.closed = state.closed or row["status"] == SKIPPED
 
+    def prepare(self) -> None:
+        """Have every kind of launch prepared; points that cannot be launched are records with their reason.
+
+        This builds and asks the libraries, which is not the plan's time.
+        """
+        for state in self.states.values():
+            if state.closed or not (refusal := self.executor.refuse(state.point)):
+                continue
+            status, reason = refusal
+            self.store.append([self._row(state.point, status=status, reason=reason)])
+            state.closed = True
+
     def run(self) -> None:
-        """Launch until every answer is tight or the plan's time is spent."""
-        self._refuse()  # builds and asks the libraries, which is not the plan's time
+        """Launch until every answer is tight or the plan's time is spent; `prepare` comes before."""
         self.began = self.clock() - self.spent_before
         full_rounds = 0
         while any(state.wants() for state in self.states.values()):
@@ -148,15 +159,6 @@ class Campaign:
         wanted = [key for key, states in self.kinds.items() if any(state.wants() for state in states)]
         cheapest = min((self.costs.get(key, 0.0) for key in wanted), default=0.0)
         return self.elapsed + cheapest > self.plan.time
-
-    def _refuse(self) -> None:
-        """Record the points that cannot be launched here, each with its reason."""
-        for state in self.states.values():
-            if state.closed or not (refusal := self.executor.refuse(state.point)):
-                continue
-            status, reason = refusal
-            self.store.append([self._row(state.point, status=status, reason=reason)])
-            state.closed = True
 
     def _headline_is_due(self) -> bool:
         """Whether the headline's short launches are behind their share of the time."""
@@ -188,7 +190,7 @@ class Campaign:
         return given is None or self.measure_time.get(state.point.measure, 0.0) < given
 
     def _launch(self, states: list[_State]) -> None:
-        """Launch the points; those that a failed launch never came to are launched again without the culprit."""
+        """Launch the points; those that a lost launch never came to are launched again, without the culprit."""
         while states:
             states = self._once(states)
 

@@ -61,7 +61,11 @@ def compiler() -> dict[str, str | None]:
         version = _said([program, "--version"]).splitlines()[0]
     except (OSError, subprocess.SubprocessError, IndexError):
         version = None
-    return {"program": program, "version": version, "flags": f"-O3 -DNDEBUG {os.environ.get('CXXFLAGS', '')}".strip()}
+    return {
+        "program": program,
+        "version": version,
+        "flags": f"-O3 -DNDEBUG {os.environ.get('CXXFLAGS', '')}".strip(),
+    }
 
 
 def _said(command: list[str]) -> str:

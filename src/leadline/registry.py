@@ -76,7 +76,11 @@ def benchmarks(ranks: int = 2) -> dict[str, Benchmark]:
     program = build_mock()
     try:
         answer = subprocess.run(
-            [program, "--describe", "--ranks", str(ranks)], check=True, capture_output=True, text=True, timeout=30
+            [program, "--describe", "--ranks", str(ranks)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=30,
         )
         return parse(json.loads(answer.stdout))
     except (subprocess.SubprocessError, OSError, ValueError, KeyError) as problem:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     metavar="RUN",
     help="Directory of the run; it must not exist yet. Default: runs/PLAN-DATE.",
 )
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run that was ended early.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run that was ended early."
+)
 @click.option("--seed", default=1, show_default=True, help="Decides the order of points within launches.")
 def command(*, plan: str | None, output: Path | None, resume: Path | None, seed: int) -> None:
     """Measure what a plan asks for, on this machine's MPIs.
@@ -36,7 +38,9 @@ def command(*, plan: str | None, output: Path | None, resume: Path | None, seed:
     from leadline import plan_files, store  # noqa: PLC0415  (polars takes a while to load)
 
     if resume and (plan or output):
-        raise click.UsageError("--resume takes its plan and its directory from the run", click.get_current_context())
+        raise click.UsageError(
+            "--resume takes its plan and its directory from the run", click.get_current_context()
+        )
     if resume:
         path = store.find(str(resume))
         _measure(path, path / store.PLAN, seed, resume=True)
@@ -88,20 +92,17 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
 
 
 def _take(campaign: "Campaign", executor: "RealExecutor", store: "Store") -> None:
-    """Run the campaign; what was found out about its launches is kept however it ends."""
+    """Run the campaign; what was found out about its launches is kept before the first."""
     from leadline.provenance import merged  # noqa: PLC0415
     from leadline.store import provenance  # noqa: PLC0415
 
     try:
-        campaign.run()
-    except KeyboardInterrupt:
-        click.echo(
-            f"leadline: interrupted; every finished point is kept, go on with 'leadline run --resume {store.path}'",
-            err=True,
-        )
-        raise
-    finally:
+        campaign.prepare()
         store.note(kinds=merged(provenance(store.path), executor.facts())["kinds"])
+        campaign.run()
+    except KeyboardInterrupt as interrupt:
+        way_on = f"every finished point is kept, go on with 'leadline run --resume {store.path}'"
+        raise KeyboardInterrupt(way_on) from interrupt
 
 
 def _conclude(records: Any, path: Path) -> None:
@@ -110,7 +111,7 @@ def _conclude(records: Any, path: Path) -> None:
     from leadline.store import point_key  # noqa: PLC0415
 
     by_status: dict[str, dict[Any, str]] = {OK: {}, SKIPPED: {}, FAILED: {}}
-    for row in records.select(pl_exclude_samples(records)).iter_rows(named=True):
+    for row in records.drop("samples").iter_rows(named=True):
         by_status[row["status"]].setdefault(point_key(row), row["reason"])
     launches = records["launch"].n_unique()
     click.echo(
@@ -123,11 +124,6 @@ def _conclude(records: Any, path: Path) -> None:
         click.get_current_context().exit(1)
 
 
-def pl_exclude_samples(records: Any) -> list[str]:
-    """The columns of a record table without the bulky one."""
-    return [name for name in records.columns if name != "samples"]
-
-
 @contextmanager
 def _shown(plan: "Plan") -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None]]]:
     """A progress bar on a terminal, nothing elsewhere: what to call with progress, and with what is prepared."""
@@ -135,10 +131,11 @@ def _shown(plan: "Plan") -> Iterator[tuple[Callable[["Progress"], None], Callabl
         yield (lambda _: None), (lambda _: None)
         return
     from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar  # noqa: PLC0415
 
     # Drawn only when the campaign ticks: a thread that draws by itself would take processor time from the ranks.
-    bar = Progress(
+    bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TextColumn("{task.fields[left]}"),
@@ -152,7 +149,9 @@ def _shown(plan: "Plan") -> Iterator[tuple[Callable[["Progress"], None], Callabl
 
         def show(progress: "Progress") -> None:
             left = f"{progress.open} points open, {progress.launches} launches"
-            bar.update(task, completed=progress.elapsed, description=progress.doing[:48], left=left, refresh=True)
+            bar.update(
+                task, completed=progress.elapsed, description=progress.doing[:48], left=left, refresh=True
+            )
 
         def say(what: str) -> None:
             bar.update(task, description=what, refresh=True)
