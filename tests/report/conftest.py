@@ -11,6 +11,7 @@ from leadline.report.page import Findings
 from leadline.summary import summarise
 
 from . import synthetic
+from .reading import Reader
 
 PLAN = '[defaults]\ntolerance = "2 %"\n'
 
@@ -37,3 +38,9 @@ def page(records: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """The page about `records`."""
     provenance = synthetic.PROVENANCE | {"plan_text": PLAN}
     return report.write(records, [provenance], tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def reader(page: Path) -> Reader:
+    """The page of the synthetic records, read."""
+    return Reader(page.read_text(encoding="utf-8"))

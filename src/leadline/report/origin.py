@@ -8,8 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leadline import units
+from leadline.report.words import coordinates
+
 # Told elsewhere on the page, or too long for a line.
 APART = ("plan_text", "benchmarks")
+_UNITS = {"clock › ": "s"}  # of the fractions in a table
+_HEADINGS = {"mpis": "MPI", "kinds": "launched"}
+_NAMING = 5  # a launch is told by its MPI, stack, protocol, placement and ranks
 # Under which key, in whichever nested table, the facts stand that people look for first.
 _KEYS = {
     "host": ("hostname", "host", "node"),
@@ -27,11 +33,22 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class FactGroup:
+    """Facts that belong together; `title` is empty for those of the run itself."""
+
+    title: str
+    facts: list[Fact]
+
+
+@dataclass(frozen=True)
 class Origin:
-    """A run's facts and its plan, as text."""
+    """A run's facts, those of the machine and the run in view and those of each launch folded; and its
+    plan.
+    """
 
     name: str
-    facts: list[Fact]
+    groups: list[FactGroup]
+    folded: list[FactGroup]
     plan: str
 
 
@@ -40,11 +57,12 @@ def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
     return [
         Origin(
             str(provenance.get("run") or f"run {place}"),
+            list(_groups(provenance)),
             [
-                Fact(name, value)
-                for key, fact in provenance.items()
-                if key not in APART
-                for name, value in _facts(key.replace("_", " "), fact)
+                group
+                for key, value in provenance.items()
+                if key not in APART and _is_tables(value)
+                for group in _each(_HEADINGS.get(key, _words(key)), value)
             ],
             str(provenance.get("plan_text") or ""),
         )
@@ -52,19 +70,58 @@ def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
     ]
 
 
-def _facts(name: str, fact: Any) -> Iterator[tuple[str, str]]:
-    """A fact, or those of a nested table; what is empty is left out."""
-    if isinstance(fact, Mapping):
-        for key, inner in fact.items():
-            yield from _facts(f"{name} › {str(key).replace('_', ' ')}", inner)
-    elif isinstance(fact, list):
-        if any(isinstance(each, (Mapping, list)) for each in fact):
-            for place, inner in enumerate(fact):
-                yield from _facts(f"{name} › {place}", inner)
-        elif fact:
-            yield name, ", ".join(str(each) for each in fact)
-    elif fact not in (None, ""):
-        yield name, str(fact)
+def _groups(provenance: Mapping[str, Any]) -> Iterator[FactGroup]:
+    """The run's own facts, then those of each table in it."""
+    told = {key: value for key, value in provenance.items() if key not in APART}
+    own = {
+        key: value for key, value in told.items() if not isinstance(value, Mapping) and not _is_tables(value)
+    }
+    if facts := list(_facts(own)):
+        yield FactGroup("", facts)
+    for key, value in told.items():
+        if isinstance(value, Mapping) and (facts := list(_facts(value))):
+            yield FactGroup(_words(key), facts)
+
+
+def _each(heading: str, tables: Sequence[Mapping[str, Any]]) -> Iterator[FactGroup]:
+    """A group for each of several tables, named by its "id" or by the words that it begins with."""
+    for table in tables:
+        scalars = [key for key, value in table.items() if isinstance(value, (str, int))][:_NAMING]
+        name = str(table["id"]) if "id" in table else coordinates(table, scalars)
+        yield FactGroup(f"{heading}: {name}", list(_facts(table)))
+
+
+def _facts(table: Mapping[str, Any], within: str = "") -> Iterator[Fact]:
+    """The facts of a table and of those nested in it; what is empty is left out."""
+    for key, value in table.items():
+        # Inside a table the keys are names of somebody else's variables.
+        name = f"{within}{key}" if within else _words(key)
+        if isinstance(value, Mapping):
+            yield from _facts(value, f"{name} › ")
+        elif _is_tables(value):
+            yield from (Fact(f"{name} › {place}", _line(each)) for place, each in enumerate(value))
+        elif isinstance(value, list) and value:
+            yield Fact(name, (" " if key == "command" else ", ").join(str(each) for each in value))
+        elif value not in (None, "", []):
+            told = (
+                units.format_quantity(value, _UNITS.get(within, "1")) if isinstance(value, float) else value
+            )
+            yield Fact(name, str(told))
+
+
+def _line(table: Mapping[str, Any]) -> str:
+    """A small table in one line: "host a, core 3"."""
+    return ", ".join(f"{_words(key)} {value}" for key, value in table.items() if value not in (None, ""))
+
+
+def _words(key: str) -> str:
+    """A key as words."""
+    return key.replace("_", " ")
+
+
+def _is_tables(value: Any) -> bool:
+    """Whether a value is a list of tables."""
+    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 
 def look_up(provenance: Mapping[str, Any], what: str) -> str:

@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leadline.report import theme
-from leadline.report.figures import Entry, Figure
+from leadline.report.figures import Figure
 from leadline.report.figures._axes import Channel, counts, quantity, sizes, titled
+from leadline.report.figures._canvas import canvas
+from leadline.report.figures._dots import dots
 from leadline.report.figures._fitted import Overlay, overlay
 from leadline.report.figures._points import HIDING, Datum, data, tooltip
 from leadline.report.figures._split import Split
 from leadline.report.subject import SIZES, Row, Subject
 from leadline.report.words import CLOSE_TO_95
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-HEIGHT = 340
 Layer = dict[str, Any]
 
 
@@ -38,15 +38,13 @@ def curve(
     groups; `log` asks for a logarithmic y axis; `fits` overlays the models; `keep` chooses rows.
     """
     rows = [row for row in subject.of(metric) if row.get(x) is not None and keep(row)]
+    if len({row[x] for row in rows}) == 1:
+        return dots(subject, [metric], name=name, title=title, caption=caption, keep=keep)
     split = Split.of(subject, rows, (x,), by)
     points = data(rows, split, x, log)
     drawn = overlay(subject, metric, split, [point["x"] for point in points]) if fits else Overlay()
     spec = {
-        "$schema": SCHEMA,
-        "description": title,
-        "width": "container",
-        "height": HEIGHT,
-        "params": [{"name": "hidden", "value": [entry.name for entry in drawn.legend if entry.hidden]}],
+        **canvas(title, hidden=[entry.name for entry in drawn.legend if entry.hidden]),
         "datasets": {"points": points, **drawn.datasets()},
         "encoding": {
             "x": axis or _axis(x, x_title, [row[x] for row in rows]),
@@ -152,6 +150,3 @@ def caption_of(subject: Subject, *sentences: str) -> str:
             "Hollow points were disturbed so much that their interval means nothing; it is not drawn."
         )
     return " ".join(said)
-
-
-__all__ = ["HEIGHT", "SCHEMA", "Entry", "Layer", "caption_of", "curve", "point_layers"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from leadline.report.figures import Figure
 from leadline.report.figures._axes import quantity, titled
-from leadline.report.figures._curve import SCHEMA
+from leadline.report.figures._canvas import canvas
 from leadline.report.figures._points import HIDING, Datum, datum, tooltip
 from leadline.report.figures._split import Split
 from leadline.report.subject import Row, Subject
@@ -44,11 +44,7 @@ def dots(
     values = [point["y"] for point in points]
     axis = titled(quantity_name or metrics[0], unit)
     spec = {
-        "$schema": SCHEMA,
-        "description": title,
-        "width": "container",
-        "height": _ROW * len(order),
-        "params": [{"name": "hidden", "value": []}],
+        **canvas(title, _ROW * len(order)),
         "datasets": {"points": points},
         "encoding": _rows(split, order),
         "layer": _layers(points, metrics[0], _along(axis, values), split.shapes()),

@@ -5,7 +5,9 @@ from typing import Any
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
 from leadline.report.figures._axes import axis_unit, titled
-from leadline.report.figures._curve import SCHEMA
+from leadline.report.figures._canvas import canvas
+from leadline.report.figures._curve import caption_of
+from leadline.report.figures._dots import dots
 from leadline.report.figures._points import datum, tooltip
 from leadline.report.figures._split import Split
 from leadline.report.subject import Row, Subject
@@ -22,14 +24,22 @@ def applies(subject: Subject) -> bool:
 
 
 def describe(subject: Subject) -> list[Figure]:
-    """A matrix for every metric; one series and size at a time, chosen in the legend."""
-    return [_matrix(subject, metric) for metric in subject.metrics]
+    """A matrix for every metric; one series and size at a time, chosen in the legend. Two cores need none."""
+    alone = len({row["pair"] for row in subject.rows}) == 1
+    return [_row(subject, metric) if alone else _matrix(subject, metric) for metric in subject.metrics]
 
 
 def ends(row: Row) -> tuple[int, int]:
     """The two cores of a pair: "3-11" is (3, 11)."""
     first, second = row["pair"].split("-", 1)
     return int(first), int(second)
+
+
+def _row(subject: Subject, metric: str) -> Figure:
+    """The only pair that there is, its sizes in rows."""
+    name, words = f"corepairs-{metric.replace('_', '-')}", metric.replace("_", " ")
+    title = f"{words.capitalize()} between the two cores"
+    return dots(subject, [metric], name=name, title=title, caption=caption_of(subject))
 
 
 def _matrix(subject: Subject, metric: str) -> Figure:
@@ -47,10 +57,7 @@ def _matrix(subject: Subject, metric: str) -> Figure:
     cores = len({cell["a"] for cell in cells} | {cell["b"] for cell in cells})
     least, each, most = _HEIGHT
     spec = {
-        "$schema": SCHEMA,
-        "description": title,
-        "width": "container",
-        "height": max(least, min(each * cores, most)),
+        **canvas(title, max(least, min(each * cores, most))),
         "params": [{"name": "chosen", "value": choices[0] if choices else ""}],
         "data": {"values": cells},
         "transform": [{"filter": _CHOSEN}],
@@ -83,6 +90,8 @@ def _layers(cells: list[dict[str, Any]], metric: str, unit: str, cores: int) -> 
         "orient": "bottom",
         "direction": "horizontal",
         "gradientLength": 160,
+        "format": ",.3~r",
+        "tickCount": 3,
     }
     told = [{"field": "p", "type": "nominal", "title": "pair"}, *tooltip(cells, metric, None)]
     layers: list[dict[str, Any]] = [

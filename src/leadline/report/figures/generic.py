@@ -5,7 +5,7 @@ series.
 from leadline.report.figures import Figure
 from leadline.report.figures._curve import caption_of, curve
 from leadline.report.figures._dots import dots
-from leadline.report.subject import Row, Subject, varying
+from leadline.report.subject import SIZES, Row, Subject, varying
 
 
 def applies(subject: Subject) -> bool:
@@ -22,10 +22,11 @@ def _one(subject: Subject, metric: str) -> Figure:
     """The figure of one metric."""
     rows = subject.of(metric)
     name = f"{subject.benchmark}-{metric}".replace("_", "-")
-    title = f"{metric.replace('_', ' ').capitalize()} of {subject.benchmark}"
+    title = f"{subject.benchmark.capitalize()}: {metric.replace('_', ' ')}"
     x = along(subject, rows)
     if x is None:
         return dots(subject, [metric], name=name, title=title, caption=caption_of(subject))
+    title += f" by {'message size' if x in SIZES else x.replace('_', ' ')}"
     return curve(subject, metric, name=name, title=title, caption=caption_of(subject), x=x)
 
 

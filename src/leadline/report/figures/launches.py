@@ -10,7 +10,7 @@ from leadline import units
 from leadline.estimates import launch_estimates
 from leadline.report.figures import Figure
 from leadline.report.figures._axes import axis_unit, counts, quantity, titled
-from leadline.report.figures._curve import HEIGHT, SCHEMA
+from leadline.report.figures._canvas import HEIGHT, canvas
 from leadline.report.figures._points import HIDING, rounded
 from leadline.report.figures._split import Split
 from leadline.report.subject import HEADLINE, Row, Subject, usual
@@ -46,11 +46,7 @@ def describe(subject: Subject) -> list[Figure]:
     y = quantity(titled(METRIC, rows[0]["unit"]), [point["y"] for point in points], log=False)
     y["scale"] = {"zero": False, "nice": True}
     spec = {
-        "$schema": SCHEMA,
-        "description": title,
-        "width": "container",
-        "height": HEIGHT - 80,
-        "params": [{"name": "hidden", "value": []}],
+        **canvas(title, HEIGHT - 80),
         "datasets": {"points": points, "bands": bands},
         "encoding": {"color": split.colour()},
         "layer": _layers(split, y, [point["x"] for point in points]),

@@ -6,7 +6,7 @@ import numpy as np
 
 from leadline.report.figures import Figure
 from leadline.report.figures._axes import axis_unit, titled
-from leadline.report.figures._curve import HEIGHT, SCHEMA
+from leadline.report.figures._canvas import canvas
 from leadline.report.figures._points import HIDING, rounded
 from leadline.report.figures._split import Split
 from leadline.report.subject import Subject
@@ -46,11 +46,7 @@ def _distribution(subject: Subject, metric: str) -> Figure:
     ]
     title = _TITLES.get(metric, f"Distribution of {metric}")
     spec = {
-        "$schema": SCHEMA,
-        "description": title,
-        "width": "container",
-        "height": HEIGHT,
-        "params": [{"name": "hidden", "value": []}],
+        **canvas(title),
         "datasets": {"points": values},
         "data": {"name": "points"},
         "transform": [{"filter": HIDING}],

@@ -2,7 +2,7 @@
 
 from leadline.report.figures import Entry, Figure
 from leadline.report.figures._axes import sizes
-from leadline.report.figures._curve import SCHEMA
+from leadline.report.figures._canvas import canvas
 from leadline.report.figures._fitted import PREFERRED, drawable
 from leadline.report.figures._points import HIDING, rounded
 from leadline.report.figures._split import Split
@@ -40,11 +40,7 @@ def describe(subject: Subject) -> list[Figure]:
     names = sorted({fit.name for fit in fits}, key=lambda name: (name != PREFERRED, name))
     title = "What the fits leave over"
     spec = {
-        "$schema": SCHEMA,
-        "description": title,
-        "width": "container",
-        "height": 240,
-        "params": [{"name": "hidden", "value": names[1:]}],
+        **canvas(title, 240, names[1:]),
         "datasets": {"points": values},
         "layer": [
             {
