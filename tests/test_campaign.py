@@ -140,7 +140,7 @@ def test_a_tight_point_makes_room_for_others(tmp_path: Path) -> None:
 
 
 def test_the_headline_gets_launches_of_its_own(tmp_path: Path) -> None:
-    """It gets about its share of the time in launches that hold nothing else, and is in the whole rounds too."""
+    """It gets about its share of the time in launches that hold nothing else, and is in whole rounds too."""
     script = Script(lambda size, launch: 1e-6 * launch)
     sizes = "[8, 16, 32, 64]"
     run(campaign(tmp_path, script, time="100 s", headline=HEADLINE, sizes=sizes))
@@ -224,7 +224,7 @@ def test_what_is_refused_is_a_record_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_a_launcher_that_starts_single_ranks_is_caught(tmp_path: Path) -> None:
-    """A launcher of another library starts ranks that each think they are alone: nothing of it is believed."""
+    """A launcher of another library starts ranks that each think they are alone: that is not believed."""
     script = Script()
     script.ranks = 7
     taken = campaign(tmp_path, script)

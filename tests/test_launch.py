@@ -1,4 +1,4 @@
-"""One launch, with programs that behave badly in every way: each answer must name what happened, and none may hang."""
+"""One launch, with programs that behave badly in every way: what happened is named, and none may hang."""
 
 import json
 import os
@@ -130,7 +130,7 @@ def test_output_is_kept_from_both_ends_only(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     """Nothing was started, so there is nothing to listen to."""
     absent = Launch([str(tmp_path / "absent")], {}, {}, tmp_path)
-    with pytest.raises(LeadlineError, match="cannot start .*absent: No such file"):
+    with pytest.raises(LeadlineError, match=r"cannot start .*absent: No such file"):
         list(absent.events())
 
 

@@ -1,4 +1,4 @@
-"""Whole runs on real ranks: what a person gets, and what is left when something is killed, stopped or full."""
+"""Whole runs on real ranks: what a person gets, and what is left when something is killed or full."""
 
 import os
 import signal
@@ -170,7 +170,7 @@ def test_a_killed_rank_costs_its_point_only(tmp_path: Path, mpi: str) -> None:
 
 
 def test_a_hanging_rank_is_ended_at_the_limit(tmp_path: Path, mpi: str) -> None:
-    """One of two ranks is stopped for good: its point fails with the limit, the others do not, none survives."""
+    """One of two ranks is stopped for good: its point fails with the limit, the others do not."""
     plan = write_plan(tmp_path, mpi, launches=2, point_time="300 ms", limit="1 s", measure=PATIENT)
     run = tmp_path / "run"
     with started("run", plan, "-o", run) as process:

@@ -19,7 +19,11 @@ class Buffers {
 public:
     Buffers(std::byte* base, std::size_t bytes, std::size_t stride, std::size_t count)
         : base_(base), bytes_(bytes), stride_(stride), mask_(count - 1), step_(count > 64 ? 0x9E3779B1 : 1) {}
-    Bytes operator[](std::size_t i) const { return {base_ + stride_ * ((i * step_) & mask_), bytes_}; }
+    Bytes operator[](std::size_t i) const {
+        // One buffer: known at once, instead of after two multiplications that start when the last message is in.
+        if (mask_ == 0) return {base_, bytes_};
+        return {base_ + stride_ * ((i * step_) & mask_), bytes_};
+    }
     [[nodiscard]] std::size_t count() const { return mask_ + 1; }
 
 private:

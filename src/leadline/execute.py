@@ -1,7 +1,7 @@
-"""Points on real ranks: each kind of launch is prepared once (built, set, probed) and then launched again and again.
+"""Points on real ranks: each kind of launch is prepared once (built, set, probed), then launched repeatedly.
 
-A kind is what points must have in common to share a launch: MPI, stack, protocol, placement, ranks. Preparing
-it finds out what cannot be done here before any time is spent on it, and asks the library what it really uses.
+A kind is what points must have in common to share a launch: MPI, stack, protocol, placement, ranks. Its
+preparation finds out what cannot be done here before time is spent on it, and asks the library what it uses.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ class RealExecutor:
         return kind
 
     def _prepare(self, kind: Kind, point: Point) -> None:
-        """Build, set and probe; raises Unsupported for what cannot be asked here, LeadlineError for what fails."""
+        """Build, set and probe; raises Unsupported for what this machine lacks, LeadlineError for failures."""
         if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
             raise Unsupported(reason)
         mpi = self.mpis[point.mpi]
@@ -139,7 +139,7 @@ class RealExecutor:
         return program
 
     def _probe(self, kind: Kind, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
-        """One launch of its own, in which the library says what it uses; what it says would disturb others."""
+        """A launch in which the library says what it uses; saying so would disturb a measurement."""
         kin = family(mpi)
         job = {"points": _probing(point.ranks), "settings": SETTINGS}
         env = {**kind.env, **kin.probe_environment(mpi)}

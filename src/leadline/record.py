@@ -1,4 +1,4 @@
-"""The record: all the samples of one metric at one point from one launch, with what is needed to believe them.
+"""The record: all samples of one metric at one point from one launch, with what is needed to believe them.
 
 It is the only thing that crosses rooms. Everything is in SI units and no sample is thrown away; every
 statistic is derived later (`leadline.summary`). A point that could not be run is a record as well: its

@@ -9,8 +9,7 @@
 
 namespace leadline {
 
-void check(int code) {
-    if (code == MPI_SUCCESS) return;
+void fail(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);

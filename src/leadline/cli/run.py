@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def command(*, plan: str | None, output: Path | None, resume: Path | None, seed: int) -> None:
     """Measure what a plan asks for, on this machine's MPIs.
 
-    PLAN is the name of a shipped plan (see 'leadline list plans') or a TOML file. Every finished point is on the
-    disk at once: a run that is interrupted keeps them, and --resume goes on from there. The exit code is 1 when a
-    point failed; the others are measured all the same.
+    PLAN is the name of a shipped plan (see 'leadline list plans') or a TOML file. Every finished point is on
+    the disk at once: a run that is interrupted keeps them, and --resume goes on from there. The exit code is
+    1 when a point failed; the others are measured all the same.
     """
     from leadline import plan_files, store  # noqa: PLC0415  (polars takes a while to load)
 
@@ -126,15 +126,15 @@ def _conclude(records: Any, path: Path) -> None:
 
 @contextmanager
 def _shown(plan: "Plan") -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None]]]:
-    """A progress bar on a terminal, nothing elsewhere: what to call with progress, and with what is prepared."""
+    """A progress bar on a terminal, nothing elsewhere: what to call with progress, and with preparations."""
     if not sys.stderr.isatty():
         yield (lambda _: None), (lambda _: None)
         return
     from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
-    # Drawn only when the campaign ticks: a thread that draws by itself would take processor time from the ranks.
+    # Drawn only when the campaign ticks: a thread of its own would take processor time from the ranks.
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
