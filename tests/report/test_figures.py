@@ -337,8 +337,8 @@ def test_a_long_distribution_is_thinned_and_keeps_its_ends() -> None:
 def test_launches_are_drawn_in_their_order(records: pl.DataFrame, findings: Findings) -> None:
     """A launch's median stands at its ordinal; only the usual variant is drawn."""
     points = one(findings, "pingpong", "launches").spec["datasets"]["points"]
-    assert sorted({point["x"] for point in points}) == list(range(7))
-    assert len(points) == 7 * len(synthetic.MPIS)
+    assert sorted({point["x"] for point in points}) == list(range(9))
+    assert len(points) == 9 * len(synthetic.MPIS)
     row = records.filter(
         pl.col("benchmark") == "pingpong",
         pl.col("mpi") == "mpich-4.0.2",

@@ -17,7 +17,7 @@ from leadline.report.subject import Row, coordinate
 Datum = dict[str, Any]
 _DIGITS = 5  # more than a screen can show, fewer than a page should carry
 
-HIDING = "true"
+HIDING = "indexof(hidden, datum.s) < 0 && indexof(hidden, datum.v) < 0"
 
 
 def rounded(value: float | None) -> float | None:
