@@ -190,7 +190,7 @@ class Campaign:
         return given is None or self.measure_time.get(state.point.measure, 0.0) < given
 
     def _launch(self, states: list[_State]) -> None:
-        """Launch the points; those that a lost launch left unasked are launched again, without the culprit."""
+        """Launch the points; those that a lost launch left unasked are launched again."""
         while states:
             states = self._once(states)
 

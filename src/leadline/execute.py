@@ -90,13 +90,13 @@ class RealExecutor:
         return kind
 
     def _prepare(self, kind: Kind, point: Point) -> None:
-        """Build, set and probe; raises Unsupported for what this machine lacks, LeadlineError for failures."""
+        """Build, set and probe; Unsupported for what this machine lacks, LeadlineError for failures."""
         if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
             raise Unsupported(reason)
         mpi = self.mpis[point.mpi]
         program = self._program(mpi)
         kind.env = family(mpi).environment(mpi, point.stack, point.protocol, point.shmem)
-        command = starter(mpi)(
+        command = starter(mpi, point.launcher)(
             mpi,
             point.ranks,
             placement=point.placement,
@@ -114,6 +114,7 @@ class RealExecutor:
             "protocol": point.protocol,
             "placement": point.placement,
             "ranks": point.ranks,
+            "launcher": point.launcher,
             "command": kind.command,
             "environment": kind.env,
             "transport": kind.transport,

@@ -15,6 +15,7 @@ from typing import Any
 from leadline import plan_text
 from leadline.errors import UsageError, suggest
 from leadline.mpi.family import PLACEMENTS, PROTOCOLS, transports
+from leadline.mpi.launcher import AUTO, OWN, launchers
 from leadline.plan_values import (
     Value,
     flag,
@@ -59,6 +60,7 @@ class Settings:
     oversubscribe: bool = False
     hosts: tuple[str, ...] = ()
     agent: str | None = None  # the program that starts processes on other hosts; None: the launcher's own
+    launcher: str = AUTO  # what starts the ranks: the batch system of this allocation, else the library's own
     tolerance: float = 0.02  # half-width of the 95 % interval of the median, as a part of the median
     launches: Launches = Launches()
     point_time: float = 0.01  # s, of one point in one launch
@@ -79,6 +81,7 @@ class Point:
     oversubscribe: bool
     hosts: tuple[str, ...]
     agent: str | None
+    launcher: str
     tolerance: float
     launches: Launches
     point_time: float
@@ -97,7 +100,8 @@ class Point:
         """What must be the same in two points for them to share a launch."""
         return (
             *(self.mpi, self.stack, self.protocol, self.placement),
-            *(self.ranks, self.oversubscribe, self.hosts, self.agent, self.shmem),
+            *(self.ranks, self.oversubscribe, self.hosts, self.agent, self.launcher),
+            self.shmem,
         )
 
     @property
@@ -246,6 +250,7 @@ class Plan:
                         oversubscribe=s.oversubscribe,
                         hosts=s.hosts,
                         agent=s.agent,
+                        launcher=s.launcher,
                         tolerance=s.tolerance,
                         launches=s.launches,
                         point_time=s.point_time,
@@ -288,6 +293,7 @@ _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "oversubscribe": flag,
     "hosts": words(),
     "agent": text,
+    "launcher": word((AUTO, OWN, *launchers())),
     "tolerance": _positive_fraction,
     "launches": lambda value: Launches(*launch_counts(value)),
     "point_time": _positive_time,

@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from leadline import __version__
 from leadline.mpi import Mpi
@@ -23,10 +26,26 @@ def collect(mpis: Iterable[Mpi], plan: Path) -> dict[str, Any]:
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "plan": plan.name,
         "machine": facts(),
+        "before": before(),
         "compiler": compiler(),
         "mpis": [describe(mpi) for mpi in mpis],
         "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
     }
+
+
+def before(seconds: float = 0.5) -> dict[str, float]:
+    """How busy the machine was before anything was measured, watched for `seconds`.
+
+    `others`: processors kept busy by others, mean; `steal`: processors that the hypervisor gave to other
+    guests, mean; `load`: the kernel's load average over the last minute.
+    """
+    first = psutil.cpu_times()
+    time.sleep(seconds)
+    last = psutil.cpu_times()
+    idle = (last.idle - first.idle) + (last.iowait - first.iowait)
+    steal = last.steal - first.steal
+    others = max(0.0, (psutil.cpu_count() or 1) - (idle + steal) / seconds)
+    return {"others": round(others, 2), "steal": round(steal / seconds, 2), "load": os.getloadavg()[0]}
 
 
 def describe(mpi: Mpi) -> dict[str, Any]:

@@ -79,7 +79,9 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     if resume:
         opened = Store.reopen(path)
     else:
-        opened = Store.create(path, plan.text, provenance.collect(mpis.values(), plan_path))
+        facts = provenance.collect(mpis.values(), plan_path)
+        opened = Store.create(path, plan.text, facts)
+        _warn(facts["before"])
     with opened as store, TemporaryDirectory(prefix="leadline-") as scratch, _shown(plan) as (show, say):
         executor = RealExecutor(mpis, Path(scratch), say)
         campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
@@ -89,6 +91,19 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
         records = store.records()
         store.finish()
     _conclude(records, path)
+
+
+def _warn(before: dict[str, float]) -> None:
+    """Say beforehand that the machine is not quiet; the records and the report say so as well."""
+    from leadline.noise import SIGNS  # noqa: PLC0415
+
+    limit = next(sign.disturbed for sign in SIGNS if sign.name == "others")
+    if (busy := before["others"] + before["steal"]) >= limit:
+        click.echo(
+            f"leadline: the machine is not quiet: others keep {busy:.1f} processors busy; "
+            "points that this disturbs will be marked",
+            err=True,
+        )
 
 
 def _take(campaign: "Campaign", executor: "RealExecutor", store: "Store") -> None:

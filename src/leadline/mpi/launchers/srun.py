@@ -52,15 +52,12 @@ class Srun(Launcher):
         """
         check(placement, PLACEMENTS, "placement")
         spoken = next((each for each in SPOKEN[mpi.family] if each in plugins()), SPOKEN[mpi.family][0])
-        argv = ["srun", f"--mpi={spoken}", f"--ntasks={ranks}", "--kill-on-bad-exit=1"]
-        if placement == "nodes":
-            argv += [f"--nodes={len(hosts) or min(ranks, _nodes())}", "--distribution=cyclic:block"]
-        elif placement == "sockets":
-            argv += ["--nodes=1", "--distribution=block:cyclic"]
-        elif placement == "core-group":
-            argv += ["--nodes=1", "--distribution=block:block"]
-        else:
-            argv += ["--distribution=block:block"]
+        nodes = _nodes_for(ranks, placement, hosts)
+        # Tasks a node are named because the allocation's own number would otherwise count.
+        argv = ["srun", f"--mpi={spoken}", f"--ntasks={ranks}", f"--nodes={nodes}"]
+        argv += [f"--ntasks-per-node={-(-ranks // nodes)}", "--kill-on-bad-exit=1"]
+        order = {"nodes": "cyclic:block", "sockets": "block:cyclic"}.get(placement, "block:block")
+        argv += [f"--distribution={order}"]
         argv += ["--overcommit", "--cpu-bind=none"] if oversubscribe else ["--cpu-bind=cores"]
         if hosts:
             argv += [f"--nodelist={','.join(hosts)}"]
@@ -71,10 +68,20 @@ class Srun(Launcher):
         return [*argv, "env", *(f"{name}={value}" for name, value in given.items())] if given else argv
 
 
-def _nodes() -> int:
-    """Nodes of the allocation."""
-    said = os.environ.get("SLURM_JOB_NUM_NODES", "1")
-    return int(said) if said.isdigit() else 1
+def _nodes_for(ranks: int, placement: str, hosts: Sequence[str]) -> int:
+    """Nodes to use: the hosts named, all that ranks can be spread over, or as few as have the processors."""
+    if placement in {"core-group", "sockets"}:
+        return 1
+    allocated = len(hosts) or _number("SLURM_JOB_NUM_NODES")
+    if placement == "nodes":
+        return min(ranks, allocated)
+    return min(allocated, -(-ranks // _number("SLURM_CPUS_ON_NODE")))
+
+
+def _number(variable: str) -> int:
+    """A count that Slurm tells in the environment; 1 where it does not."""
+    said = os.environ.get(variable, "")
+    return int(said) if said.isdigit() and int(said) > 0 else 1
 
 
 @cache
