@@ -27,6 +27,7 @@ def allocation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, 
     monkeypatch.setattr(srun, "plugins", lambda: frozenset({"pmix", "pmi2", "none"}))
     monkeypatch.setattr(srun, "pmi2_library", lambda: Path("/usr/lib/libpmi2.so"))
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
+    monkeypatch.setenv("SLURM_CPUS_ON_NODE", "8")
     return {"PATH": str(tmp_path), "SLURM_JOB_ID": "17"}
 
 
@@ -94,15 +95,21 @@ def test_every_launcher_answers_every_request(name: str, mpi: Mpi) -> None:
 def test_srun_s_words() -> None:
     """By srun's manual page; `env` carries variables, since --export would split values at commas."""
     assert launchers()["srun"].launch(MPICH, 2, placement="sockets", env={"UCX_TLS": "self,tcp"}) == [
-        *("srun", "--mpi=pmi2", "--ntasks=2", "--kill-on-bad-exit=1", "--nodes=1"),
+        *("srun", "--mpi=pmi2", "--ntasks=2", "--nodes=1", "--ntasks-per-node=2", "--kill-on-bad-exit=1"),
         *("--distribution=block:cyclic", "--cpu-bind=cores", "env", "UCX_TLS=self,tcp"),
     ]
-    nodes = launchers()["srun"].launch(OPENMPI, 4, placement="nodes")
-    assert nodes[1:] == [
-        *("--mpi=pmix", "--ntasks=4", "--kill-on-bad-exit=1", "--nodes=2"),
+    assert launchers()["srun"].launch(OPENMPI, 4, placement="nodes") == [
+        *("srun", "--mpi=pmix", "--ntasks=4", "--nodes=2", "--ntasks-per-node=2", "--kill-on-bad-exit=1"),
         *("--distribution=cyclic:block", "--cpu-bind=cores"),
     ]
     assert launchers()["srun"].launch(INTEL, 2)[-1] == "I_MPI_PMI_LIBRARY=/usr/lib/libpmi2.so"
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), [(2, 1), (8, 1), (9, 2), (99, 2)])
+@pytest.mark.usefixtures("allocation")
+def test_srun_fills_a_node_before_the_next(ranks: int, nodes: int) -> None:
+    """By itself it would spread two ranks over the two nodes of the allocation, eight processors each."""
+    assert f"--nodes={nodes}" in launchers()["srun"].launch(MPICH, ranks)
 
 
 def test_flux_s_words() -> None:

@@ -41,22 +41,30 @@ def trouble(mpi: Mpi) -> str | None:
         return "no compiler wrapper or header; install its development package"
     if mpi.launcher is None:
         return "no launcher beside its compiler wrapper"
-    compiler = shutil.which(os.environ.get("CXX") or "c++")
-    if compiler is None:
-        return "no C++ compiler to try it with"
     with TemporaryDirectory(prefix="leadline-trial-") as directory:
         program = Path(directory) / "trial"
-        source = Path(directory) / "trial.cpp"
-        source.write_text(PROGRAM)
-        include = [f"-I{place}" for place in mpi.include]
-        command = [compiler, str(source), "-o", str(program), *include, *mpi.link]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
-        if built.returncode != 0:
-            said = re.search(r"^.*(?:error:|undefined reference|cannot find).*$", built.stderr, re.MULTILINE)
-            return f"a program does not build with its flags: {said[0] if said else failure(built.stderr)}"
+        problem = build(mpi, program)
+        if problem:
+            return problem
         start = starter(mpi)(mpi, 2, oversubscribe=_cores() < 2)
         code, output = run([*start, str(program)], family(mpi).environment(mpi), START_LIMIT)
     return judge(code, output)
+
+
+def build(mpi: Mpi, program: Path) -> str | None:
+    """Build the trial at `program`; why that does not work, or None."""
+    compiler = shutil.which(os.environ.get("CXX") or "c++")
+    if compiler is None:
+        return "no C++ compiler to try it with"
+    source = program.with_suffix(".cpp")
+    source.write_text(PROGRAM)
+    include = [f"-I{place}" for place in mpi.include]
+    command = [compiler, str(source), "-o", str(program), *include, *mpi.link]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode == 0:
+        return None
+    said = re.search(r"^.*(?:error:|undefined reference|cannot find).*$", built.stderr, re.MULTILINE)
+    return f"a program does not build with its flags: {said[0] if said else failure(built.stderr)}"
 
 
 def judge(code: int | None, output: str) -> str | None:
