@@ -6,7 +6,7 @@
 namespace leadline {
 
 BENCHMARK(bandwidth, ranks(2), sizes("bytes", powers(1, 4_MiB), "message size"),
-          counts("window", [](int) { return std::vector<std::int64_t>{64}; }, "sends under way at once"),
+          counts("window", {64}, "sends under way at once"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes sent, a second"),
           metric("message_rate", Unit::per_second, higher, root, "messages sent, a second")) {
     Comm& world = run.world();

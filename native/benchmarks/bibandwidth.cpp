@@ -7,7 +7,7 @@
 namespace leadline {
 
 BENCHMARK(bibandwidth, ranks(2), sizes("bytes", powers(1, 4_MiB), "message size"),
-          counts("window", [](int) { return std::vector<std::int64_t>{64}; }, "sends under way at once, each way"),
+          counts("window", {64}, "sends under way at once, each way"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes sent both ways, a second")) {
     Comm& world = run.world();
     const int peer = 1 - world.rank();

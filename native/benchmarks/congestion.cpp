@@ -10,9 +10,9 @@ namespace leadline {
 BENCHMARK(congestion, ranks(4), choice("pattern", {"nested", "overlapping"}, "0-3 with 1-2, or 0-2 with 1-3"),
           choice("measured", {"first", "second"}, "the pair that starts at rank 0, or the one at rank 1"),
           choice("other", {"idle", "busy"}, "what the other pair does meanwhile"),
-          sizes("bytes", {65536, 1_MiB}, "message size"),
-          counts("window", [](int) { return std::vector<std::int64_t>{16}; }, "sends under way at once"),
-          metric("bandwidth", Unit::bytes_per_second, higher, mean, "bytes the measured pair sends, a second")) {
+          sizes("bytes", {65536, 1_MiB}, "message size"), counts("window", {16}, "sends under way at once"),
+          metric("bandwidth", Unit::bytes_per_second, higher, mean,
+                 "bytes the measured pair sends, a second")) {
     const bool nested = run.word("pattern") == "nested";
     Pair measured{0, nested ? 3 : 2};
     Pair other{1, nested ? 2 : 3};

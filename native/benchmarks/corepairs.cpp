@@ -32,7 +32,7 @@ Pair parse_pair(const std::string& text, int ranks) {
 
 }  // namespace
 
-BENCHMARK(corepairs, at_least(2), words("pair", every_pair, "the two ranks, as 0-1"),
+BENCHMARK(corepairs, at_least(2), words("pair", "the two ranks, as 0-1", every_pair),
           sizes("bytes", {8, 65536}, "message size"),
           metric("latency", Unit::second, lower, mean, "half of one round trip"),
           metric("bandwidth", Unit::bytes_per_second, higher, mean, "message size over its one-way time")) {

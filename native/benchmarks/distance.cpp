@@ -1,8 +1,8 @@
 // What does a message pay for the distance between its ends?
 //
-// A ping-pong between rank 0 and the first rank at each distance: 0 the same core group, 1 another group of the
-// package, 2 another package of the node, and 2 + h a node h hops away, 3 where the machine tells no hops (Balaji
-// et al., Blue Gene/P, 3.3; Hofmann and Ruenger, Blue Gene/L, 4).
+// A ping-pong between rank 0 and the first rank at each distance: 0 the same core group, 1 another group of
+// the package, 2 another package of the node, and 2 + h a node h hops away, 3 where the machine tells no hops
+// (Balaji et al., Blue Gene/P, 3.3; Hofmann and Ruenger, Blue Gene/L, 4).
 #include "harness/benchmark.hpp"
 #include "harness/patterns.hpp"
 
@@ -21,8 +21,8 @@ std::string name(std::int64_t distance) {
 }  // namespace
 
 BENCHMARK(distance, at_least(2),
-          counts("distance", [](int) { return counting(same_group, other_node); },
-                 "0 core group, 1 package, 2 node, then 2 + hops"),
+          counts("distance", "0 core group, 1 package, 2 node, then 2 + hops",
+                 [](int) { return counting(same_group, other_node); }),
           sizes("bytes", {0, 1024, 1_MiB}, "message size"),
           metric("latency", Unit::second, lower, root, "half of one round trip"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "message size over its one-way time")) {

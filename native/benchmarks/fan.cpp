@@ -1,7 +1,7 @@
 // How much can one rank send to, receive from, or exchange with its nearest neighbours at once?
 //
-// Rank 0 in the middle, windows of non-blocking operations with its 1 .. 6 nearest ranks, those on other nodes
-// where there are any (Balaji et al., Blue Gene/P, 3.7).
+// Rank 0 in the middle, windows of non-blocking operations with its 1 .. 6 nearest ranks, those on other
+// nodes where there are any (Balaji et al., Blue Gene/P, 3.7).
 #include <algorithm>
 
 #include "harness/benchmark.hpp"
@@ -23,9 +23,10 @@ std::vector<int> nearest(const Comm& world, std::size_t count) {
 }  // namespace
 
 BENCHMARK(fan, at_least(2), choice("direction", {"in", "out", "both"}, "what rank 0 does"),
-          counts("neighbours", [](int ranks) { return counting(1, std::min(6, ranks - 1)); }, "ranks around rank 0"),
+          counts("neighbours", "ranks around rank 0",
+                 [](int ranks) { return counting(1, std::min(6, ranks - 1)); }),
           sizes("bytes", {65536, 1_MiB}, "message size"),
-          counts("window", [](int) { return std::vector<std::int64_t>{16}; }, "messages under way with each"),
+          counts("window", {16}, "messages under way with each"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes through rank 0, a second")) {
     Comm& world = run.world();
     const bool in = run.word("direction") != "out";
@@ -56,7 +57,8 @@ BENCHMARK(fan, at_least(2), choice("direction", {"in", "out", "both"}, "what ran
         }
         run.stop();
         const auto ways = static_cast<double>(in) + static_cast<double>(out);
-        run.sample("bandwidth", ways * static_cast<double>(peers.size() * window * arriving.size()) / run.each());
+        run.sample("bandwidth",
+                   ways * static_cast<double>(peers.size() * window * arriving.size()) / run.each());
     }
 }
 

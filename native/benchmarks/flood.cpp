@@ -32,7 +32,8 @@ Task<> one_sided(Run& run, const Operation& operation) {
         }
         run.stop();
         if (world.rank() != 0) continue;
-        run.sample("bandwidth", static_cast<double>(outstanding) * static_cast<double>(data.size()) / run.each());
+        run.sample("bandwidth",
+                   static_cast<double>(outstanding) * static_cast<double>(data.size()) / run.each());
     }
     co_await window.free();
 }
@@ -51,13 +52,11 @@ Task<> two_sided(Run& run) {
 
 BENCHMARK(flood, ranks(2), choice("operation", operations(), "how the bytes are moved"),
           sizes("bytes", powers(8, 1_MiB), "size of each operation"),
-          counts("outstanding", [](int) { return std::vector<std::int64_t>{64}; }, "operations under way at once"),
+          counts("outstanding", {64}, "operations under way at once"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes moved, a second")) {
     const Operation operation = parse_operation(run.word("operation"));
-    if (operation.one_sided)
-        co_await one_sided(run, operation);
-    else
-        co_await two_sided(run);
+    if (operation.one_sided) co_await one_sided(run, operation);
+    else co_await two_sided(run);
 }
 
 }  // namespace leadline

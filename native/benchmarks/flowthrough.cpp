@@ -1,17 +1,18 @@
 // Does traffic that passes through a pair's node slow that pair down?
 //
-// The two middle ranks stream while up to (ranks - 2) / 2 pairs around them, nested like brackets, stream across
-// (Balaji et al., Blue Gene/P, 3.3).
+// The two middle ranks stream while up to (ranks - 2) / 2 pairs around them, nested like brackets, stream
+// across (Balaji et al., Blue Gene/P, 3.3).
 #include "harness/benchmark.hpp"
 #include "harness/patterns.hpp"
 
 namespace leadline {
 
 BENCHMARK(flowthrough, at_least(4),
-          counts("traffic", [](int ranks) { return counting(0, (ranks - 2) / 2); }, "pairs that stream across"),
-          sizes("bytes", {65536, 1_MiB}, "message size"),
-          counts("window", [](int) { return std::vector<std::int64_t>{16}; }, "sends under way at once"),
-          metric("bandwidth", Unit::bytes_per_second, higher, mean, "bytes the middle pair sends, a second")) {
+          counts("traffic", "pairs that stream across",
+                 [](int ranks) { return counting(0, (ranks - 2) / 2); }),
+          sizes("bytes", {65536, 1_MiB}, "message size"), counts("window", {16}, "sends under way at once"),
+          metric("bandwidth", Unit::bytes_per_second, higher, mean,
+                 "bytes the middle pair sends, a second")) {
     const int middle = run.world().size() / 2 - 1;
     if (run["traffic"] > middle)
         Run::skip(std::to_string(run["traffic"]) + " pairs around the middle one need " +

@@ -1,7 +1,7 @@
 // How long does a worker wait for a master that serves many, directly or through a second level?
 //
-// Flat: every worker asks rank 0 and is answered. Tree: workers ask the head of their group of about sqrt(workers),
-// which asks the master for the whole group (Balaji et al., Blue Gene/P, 3.6).
+// Flat: every worker asks rank 0 and is answered. Tree: workers ask the head of their group of about
+// sqrt(workers), which asks the master for the whole group (Balaji et al., Blue Gene/P, 3.6).
 #include <cmath>
 
 #include "harness/benchmark.hpp"
@@ -45,15 +45,18 @@ Task<> ask(Comm& world, Bytes data, const Tree& tree) {
 
 }  // namespace
 
-BENCHMARK(hotspot, at_least(2), counts("workers", [](int ranks) { return powers(1, ranks - 1); }, "ranks that ask"),
+BENCHMARK(hotspot, at_least(2),
+          counts("workers", "ranks that ask", [](int ranks) { return powers(1, ranks - 1); }),
           choice("shape", {"flat", "tree"}, "ask the master, or a head that asks for its group"),
           sizes("bytes", {8, 4096}, "size of a request and of its answer"),
-          metric("latency", Unit::second, lower, mean, "half of a worker's round trip, mean of the workers")) {
+          metric("latency", Unit::second, lower, mean,
+                 "half of a worker's round trip, mean of the workers")) {
     Comm& world = run.world();
     const auto workers = static_cast<int>(run["workers"]);
     const bool flat = run.word("shape") == "flat";
     if (workers >= world.size())
-        Run::skip(std::to_string(workers) + " workers and a master need " + std::to_string(workers + 1) + " ranks");
+        Run::skip(std::to_string(workers) + " workers and a master need " + std::to_string(workers + 1) +
+                  " ranks");
     if (!flat && workers < 4) Run::skip("a tree of two levels needs at least 4 workers");
     const Tree tree{workers, flat ? 1 : static_cast<int>(std::ceil(std::sqrt(workers)))};
     const Bytes data = run.buffers(run["bytes"] * tree.group)[0];
@@ -61,10 +64,8 @@ BENCHMARK(hotspot, at_least(2), counts("workers", [](int ranks) { return powers(
         if (world.rank() > workers) continue;
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
-            if (world.rank() == 0)
-                co_await serve(world, tree.heads(), data, tree);
-            else
-                co_await ask(world, data, tree);
+            if (world.rank() == 0) co_await serve(world, tree.heads(), data, tree);
+            else co_await ask(world, data, tree);
         }
         run.stop();
         if (world.rank() > 0) run.sample("latency", run.each() / 2);

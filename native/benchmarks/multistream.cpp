@@ -1,20 +1,22 @@
 // Do several pairs between the same two nodes move more than one pair does?
 //
-// Rank i of the first half streams to rank i of the second half, for the first 1, 2, ... pairs; put the halves on
-// two nodes with the plan's placement (Balaji et al., Blue Gene/P, 3.5).
+// Rank i of the first half streams to rank i of the second half, for the first 1, 2, ... pairs; put the
+// halves on two nodes with the plan's placement (Balaji et al., Blue Gene/P, 3.5).
 #include "harness/benchmark.hpp"
 #include "harness/patterns.hpp"
 
 namespace leadline {
 
-BENCHMARK(multistream, at_least(2), counts("pairs", [](int ranks) { return powers(1, ranks / 2); }, "pairs at once"),
+BENCHMARK(multistream, at_least(2),
+          counts("pairs", "pairs at once", [](int ranks) { return powers(1, ranks / 2); }),
           sizes("bytes", powers(64, 1_MiB), "message size"),
-          counts("window", [](int) { return std::vector<std::int64_t>{16}; }, "sends under way at once, each pair"),
+          counts("window", {16}, "sends under way at once, each pair"),
           metric("bandwidth", Unit::bytes_per_second, higher, smallest, "bytes all pairs send, a second")) {
     Comm& world = run.world();
     const int half = world.size() / 2;
     if (run["pairs"] > half)
-        Run::skip(std::to_string(run["pairs"]) + " pairs need " + std::to_string(2 * run["pairs"]) + " ranks");
+        Run::skip(std::to_string(run["pairs"]) + " pairs need " + std::to_string(2 * run["pairs"]) +
+                  " ranks");
     const int place = world.rank() % half;
     Stream stream(run, {place, place + half}, run["bytes"], run["window"]);
     const bool active = place < run["pairs"] && world.rank() < 2 * half;

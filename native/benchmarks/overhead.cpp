@@ -1,8 +1,9 @@
 // How long is the processor itself busy with sending, and with receiving, one message?
 //
-// LogGP's o. Sending: a train of messages, each followed by a delay longer than a round trip, takes a round trip plus
-// (n - 1)(o + delay) (Hoefler et al., Low-Overhead LogGP Parameter Assessment, 2007, eq. 3). Receiving: the receiver
-// waits until a train has arrived and then times its receives; above the eager limit that includes the transfer.
+// LogGP's o. Sending: a train of messages, each followed by a delay longer than a round trip, takes a round
+// trip plus (n - 1)(o + delay) (Hoefler et al., Low-Overhead LogGP Parameter Assessment, 2007, eq. 3).
+// Receiving: the receiver waits until a train has arrived and then times its receives; above the eager limit
+// that includes the transfer.
 #include "harness/benchmark.hpp"
 
 namespace leadline {
@@ -57,7 +58,8 @@ Task<double> late_receives(Run& run, Bytes data, double delay) {
 
 BENCHMARK(overhead, ranks(2), sizes("bytes", powers(1, 65536), "message size"),
           metric("send_overhead", Unit::second, lower, mean, "processor time to send one message"),
-          metric("receive_overhead", Unit::second, lower, mean, "processor time to receive one that has arrived"),
+          metric("receive_overhead", Unit::second, lower, mean,
+                 "processor time to receive one that has arrived"),
           Sampling{.one_operation = true}) {
     const Bytes data = run.buffers(run["bytes"])[0];
     constexpr double least_delay = 5e-6;  // s; covers a round trip of small messages from the first sample on
@@ -70,10 +72,8 @@ BENCHMARK(overhead, ranks(2), sizes("bytes", powers(1, 65536), "message size"),
         const double idle = co_await delays(run, delay);
         const double receives = co_await late_receives(run, data, delay);
         run.stop();
-        if (run.world().rank() == 0)
-            run.sample("send_overhead", (all - one - idle) / (train - 1));
-        else
-            run.sample("receive_overhead", receives / train);
+        if (run.world().rank() == 0) run.sample("send_overhead", (all - one - idle) / (train - 1));
+        else run.sample("receive_overhead", receives / train);
     }
 }
 

@@ -1,7 +1,7 @@
 // How long does one message take as it grows, with its buffers in cache and out of it?
 //
-// One-way time is half of a round trip; buffers are one that is reused, or as many as leave the cache before one
-// comes round again (Balaji et al., Blue Gene/P, 3.1; ORFEO report, section 2).
+// One-way time is half of a round trip; buffers are one that is reused, or as many as leave the cache before
+// one comes round again (Balaji et al., Blue Gene/P, 3.1; ORFEO report, section 2).
 #include "harness/benchmark.hpp"
 
 namespace leadline {

@@ -1,7 +1,7 @@
 // What does 1 MB cost when it is sent in messages of each size: where do packets and protocols change?
 //
-// A train of blocking sends, ended by an empty answer, scaled to 1 MB (10^6 B); with the plan's `protocol` the
-// eager or the rendezvous way is forced where the library lets one (Hofmann and Ruenger, Blue Gene/L, 4).
+// A train of blocking sends, ended by an empty answer, scaled to 1 MB (10^6 B); with the plan's `protocol`
+// the eager or the rendezvous way is forced where the library lets one (Hofmann and Ruenger, Blue Gene/L, 4).
 #include <algorithm>
 
 #include "harness/benchmark.hpp"

@@ -1,7 +1,7 @@
 // How long until the sender knows that its bytes have arrived: one-sided against two-sided?
 //
-// Put or get and wait for its completion at the target; or send (blocking and non-blocking) and wait for an empty
-// answer (Bell et al., one-sided communication and overlap, 4.1).
+// Put or get and wait for its completion at the target; or send (blocking and non-blocking) and wait for an
+// empty answer (Bell et al., one-sided communication and overlap, 4.1).
 #include "harness/benchmark.hpp"
 #include "harness/operations.hpp"
 
@@ -69,10 +69,8 @@ BENCHMARK(roundtrip, ranks(2), choice("operation", operations(), "how the bytes 
           sizes("bytes", powers(1, 65536), "message size"),
           metric("latency", Unit::second, lower, root, "from the call until arrival is known")) {
     const Operation operation = parse_operation(run.word("operation"));
-    if (operation.one_sided)
-        co_await one_sided(run, operation);
-    else
-        co_await two_sided(run, operation.blocking);
+    if (operation.one_sided) co_await one_sided(run, operation);
+    else co_await two_sided(run, operation.blocking);
 }
 
 }  // namespace leadline

@@ -82,7 +82,8 @@ Place my_place() {
     Place place{.host = host_name()};
     const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
     for (int i = 0; i < cores; ++i) {
-        const hwloc_obj_t core = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(i));
+        const hwloc_obj_t core =
+            hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(i));
         if (!hwloc_bitmap_intersects(core->cpuset, mask.get())) continue;
         const bool first = place.cores++ == 0;
         const int package = package_of(core);
@@ -120,7 +121,8 @@ nlohmann::json topology() {
 std::size_t last_level_cache() {
     const auto all = topology();
     std::size_t largest = 0;
-    for (const auto& cache : all.at("caches")) largest = std::max(largest, cache.at("bytes").get<std::size_t>());
+    for (const auto& cache : all.at("caches"))
+        largest = std::max(largest, cache.at("bytes").get<std::size_t>());
     return largest;
 }
 

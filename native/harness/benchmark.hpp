@@ -4,10 +4,10 @@
 #include "harness/declaration.hpp"
 #include "harness/run.hpp"
 
-// Declares a benchmark: its name, which is its file's, then ranks, sweeps and metrics in any order, then its body in
-// braces. The question it answers is the file's first comment line.
-#define BENCHMARK(name, ...)                                                              \
-    static ::leadline::Task<> name##_body(::leadline::Run& run);                          \
+// Declares a benchmark: its name, which is its file's, then ranks, sweeps and metrics in any order, then its
+// body in braces. The question it answers is the file's first comment line.
+#define BENCHMARK(name, ...)                                                                \
+    static ::leadline::Task<> name##_body(::leadline::Run& run);                            \
     static const ::leadline::Registered name##_registered(#name, name##_body, __VA_ARGS__); \
     static ::leadline::Task<> name##_body(::leadline::Run& run)
 

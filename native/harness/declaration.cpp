@@ -63,29 +63,38 @@ std::vector<std::int64_t> counting(std::int64_t from, std::int64_t to) {
     return all;
 }
 
-Sweep sizes(std::string name, std::vector<std::int64_t> values, std::string help) {
-    return {std::move(name), Kind::bytes, [values = as_values(values)](int) { return values; }, std::move(help),
+Sweep sizes(std::string name, const std::vector<std::int64_t>& values, std::string help) {
+    return {std::move(name), Kind::bytes, [values = as_values(values)](int) { return values; },
+            std::move(help), false};
+}
+
+Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::string help) {
+    return {std::move(name), Kind::count, [values = as_values(values)](int) { return values; },
+            std::move(help), false};
+}
+
+Sweep counts(std::string name, std::string help, std::function<std::vector<std::int64_t>(int)> values) {
+    return {std::move(name), Kind::count,
+            [values = std::move(values)](int ranks) { return as_values(values(ranks)); }, std::move(help),
             false};
 }
 
-Sweep counts(std::string name, std::function<std::vector<std::int64_t>(int)> values, std::string help) {
-    return {std::move(name), Kind::count, [values = std::move(values)](int ranks) { return as_values(values(ranks)); },
-            std::move(help), false};
+Sweep choice(std::string name, const std::vector<std::string>& words, std::string help) {
+    return {std::move(name), Kind::choice, [words = as_values(words)](int) { return words; }, std::move(help),
+            true};
 }
 
-Sweep choice(std::string name, std::vector<std::string> words, std::string help) {
-    return {std::move(name), Kind::choice, [words = as_values(words)](int) { return words; }, std::move(help), true};
-}
-
-Sweep words(std::string name, std::function<std::vector<std::string>(int)> values, std::string help) {
-    return {std::move(name), Kind::choice, [values = std::move(values)](int ranks) { return as_values(values(ranks)); },
-            std::move(help), false};
+Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(int)> values) {
+    return {std::move(name), Kind::choice,
+            [values = std::move(values)](int ranks) { return as_values(values(ranks)); }, std::move(help),
+            false};
 }
 
 void Registered::enter(Declaration&& made) {
     auto& all = entries();
     const auto place = std::ranges::lower_bound(all, made.name, {}, &Declaration::name);
-    if (place != all.end() && place->name == made.name) throw std::logic_error("two benchmarks named " + made.name);
+    if (place != all.end() && place->name == made.name)
+        throw std::logic_error("two benchmarks named " + made.name);
     if (made.metrics.empty()) throw std::logic_error("benchmark " + made.name + " measures nothing");
     all.insert(place, std::move(made));
 }

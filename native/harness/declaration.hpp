@@ -67,13 +67,17 @@ struct Declaration {
     Sampling sampling{};
 };
 
-std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to);    // from, then doubled up to `to`; 0 goes on to 1
+std::vector<std::int64_t> powers(std::int64_t from,
+                                 std::int64_t to);  // from, then doubled up to `to`; 0 goes on to 1
 std::vector<std::int64_t> counting(std::int64_t from, std::int64_t to);  // from, from + 1, ..., to
 
-Sweep sizes(std::string name, std::vector<std::int64_t> values, std::string help);
-Sweep counts(std::string name, std::function<std::vector<std::int64_t>(int ranks)> values, std::string help);
-Sweep choice(std::string name, std::vector<std::string> words, std::string help);
-Sweep words(std::string name, std::function<std::vector<std::string>(int ranks)> values, std::string help);
+Sweep sizes(std::string name, const std::vector<std::int64_t>& values, std::string help);
+Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::string help);
+Sweep choice(std::string name, const std::vector<std::string>& words, std::string help);
+
+// Where the default values depend on how many ranks there are, what gives them comes last.
+Sweep counts(std::string name, std::string help, std::function<std::vector<std::int64_t>(int ranks)> values);
+Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(int ranks)> values);
 
 // The first line of the benchmark's file; empty where no file has that name.
 std::string_view question(std::string_view benchmark);

@@ -20,7 +20,8 @@ Value parse_value(const json& value) {
 
 Question parse_question(const json& from) {
     Question question{.id = from.at("id"), .benchmark = from.at("benchmark")};
-    if (!find(question.benchmark)) throw std::runtime_error("there is no benchmark '" + question.benchmark + "'");
+    if (!find(question.benchmark))
+        throw std::runtime_error("there is no benchmark '" + question.benchmark + "'");
     for (const auto& [name, value] : from.at("point").items()) question.point[name] = parse_value(value);
     Limits& limits = question.limits;
     limits.tolerance = from.value("tolerance", limits.tolerance);
@@ -34,11 +35,12 @@ Question parse_question(const json& from) {
 // The counters of this launch's processes and of rank 0's host, from one moment on.
 class Watch {
 public:
-    explicit Watch(Session& session) : session_(session), begin_(disturbance()), host_(host_times()), at_(steady_seconds()) {}
+    explicit Watch(Session& session)
+        : session_(session), begin_(disturbance()), host_(host_times()), at_(steady_seconds()) {}
 
     struct Seen {
-        double run_delay = 0;  // of the rank that waited longest, s
-        double switches = 0;   // of all ranks
+        double run_delay = 0;          // of the rank that waited longest, s
+        double switches = 0;           // of all ranks
         std::optional<double> steal;   // processors that the hypervisor gave to others, mean
         std::optional<double> others;  // processors that other processes kept busy, mean
     };
@@ -76,7 +78,8 @@ private:
 
 json optional_number(const std::optional<double>& value) { return value ? json(*value) : json(); }
 
-json record(const Question& question, const Metric& metric, const std::vector<double>& samples, const Sampler& sampler) {
+json record(const Question& question, const Metric& metric, const std::vector<double>& samples,
+            const Sampler& sampler) {
     std::vector<double> given;
     int warmup = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -102,7 +105,8 @@ std::optional<std::string> ask(const Declaration& benchmark, Run& run) {
                std::to_string(run.world().size());
     try {
         auto body = benchmark.body(run);
-        if (!body.resume()) throw std::logic_error("the body of " + benchmark.name + " did not come to its end");
+        if (!body.resume())
+            throw std::logic_error("the body of " + benchmark.name + " did not come to its end");
         body.finish();
     } catch (const Skipped& skipped) {
         return skipped.what();
@@ -121,7 +125,7 @@ void answer(const Question& question, Session& session, Arena& arena, Watch& wat
     const auto skipped = ask(benchmark, run);
     const auto seen = watch.since(begin);
     if (!answers) return;
-    json common{{"duration", steady_seconds() - at}, {"run_delay", seen.run_delay},
+    json common{{"duration", steady_seconds() - at},      {"run_delay", seen.run_delay},
                 {"switches", std::lround(seen.switches)}, {"steal", optional_number(seen.steal)},
                 {"others", optional_number(seen.others)}, {"frequency", optional_number(frequency())}};
     if (skipped) answers->write({{"event", "skip"}, {"id", question.id}, {"reason", *skipped}});

@@ -21,7 +21,8 @@ struct Question {
 
 struct Job {
     std::vector<Question> questions;
-    std::vector<std::string> settings;  // words in the names of the library's settings to report; none: no report
+    std::vector<std::string>
+        settings;  // words in the names of the library's settings to report; none: no report
 };
 
 // Reads a job. Throws std::runtime_error, or nlohmann's own exception, saying what is wrong with it.

@@ -55,9 +55,10 @@ int main(int argc, char** argv) {
     try {
         measure(session, arguments[0], arguments[1]);
     } catch (const std::exception& problem) {
-        // One write, so that the lines of several ranks do not mix; the launcher's caller looks for this mark.
-        const std::string line = "leadline-bench: rank " + std::to_string(session.control().rank()) + ": " +
-                                 problem.what() + "\n";
+        // One write, so that the lines of several ranks do not mix; the launcher's caller looks for this
+        // mark.
+        const std::string line =
+            "leadline-bench: rank " + std::to_string(session.control().rank()) + ": " + problem.what() + "\n";
         std::fputs(line.c_str(), stderr);
         Session::abandon();
     }

@@ -1,5 +1,5 @@
-// Patterns that several benchmarks share: a ping-pong between any two ranks, streams of windows, and traffic that
-// runs while something else is measured.
+// Patterns that several benchmarks share: a ping-pong between any two ranks, streams of windows, and traffic
+// that runs while something else is measured.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@ struct Pair {
     int to;
 };
 
-// One sample of ping-pongs between the two ranks; the others stand by. The sender's `run.each()` is a round trip.
+// One sample of ping-pongs between the two ranks; the others stand by. The sender's `run.each()` is a round
+// trip.
 inline Task<> pingpong_sample(Run& run, Pair pair, Bytes data) {
     Comm& world = run.world();
     run.start();
@@ -75,7 +76,8 @@ public:
     Traffic(Run& run, std::vector<Pair> pairs, int measurer, std::int64_t bytes, std::int64_t window)
         : world_(run.world()), pairs_(std::move(pairs)), measurer_(measurer) {
         for (const Pair& pair : pairs_)
-            if (world_.rank() == pair.from || world_.rank() == pair.to) mine_.emplace_back(run, pair, bytes, window);
+            if (world_.rank() == pair.from || world_.rank() == pair.to)
+                mine_.emplace_back(run, pair, bytes, window);
     }
 
     // On the measurer, before its measurement: returns once every stream has moved a window.
@@ -91,10 +93,8 @@ public:
     // On the ranks of a stream: returns when the measurer has said stop. Nothing on other ranks.
     Task<> run() {
         if (mine_.empty()) co_return;
-        if (mine_.front().sends())
-            co_await feed(mine_.front());
-        else
-            co_await drain(mine_.front());
+        if (mine_.front().sends()) co_await feed(mine_.front());
+        else co_await drain(mine_.front());
     }
 
 private:

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-// "Out of cache" wants twice the last-level cache; on hosts that show a cache of hundreds of mebibytes (shared
-// with other guests) filling that would cost more than the measurement, so it stops here.
+// "Out of cache" wants twice the last-level cache; on hosts that show a cache of hundreds of mebibytes
+// (shared with other guests) filling that would cost more than the measurement, so it stops here.
 constexpr std::size_t most_rotated = std::size_t{64} << 20U;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
@@ -42,7 +42,8 @@ std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
 
 double fold(Over over, const std::vector<double>& of_ranks) {
     std::vector<double> given;
-    std::ranges::copy_if(of_ranks, std::back_inserter(given), [](double value) { return !std::isnan(value); });
+    std::ranges::copy_if(of_ranks, std::back_inserter(given),
+                         [](double value) { return !std::isnan(value); });
     if (given.empty()) return no_value;
     switch (over) {
         case Over::root: return of_ranks.front();
@@ -67,7 +68,8 @@ Run::Run(const Declaration& benchmark, Point point, Comm world, Control& control
 const Value& Run::value(const std::string& sweep) const {
     const auto found = point_.find(sweep);
     if (found == point_.end())
-        throw std::logic_error("benchmark " + benchmark_.name + " has no sweep '" + sweep + "' at this point");
+        throw std::logic_error("benchmark " + benchmark_.name + " has no sweep '" + sweep +
+                               "' at this point");
     return found->second;
 }
 
@@ -126,7 +128,8 @@ Task<> Run::conclude_sample() {
 void Run::sample(std::string_view metric, double value) {
     const auto found = std::ranges::find(benchmark_.metrics, metric, &Metric::name);
     if (found == benchmark_.metrics.end())
-        throw std::logic_error("benchmark " + benchmark_.name + " declares no metric '" + std::string(metric) + "'");
+        throw std::logic_error("benchmark " + benchmark_.name + " declares no metric '" +
+                               std::string(metric) + "'");
     mine_[static_cast<std::size_t>(found - benchmark_.metrics.begin()) + 1] = value;
 }
 

@@ -20,7 +20,8 @@ public:
     Buffers(std::byte* base, std::size_t bytes, std::size_t stride, std::size_t count)
         : base_(base), bytes_(bytes), stride_(stride), mask_(count - 1), step_(count > 64 ? 0x9E3779B1 : 1) {}
     Bytes operator[](std::size_t i) const {
-        // One buffer: known at once, instead of after two multiplications that start when the last message is in.
+        // One buffer: known at once, instead of after two multiplications that start when the last message is
+        // in.
         if (mask_ == 0) return {base_, bytes_};
         return {base_ + stride_ * ((i * step_) & mask_), bytes_};
     }
@@ -63,8 +64,8 @@ public:
     Run(const Declaration& benchmark, Point point, Comm world, Control& control, Arena& arena, Limits limits);
 
     [[nodiscard]] Comm& world() { return world_; }
-    [[nodiscard]] std::int64_t operator[](const std::string& sweep) const;   // a number of the point
-    [[nodiscard]] const std::string& word(const std::string& sweep) const;   // a word of the point
+    [[nodiscard]] std::int64_t operator[](const std::string& sweep) const;  // a number of the point
+    [[nodiscard]] const std::string& word(const std::string& sweep) const;  // a word of the point
 
     // At least `count` buffers of `bytes`, filled; a second call gives other memory.
     Buffers buffers(std::int64_t bytes, std::int64_t count = 1);
@@ -96,8 +97,10 @@ public:
 
     void start() { started_ = control_.now(); }
     void stop() { elapsed_ = control_.now() - started_; }
-    [[nodiscard]] double elapsed() const { return elapsed_; }                                 // of the sample, s
-    [[nodiscard]] double each() const { return elapsed_ / static_cast<double>(batch_); }      // of one operation, s
+    [[nodiscard]] double elapsed() const { return elapsed_; }  // of the sample, s
+    [[nodiscard]] double each() const {
+        return elapsed_ / static_cast<double>(batch_);
+    }  // of one operation, s
     [[nodiscard]] double now() const { return control_.now(); }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
@@ -125,8 +128,8 @@ private:
     double began_ = 0;
     double started_ = 0;
     double elapsed_ = 0;
-    std::vector<double> mine_;      // elapsed, then a value for each metric
-    std::vector<double> all_;       // the same of every rank, on rank 0
+    std::vector<double> mine_;  // elapsed, then a value for each metric
+    std::vector<double> all_;   // the same of every rank, on rank 0
 };
 
 // How the values of the ranks become one; not-a-number where no rank gave one.

@@ -9,8 +9,8 @@
 namespace leadline {
 namespace {
 
-// One hold-up can spend a short point's whole time in its first sample: the point then runs on until it has a few
-// samples, though not beyond this many times its time.
+// One hold-up can spend a short point's whole time in its first sample: the point then runs on until it has a
+// few samples, though not beyond this many times its time.
 constexpr int few = 3;
 constexpr double overtime = 5;
 
@@ -43,8 +43,8 @@ void Sampler::take(double elapsed, const std::vector<double>& values, double sin
     }
 }
 
-// Grows the batch until two samples in a row are long enough: one may have been long only because the rank was
-// held up, and the batch would stay too small for good.
+// Grows the batch until two samples in a row are long enough: one may have been long only because the rank
+// was held up, and the batch would stay too small for good.
 void Sampler::find_batch(double elapsed) {
     if (elapsed >= limits_.floor || batch_ >= most_operations) {
         batch_found_ = std::exchange(long_enough_, true);
@@ -58,7 +58,8 @@ void Sampler::find_batch(double elapsed) {
 
 void Sampler::judge(double since_begin) {
     const auto count = samples_.front().size() - static_cast<std::size_t>(warmup_);
-    if (since_begin >= limits_.time && (count >= std::size_t{few} || since_begin >= limits_.time * overtime)) {
+    if (since_begin >= limits_.time &&
+        (count >= std::size_t{few} || since_begin >= limits_.time * overtime)) {
         stopped_by_ = "time";
     } else if (benchmark_.sampling.whole_time || count < static_cast<std::size_t>(limits_.least)) {
         return;

@@ -9,12 +9,12 @@
 namespace leadline {
 
 struct Limits {
-    double tolerance = 0.02;   // relative half-width of the median's 95 % interval that is tight enough
-    double time = 0.01;        // s; sampling ends when this is spent
-    double floor = 20e-6;      // s; a sample must last at least this long for the clock
-    int least = 12;            // samples before tolerance may end it
-    int most = 400;            // samples at which it ends anyway
-    int warmup = 2;            // samples after the batch is found that still count as warm-up
+    double tolerance = 0.02;  // relative half-width of the median's 95 % interval that is tight enough
+    double time = 0.01;       // s; sampling ends when this is spent
+    double floor = 20e-6;     // s; a sample must last at least this long for the clock
+    int least = 12;           // samples before tolerance may end it
+    int most = 400;           // samples at which it ends anyway
+    int warmup = 2;           // samples after the batch is found that still count as warm-up
 };
 
 // The samples of one point on rank 0: a value a metric each.
@@ -42,8 +42,8 @@ private:
     long batch_ = 1;
     bool batch_found_;
     bool long_enough_ = false;  // the last sample was, at this batch
-    int warmup_ = 0;      // samples so far that are warm-up
-    int settling_ = 0;    // warm-up samples since the batch was found
+    int warmup_ = 0;            // samples so far that are warm-up
+    int settling_ = 0;          // warm-up samples since the batch was found
     std::string stopped_by_;
     std::vector<std::vector<double>> samples_;  // a list for each metric
 };

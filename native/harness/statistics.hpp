@@ -19,7 +19,8 @@ struct Median {
 };
 
 // The median of `samples` with its non-parametric interval: the order statistics that the binomial
-// distribution B(n, 1/2) leaves outside with at most 5 % (normal approximation; exact to one rank for n >= 6).
+// distribution B(n, 1/2) leaves outside with at most 5 % (normal approximation; exact to one rank for n >=
+// 6).
 inline Median median(std::vector<double> samples) {
     const auto n = samples.size();
     constexpr double none = std::numeric_limits<double>::infinity();

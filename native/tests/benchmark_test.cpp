@@ -1,4 +1,5 @@
-// Every benchmark, by discovery, on the mock backend: what each must keep to; and the arithmetic of some, exactly.
+// Every benchmark, by discovery, on the mock backend: what each must keep to; and the arithmetic of some,
+// exactly.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,7 +64,8 @@ TEST_P(EveryBenchmark, NamesEachSweepAndMetricOnce) {
     std::set<std::string> names;
     for (const auto& sweep : benchmark.sweeps) EXPECT_TRUE(names.insert(sweep.name).second) << sweep.name;
     std::set<std::string> metrics;
-    for (const auto& metric : benchmark.metrics) EXPECT_TRUE(metrics.insert(metric.name).second) << metric.name;
+    for (const auto& metric : benchmark.metrics)
+        EXPECT_TRUE(metrics.insert(metric.name).second) << metric.name;
 }
 
 TEST_P(EveryBenchmark, SaysWhatItsSweepsAndMetricsMean) {
@@ -77,7 +79,8 @@ TEST_P(EveryBenchmark, MeasuresEachOfItsMetrics) {
     std::set<std::string> given;
     for (int rank = 0; rank < ranks; ++rank)
         for (const auto& point : corners(benchmark, ranks)) {
-            const auto played = play(benchmark, point, {.rank = rank, .size = ranks, .fixed = 1e-6, .per_byte = 1e-10});
+            const auto played =
+                play(benchmark, point, {.rank = rank, .size = ranks, .fixed = 1e-6, .per_byte = 1e-10});
             for (const auto& [metric, samples] : played.samples)
                 for (const double value : samples) {
                     EXPECT_TRUE(std::isfinite(value)) << metric;
@@ -98,16 +101,17 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryBenchmark, testing::ValuesIn(all_names()
 
 // Every operation costs 2 us and 1 ns a byte: one way is send + receive, halved over the two directions.
 TEST(Arithmetic, PingpongIsHalfARoundTrip) {
-    const auto played = play(*find("pingpong"), {{"bytes", std::int64_t{1000}}, {"buffers", std::string("reused")}},
-                             {.fixed = 2e-6, .per_byte = 1e-9});
+    const auto played =
+        play(*find("pingpong"), {{"bytes", std::int64_t{1000}}, {"buffers", std::string("reused")}},
+             {.fixed = 2e-6, .per_byte = 1e-9});
     ASSERT_FALSE(played.samples.at("latency").empty());
     for (const double latency : played.samples.at("latency")) EXPECT_NEAR(latency, 3e-6, 1e-15);
 }
 
 // 64 messages of 1 KiB at 1 us each and an answer of 1 us: 64 KiB in 65 us.
 TEST(Arithmetic, BandwidthCountsTheAnswer) {
-    const auto played =
-        play(*find("bandwidth"), {{"bytes", std::int64_t{1024}}, {"window", std::int64_t{64}}}, {.fixed = 1e-6});
+    const auto played = play(*find("bandwidth"),
+                             {{"bytes", std::int64_t{1024}}, {"window", std::int64_t{64}}}, {.fixed = 1e-6});
     for (const double bandwidth : played.samples.at("bandwidth")) EXPECT_NEAR(bandwidth, 65536 / 65e-6, 1);
     for (const double rate : played.samples.at("message_rate")) EXPECT_NEAR(rate, 64 / 65e-6, 1e-3);
 }

@@ -14,7 +14,8 @@ using nlohmann::json;
 
 std::vector<json> answers_to(const json& points, Script script = {.fixed = 1e-6}) {
     const auto path = std::filesystem::temp_directory_path() /
-                      ("leadline-" + std::to_string(getpid()) + testing::UnitTest::GetInstance()->current_test_info()->name());
+                      ("leadline-" + std::to_string(getpid()) +
+                       testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove(path);
     {
         Session session(std::move(script));
@@ -35,8 +36,10 @@ json ping(long id, std::int64_t bytes) {
 TEST(Job, AnswersEachPointBetweenItsBeginAndEnd) {
     const auto lines = answers_to(json::array({ping(7, 8), ping(9, 64)}));
     std::vector<std::string> events;
+    events.reserve(lines.size());
     for (const auto& line : lines) events.push_back(line.at("event"));
-    EXPECT_EQ(events, (std::vector<std::string>{"launch", "begin", "record", "end", "begin", "record", "end", "done"}));
+    EXPECT_EQ(events, (std::vector<std::string>{"launch", "begin", "record", "end", "begin", "record", "end",
+                                                "done"}));
     EXPECT_EQ(lines[2].at("id"), 7);
     EXPECT_EQ(lines[5].at("id"), 9);
 }
@@ -51,7 +54,8 @@ TEST(Job, ARecordHoldsItsSamplesAndHowTheyWereTaken) {
     EXPECT_GE(record.at("batch").get<long>(), 1);
 }
 
-// Sixteen ranks' worth of pairs do not exist among two: skipped with its reason, and the next point still runs.
+// Sixteen ranks' worth of pairs do not exist among two: skipped with its reason, and the next point still
+// runs.
 TEST(Job, APointThatCannotBeAskedIsSkippedWithItsReason) {
     const json impossible{{"id", 0}, {"benchmark", "corepairs"}, {"point", {{"pair", "0-16"}, {"bytes", 8}}}};
     const auto lines = answers_to(json::array({impossible, ping(1, 8)}));
@@ -67,7 +71,8 @@ TEST(Job, TooFewRanksIsAReason) {
 }
 
 TEST(Job, WithoutOpenShmemItsOperationsAreSkipped) {
-    const json point{{"id", 0}, {"benchmark", "roundtrip"}, {"point", {{"operation", "put-shmem"}, {"bytes", 8}}}};
+    const json point{
+        {"id", 0}, {"benchmark", "roundtrip"}, {"point", {{"operation", "put-shmem"}, {"bytes", 8}}}};
     const auto lines = answers_to(json::array({point}), {.fixed = 1e-6, .shmem = false});
     EXPECT_EQ(lines[2].at("event"), "skip");
 }

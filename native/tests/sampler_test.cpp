@@ -29,7 +29,8 @@ int feed(Sampler& sampler, double each, double jitter = 0) {
     }
 }
 
-// 1 us an operation and a floor of 1 ms: the batch must hold at least 1,000 operations, and not many times that.
+// 1 us an operation and a floor of 1 ms: the batch must hold at least 1,000 operations, and not many times
+// that.
 TEST(Sampler, GrowsTheBatchToTheFloor) {
     Sampler sampler(one_metric, limits);
     feed(sampler, 1e-6);

@@ -1,8 +1,8 @@
 // The smallest legal backend: one rank that plays a script, on a clock that only moves when a word is said.
 //
-// Nothing is sent. Each operation moves the clock by a cost that the test has set, so a benchmark's arithmetic,
-// the batches, the stopping and the records can be checked exactly and at once, without MPI. It is also the
-// template for a new backend, and the program that tells what benchmarks exist.
+// Nothing is sent. Each operation moves the clock by a cost that the test has set, so a benchmark's
+// arithmetic, the batches, the stopping and the records can be checked exactly and at once, without MPI. It
+// is also the template for a new backend, and the program that tells what benchmarks exist.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +115,8 @@ public:
     Ready<Comm> split(int, int) { return {*this}; }
     Ready<Comm> dup() { return {*this}; }
     Ready<Window> window(std::size_t bytes, Exposure exposure) {
-        if (exposure == Exposure::shmem && !mock_->script.shmem) throw Unsupported("this MPI comes without OpenSHMEM");
+        if (exposure == Exposure::shmem && !mock_->script.shmem)
+            throw Unsupported("this MPI comes without OpenSHMEM");
         return {Window(*mock_, bytes)};
     }
 

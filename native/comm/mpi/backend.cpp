@@ -96,7 +96,8 @@ std::vector<std::string> Control::gather(const std::string& mine) {
     std::vector<std::string> each;
     if (rank_ == 0)
         for (std::size_t i = 0; i < ranks; ++i)
-            each.push_back(all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
+            each.push_back(
+                all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
     return each;
 }
 
@@ -115,7 +116,7 @@ std::string variable_value(MPI_T_cvar_handle handle, MPI_Datatype type, int coun
     if (type == MPI_CHAR) {
         std::string text(static_cast<std::size_t>(std::max(count, 1)), '\0');
         MPI_T_cvar_read(handle, text.data());
-        return text.c_str();
+        return std::string(text.data());
     }
     // Every other type that a library may use here is a number of at most eight bytes.
     union {

@@ -63,7 +63,8 @@ public:
     using Window = leadline::Window;
 
     // `places` holds the place of each rank of the world.
-    Comm(MPI_Comm handle, std::shared_ptr<const std::vector<Place>> places) : handle_(handle), places_(std::move(places)) {
+    Comm(MPI_Comm handle, std::shared_ptr<const std::vector<Place>> places)
+        : handle_(handle), places_(std::move(places)) {
         check(MPI_Comm_rank(handle_, &rank_));
         check(MPI_Comm_size(handle_, &size_));
     }
@@ -76,7 +77,8 @@ public:
         return {};
     }
     Ready<> recv(Bytes data, int from, int tag = 0) {
-        check(MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, from, tag, handle_, MPI_STATUS_IGNORE));
+        check(MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, from, tag, handle_,
+                       MPI_STATUS_IGNORE));
         return {};
     }
     Ready<> sendrecv(Bytes out, int to, Bytes in, int from, int tag = 0) {
@@ -100,7 +102,8 @@ public:
     }
     Ready<int> recv_any(Bytes data, int tag = 0) {
         MPI_Status status;
-        check(MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, MPI_ANY_SOURCE, tag, handle_, &status));
+        check(MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, MPI_ANY_SOURCE, tag, handle_,
+                       &status));
         return {status.MPI_SOURCE};
     }
     Ready<bool> test(Request& request) {
