@@ -245,10 +245,23 @@ def test_a_setting_that_ends_somewhere_is_said() -> None:
 
 
 def test_openshmem_is_refused_where_there_is_none() -> None:
-    """And with Open MPI 4 keeps off what breaks its end."""
-    with pytest.raises(Unsupported, match="has no OpenSHMEM"):
-        families()["mpich"].environment(MPICH4, shmem=True)
-    assert families()["openmpi"].environment(OPENMPI4, shmem=True)["OMPI_MCA_osc"] == "^rdma"
+    """Each with its reason; Open MPI's own needs its header and library."""
+    for mpi in (MPICH4, INTEL, OPENMPI5):
+        with pytest.raises(Unsupported, match=f"{mpi.id} (has no|comes without) OpenSHMEM"):
+            families()[mpi.family].environment(mpi, shmem=True)
+
+
+def test_openshmem_follows_the_stack_by_ucx() -> None:
+    """It does not go by byte-transfer layers: without UCX_TLS, "tcp" would be shared memory."""
+    mpi = Mpi(**{**vars(OPENMPI4), "has_shmem": True})
+    kin = families()["openmpi"]
+    assert kin.environment(mpi, "tcp", shmem=True)["UCX_TLS"] == "self,tcp"
+    assert kin.environment(mpi, "shared-memory", shmem=True)["UCX_TLS"] == "self,sm"
+    assert "UCX_TLS" not in kin.environment(mpi, shmem=True)
+    # osc/rdma and osc/pt2pt crash when OpenSHMEM ends.
+    assert kin.environment(mpi, "tcp", shmem=True)["OMPI_MCA_osc"] == "^rdma,pt2pt"
+    with pytest.raises(Unsupported, match="goes by UCX, not by libfabric"):
+        kin.environment(mpi, "ofi+tcp", shmem=True)
 
 
 def test_a_stack_names_transports() -> None:

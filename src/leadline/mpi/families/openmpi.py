@@ -60,9 +60,8 @@ class OpenMpi(Family):
         settings |= self._stack(mpi, transports(stack))
         if protocol != "default":
             settings |= self.force(mpi, protocol, stack)
-        if shmem and "OMPI_MCA_osc" not in settings:
-            # shmem_finalize fails in osc/rdma of 4.1.4; OpenSHMEM programs have no MPI windows to lose.
-            settings["OMPI_MCA_osc"] = "^rdma"
+        if shmem:
+            settings |= _shmem(mpi, transports(stack))
         return settings
 
     def _stack(self, mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
@@ -192,7 +191,7 @@ class OpenMpi(Family):
         parts = {
             "pml": pml,
             "btl": [layer for layer in layers if layer != "self"] or layers,
-            "ucx": _ucx.transports(output) if "ucx" in pml else [],
+            "ucx": _ucx.transports(output),  # also where only OpenSHMEM uses it
             "mtl": mtl + provider if mtl else [],
             "osc": osc,
         }
@@ -208,6 +207,18 @@ def _as_root(mpi: Mpi) -> dict[str, str]:
     """The variables that let root run it."""
     owners = ["OMPI"] if mpi.major < 5 else ["OMPI", "PRTE"]
     return {name.format(owner): "1" for owner in owners for name in AS_ROOT}
+
+
+def _shmem(mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
+    """What OpenSHMEM needs beside the stack: it goes by UCX alone, whatever carries MPI's messages."""
+    if not mpi.has_shmem:
+        raise Unsupported(f"{mpi.id} comes without OpenSHMEM")
+    if "ofi" in wanted:
+        raise Unsupported(f"OpenSHMEM of {mpi.id} goes by UCX, not by libfabric")
+    # shmem_finalize of 4.1.4 crashes in osc/rdma and osc/pt2pt; these programs have no MPI windows to lose.
+    settings = {"OMPI_MCA_osc": "^rdma,pt2pt", "OMPI_MCA_spml": "ucx"}
+    wires = sorted(UCX_WIRES[each] for each in wanted & UCX_WIRES.keys())
+    return settings | ({"UCX_TLS": ",".join(["self", *wires])} if wires else {})
 
 
 def _limits(mpi: Mpi, protocol: str) -> dict[str, str]:
