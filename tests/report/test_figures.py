@@ -273,6 +273,24 @@ def test_a_series_has_one_colour_in_all_figures(findings: Findings) -> None:
     assert {name: len(each) for name, each in colours.items()} == dict.fromkeys(synthetic.MPIS, 1)
 
 
+def test_legends_list_series_in_the_order_of_the_report() -> None:
+    """Two runs stand in the order in which they were given, in every legend; libraries by name."""
+    runs = [synthetic.records(run=run, launches=2, samples=2, only=["pingpong", "fan"]) for run in ("z", "a")]
+    several = found(record.concat(runs))
+    order = [f"{mpi} · {run}" for run in ("z", "a") for mpi in sorted(synthetic.MPIS)]
+    assert list(several.names.order) == order
+    for _, figure in drawn(several):
+        assert [entry.name for entry in figure.legend if entry.kind == "series"] == order, figure.name
+
+
+def test_the_page_draws_no_second_legend(findings: Findings) -> None:
+    """Names have their buttons on the page; only the colours of a heat map keep their scale."""
+    for _, figure in drawn(findings):
+        spec = theme.in_page(figure.spec)
+        legends = vl_convert.vegalite_to_vega(spec, vl_version=render.VEGA_LITE).get("legends", [])
+        assert len(legends) == (1 if figure.name.startswith("corepairs") else 0), figure.name
+
+
 def test_series_are_named_by_what_differs() -> None:
     """The library is always said; run, stack and placement only where they differ; defaults never."""
     rows = [
