@@ -163,6 +163,30 @@ def test_ranks_are_bound_to_cores_of_their_own(mpi: Mpi, placement: str) -> None
     assert len(set(cores)) == len(cores) == 2, cores
 
 
+@pytest.mark.parametrize(("placement", "cores"), [("core-group", [0, 1, 2, 3]), ("sockets", [0, 4, 1, 5])])
+def test_a_pretended_machine_of_two_sockets_is_filled_as_named(
+    mpi: Mpi, placement: str, cores: list[int]
+) -> None:
+    """The launcher maps four ranks onto eight cores that only hwloc believes in, and says where."""
+    shown = {
+        "openmpi": ["--display-map"] if mpi.major < 5 else ["--display", "map-devel", "--do-not-launch"],
+        "mpich": [],
+    }
+    if mpi.family not in shown:
+        pytest.skip(f"{mpi.id} believes its own eyes, not hwloc's")
+    pretended = {"HWLOC_SYNTHETIC": "pack:2 l3:1 core:4 pu:1", "HYDRA_TOPO_DEBUG": "1"}
+    if mpi.family == "openmpi" and mpi.major < 5:
+        pretended["HWLOC_THISSYSTEM"] = "1"  # else it counts one slot
+    kin = family(mpi)
+    command = [*kin.launch(mpi, 4, placement=placement), *shown[mpi.family], "true"]
+    _, output = run(command, {**kin.environment(mpi), **pretended}, LIMIT)
+    masks = re.findall(r"process (\d) binding: ([01]+)", output)  # Hydra: a digit a core
+    seen = {int(rank): mask.index("1") for rank, mask in masks}
+    said = r"rank: (\d)(?: Bound: socket \d\[core |\s+State:.*\s+Binding: package\[\d\]\[core:L)(\d)"
+    seen |= {int(rank): int(core) for rank, core in re.findall(said, output)}
+    assert [seen.get(rank) for rank in range(4)] == cores, output
+
+
 def test_more_ranks_than_cores_run_unbound_when_asked(mpi: Mpi) -> None:
     """Each may use every core that this process may."""
     kin = family(mpi)

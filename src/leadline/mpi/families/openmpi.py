@@ -24,6 +24,7 @@ from leadline.mpi.library import Mpi
 AS_ROOT = ("{}_ALLOW_RUN_AS_ROOT", "{}_ALLOW_RUN_AS_ROOT_CONFIRM")
 UCX_WIRES = {"shared-memory": "sm", "tcp": "tcp"}
 MOST_EAGER = (4 << 20) + 256  # B, message and header; larger fragments exhaust the segment they are cut from
+BOUND, UNBOUND = ("--bind-to", "core"), ("--bind-to", "none")
 INLINE = 256  # B, up to which pml ob1 sends within shared memory at once, whatever the limit says
 
 
@@ -244,11 +245,12 @@ def _mapping(mpi: Mpi, placement: str, oversubscribe: bool) -> list[str]:
     """Options for where ranks go and what they are bound to."""
     package = "socket" if mpi.major < 5 else "package"
     unit = {"default": "core", "core-group": "core", "sockets": package, "nodes": "node"}[placement]
-    if not oversubscribe:
-        return ["--map-by", unit, "--bind-to", "core"]
     if mpi.major < 5:
-        return ["--oversubscribe", "--map-by", unit, "--bind-to", "none"]
-    return ["--map-by", f"{unit}:OVERSUBSCRIBE", "--bind-to", "none"]
+        return ["--map-by", unit, *(["--oversubscribe", *UNBOUND] if oversubscribe else BOUND)]
+    if oversubscribe:
+        return ["--map-by", f"{unit}:OVERSUBSCRIBE", *UNBOUND]
+    # Version 5 would number all ranks of a package before those of the next; nodes it takes in turn.
+    return ["--map-by", unit, *BOUND, *(["--rank-by", "slot"] if placement == "sockets" else [])]
 
 
 FAMILY = OpenMpi()
