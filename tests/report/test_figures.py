@@ -343,6 +343,14 @@ def test_the_tail_of_a_distribution_is_counted() -> None:
     assert noise.beyond([]) == []
 
 
+def test_a_machine_without_any_noise_is_drawn_at_zero() -> None:
+    """Where no sample is above zero there is no distribution on a logarithmic axis, but there is a value."""
+    records = synthetic.records(launches=3, samples=3, only=["noise"])
+    quiet = records.with_columns(samples=pl.col("samples").list.eval(pl.element() * 0))
+    for figure in figures.draw(found(quiet).subject("noise")):
+        assert "<path" in marks(svg(figure)), figure.name
+
+
 def test_a_long_distribution_is_thinned_and_keeps_its_ends() -> None:
     """A hundred thousand samples become a few hundred steps that still begin and end where the samples do."""
     samples = [float(value) for value in range(1, 100_001)]

@@ -70,44 +70,51 @@ def hue(index: int) -> str:
     return token(f"s{index % HUES}")
 
 
+_AXIS: Spec = {
+    "labelColor": token("muted"),
+    "titleColor": token("ink"),
+    "titleFontWeight": "normal",
+    "titleFontSize": 12,
+    "labelFontSize": 11,
+    "titlePadding": 10,
+    "labelPadding": 6,
+    "gridColor": token("grid"),
+    "domainColor": token("line"),
+    "tickColor": token("line"),
+    "tickSize": 4,
+}
+# The title of a y axis stands above it and reads as a line, so that a narrow figure keeps its width.
+_AXIS_Y: Spec = {
+    "domain": False,
+    "ticks": False,
+    "titleAngle": 0,
+    "titleAlign": "left",
+    "titleAnchor": "start",
+}
+_LEGEND: Spec = {
+    "labelColor": token("ink"),
+    "titleColor": token("muted"),
+    "titleFontWeight": "normal",
+    "labelFontSize": 11,
+    "symbolSize": 60,
+    "symbolOpacity": 1,
+    "orient": "bottom",
+    "direction": "vertical",
+    "labelLimit": 400,
+}
+_TITLE: Spec = {"color": token("ink"), "anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 14}
+
+
 def config() -> Spec:
     """What all figures share, in the page and on paper."""
     return {
         "background": None,
         "font": FONT,
         "view": {"stroke": None},
-        "axis": {
-            "labelColor": token("muted"),
-            "titleColor": token("ink"),
-            "titleFontWeight": "normal",
-            "titleFontSize": 12,
-            "labelFontSize": 11,
-            "titlePadding": 10,
-            "labelPadding": 6,
-            "gridColor": token("grid"),
-            "domainColor": token("line"),
-            "tickColor": token("line"),
-            "tickSize": 4,
-        },
-        "axisY": {
-            "domain": False,
-            "ticks": False,
-            "titleAngle": 0,
-            "titleAlign": "left",
-            "titleAnchor": "start",
-        },
-        "legend": {
-            "labelColor": token("ink"),
-            "titleColor": token("muted"),
-            "titleFontWeight": "normal",
-            "labelFontSize": 11,
-            "symbolSize": 60,
-            "symbolOpacity": 1,
-            "orient": "bottom",
-            "direction": "vertical",
-            "labelLimit": 400,
-        },
-        "title": {"color": token("ink"), "anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 14},
+        "axis": _AXIS,
+        "axisY": _AXIS_Y,
+        "legend": _LEGEND,
+        "title": _TITLE,
         "text": {"color": token("ink"), "font": FONT},
         "rule": {"color": token("muted")},
         "aria": False,

@@ -24,6 +24,7 @@ _DECADES = {
     "condition": {"test": "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6", "value": 1},
     "value": 0.45,
 }
+ABOVE = {"titleX": -34, "titleY": -14}  # px; puts the title of a y axis above it, over its numbers
 _WIDE = 16  # a count sweep that spans more than this factor goes on a logarithmic axis
 
 
@@ -95,8 +96,7 @@ def quantity(title: str, values: Sequence[float], log: bool = True) -> Channel:
     """
     scale: dict[str, Any] = {"zero": True}
     axis: dict[str, Any] = {
-        "titleX": -34,
-        "titleY": -14,
+        **ABOVE,
         "format": ",~r",
         "tickCount": 6,
         "labelOverlap": "greedy",

@@ -4,7 +4,7 @@ from typing import Any
 
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
-from leadline.report.figures._axes import axis_unit, titled
+from leadline.report.figures._axes import titled
 from leadline.report.figures._canvas import canvas
 from leadline.report.figures._curve import caption_of
 from leadline.report.figures._dots import dots
@@ -15,6 +15,13 @@ from leadline.report.subject import Row, Subject
 BENCHMARK = "corepairs"
 _LABELLED = 12  # cores; up to so many each cell has room for its number
 _HEIGHT = (120, 30, 620)  # px: least, for each core, most
+_LEGEND = {
+    "orient": "bottom",
+    "direction": "horizontal",
+    "gradientLength": 160,
+    "format": ",.3~r",
+    "tickCount": 3,
+}
 _CHOSEN = "datum.c == chosen"
 
 
@@ -83,49 +90,30 @@ def _cores(field: str) -> dict[str, Any]:
 
 def _layers(cells: list[dict[str, Any]], metric: str, unit: str, cores: int) -> list[dict[str, Any]]:
     """Coloured cells, and their numbers where there is room."""
-    scale = {"range": theme.HEAT, "interpolate": "lab", "zero": False}
-    name = axis_unit(unit)[1]
-    legend = {
-        "title": titled(metric, unit),
-        "orient": "bottom",
-        "direction": "horizontal",
-        "gradientLength": 160,
-        "format": ",.3~r",
-        "tickCount": 3,
+    colour = {
+        "field": "y",
+        "type": "quantitative",
+        "scale": {"range": theme.HEAT, "interpolate": "lab", "zero": False},
+        "legend": {"title": titled(metric, unit), **_LEGEND},
     }
     told = [{"field": "p", "type": "nominal", "title": "pair"}, *tooltip(cells, metric, None)]
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "rect", "cornerRadius": 2},
-            "encoding": {
-                "color": {"field": "y", "type": "quantitative", "scale": scale, "legend": legend},
-                "tooltip": told,
-            },
-        }
-    ]
-    if cores <= _LABELLED and name:
-        layers.append(
-            {
-                "transform": [
-                    {
-                        "joinaggregate": [
-                            {"op": "min", "field": "y", "as": "lo"},
-                            {"op": "max", "field": "y", "as": "hi"},
-                        ]
-                    },
-                    {
-                        "calculate": "datum.hi > datum.lo ? (datum.y - datum.lo) / (datum.hi - datum.lo) : 0",
-                        "as": "k",
-                    },
-                ],
-                "mark": {"type": "text", "fontSize": 10},
-                "encoding": {
-                    "text": {"field": "y", "type": "quantitative", "format": ".3~g"},
-                    "color": {
-                        "condition": {"test": "datum.k > 0.45", "value": "#ffffff"},
-                        "value": "#0c2438",
-                    },
-                },
-            }
-        )
-    return layers
+    rectangles = {
+        "mark": {"type": "rect", "cornerRadius": 2},
+        "encoding": {"color": colour, "tooltip": told},
+    }
+    return [rectangles, _numbers()] if cores <= _LABELLED else [rectangles]
+
+
+def _numbers() -> dict[str, Any]:
+    """The cells' numbers, light on dark cells; which are dark is reckoned as the colour scale does."""
+    ends = [{"op": "min", "field": "y", "as": "low"}, {"op": "max", "field": "y", "as": "high"}]
+    place = "datum.high > datum.low ? (datum.y - datum.low) / (datum.high - datum.low) : 0"
+    colour = {"condition": {"test": "datum.place > 0.45", "value": "#ffffff"}, "value": "#0c2438"}
+    return {
+        "transform": [{"joinaggregate": ends}, {"calculate": place, "as": "place"}],
+        "mark": {"type": "text", "fontSize": 10},
+        "encoding": {
+            "text": {"field": "y", "type": "quantitative", "format": ".3~g"},
+            "color": colour,
+        },
+    }

@@ -2,11 +2,14 @@
 samples?
 """
 
+from typing import Any
+
 import numpy as np
 
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import axis_unit, titled
+from leadline.report.figures._axes import ABOVE, axis_unit, titled
 from leadline.report.figures._canvas import canvas
+from leadline.report.figures._dots import dots
 from leadline.report.figures._points import HIDING, rounded
 from leadline.report.figures._split import Split
 from leadline.report.subject import Subject
@@ -15,6 +18,16 @@ BENCHMARK = "noise"
 _TITLES = {
     "lost": "How much of its time a rank was kept from its work",
     "longest": "The longest interruption in each sample",
+}
+_AXIS: dict[str, Any] = {
+    "type": "quantitative",
+    "scale": {"type": "log", "nice": False},
+    "axis": {"format": "~r", "grid": False, "labelOverlap": "greedy", "tickCount": 8},
+}
+_SHARE: dict[str, Any] = {
+    "type": "quantitative",
+    "scale": {"type": "log", "nice": False},
+    "axis": {"format": "~%", **ABOVE, "tickCount": 5, "labelOverlap": "greedy"},
 }
 _KEPT = 160  # points of a distribution: one for every step that a figure of this size can show
 
@@ -32,19 +45,17 @@ def describe(subject: Subject) -> list[Figure]:
 def _distribution(subject: Subject, metric: str) -> Figure:
     """The share of samples above x, a step curve for each series, both axes logarithmic."""
     split = Split.of(subject, subject.of(metric))
-    gathered: dict[tuple[str, str], list[float]] = {}
     unit = subject.of(metric)[0]["unit"]
-    for row in subject.records.rows(named=True):
-        if row["metric"] == metric and row["samples"]:
-            samples = row["samples"][row["warmup"] or 0 :]
-            gathered.setdefault((split.group(row), split.variant(row)), []).extend(samples)
     worth = axis_unit(unit)[0]
     values = [
         {"s": group, "v": which, "x": rounded(x / worth), "y": rounded(y)}
-        for (group, which), samples in gathered.items()
+        for (group, which), samples in _samples(subject, metric, split).items()
         for x, y in beyond(samples)
     ]
     title = _TITLES.get(metric, f"Distribution of {metric}")
+    name = f"noise-{metric.replace('_', '-')}"
+    if not values:  # nothing above zero was found: no distribution, but a value
+        return dots(subject, [metric], name=name, title=title)
     spec = {
         **canvas(title),
         "datasets": {"points": values},
@@ -52,34 +63,24 @@ def _distribution(subject: Subject, metric: str) -> Figure:
         "transform": [{"filter": HIDING}],
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.6},
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "quantitative",
-                "title": titled(metric, unit),
-                "scale": {"type": "log", "nice": False},
-                "axis": {"format": "~r", "grid": False, "labelOverlap": "greedy", "tickCount": 8},
-            },
-            "y": {
-                "field": "y",
-                "type": "quantitative",
-                "title": "share of samples beyond",
-                "scale": {"type": "log", "nice": False},
-                "axis": {
-                    "format": "~%",
-                    "titleX": -34,
-                    "titleY": -14,
-                    "tickCount": 5,
-                    "labelOverlap": "greedy",
-                },
-            },
+            "x": {"field": "x", "title": titled(metric, unit), **_AXIS},
+            "y": {"field": "y", "title": "share of samples beyond", **_SHARE},
             "color": split.colour(),
             "strokeDash": split.dashes(),
         },
     }
-    caption = (
-        "The share of samples (up) that lost more than that (across). Lower and further left is quieter."
-    )
-    return Figure(f"noise-{metric.replace('_', '-')}", title, spec, caption, (metric,), split.legend())
+    caption = "The share of samples (up) that lost more than that (across). Lower left is quieter."
+    return Figure(name, title, spec, caption, (metric,), split.legend())
+
+
+def _samples(subject: Subject, metric: str, split: Split) -> dict[tuple[str, str], list[float]]:
+    """All samples of each group and variant, without warm-up."""
+    gathered: dict[tuple[str, str], list[float]] = {}
+    for row in subject.records.rows(named=True):
+        if row["metric"] == metric and row["samples"]:
+            samples = row["samples"][row["warmup"] or 0 :]
+            gathered.setdefault((split.group(row), split.variant(row)), []).extend(samples)
+    return gathered
 
 
 def beyond(samples: list[float]) -> list[tuple[float, float]]:
