@@ -80,6 +80,28 @@ int main(int argc, char** argv) {
 }
 """
 
+SHMEM = r"""
+#define OMPI_SKIP_MPICXX
+#include <mpi.h>
+#include <shmem.h>
+#include <cstdio>
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    shmem_init();
+    long* place = static_cast<long*>(shmem_malloc(sizeof(long)));
+    *place = 0;
+    shmem_barrier_all();
+    if (shmem_my_pe() == 0) shmem_long_p(place, 42, 1);
+    shmem_barrier_all();
+    if (shmem_my_pe() == 1) std::printf("came %ld\n", *place);
+    shmem_free(place);
+    shmem_finalize();
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (!ended) MPI_Finalize();
+}
+"""
+
 # Words of which one must be in what a library says that it used, by the transport that was asked for.
 USED = {
     "shared-memory": r"\b(vader|sm|shm|sysv|posix)\b",
@@ -150,6 +172,24 @@ def test_a_forced_protocol_is_the_one_that_carries(
     assert code == 0, failure(output)
     seen = re.findall(r"(\d+):(eager|rendezvous)", output)
     assert seen == [(size, protocol) for size in ("1024", "65536", "1048576")]
+
+
+@pytest.mark.parametrize("stack", ["default", "tcp"])
+def test_openshmem_puts_and_ends(mpi: Mpi, tmp_path: Path, stack: str) -> None:
+    """Its end is what breaks without the family's settings; over tcp it says so."""
+    if not mpi.has_shmem:
+        pytest.skip(f"{mpi.id} comes without OpenSHMEM")
+    source, path = tmp_path / "put.cpp", tmp_path / "put"
+    source.write_text(SHMEM)
+    include = [f"-I{place}" for place in mpi.include]
+    subprocess.run(["c++", "-w", source, "-o", path, *include, *mpi.link, *mpi.shmem_link], check=True)
+    kin = family(mpi)
+    env = {**kin.environment(mpi, stack, shmem=True), **kin.probe_environment(mpi)}
+    code, output = run([*kin.launch(mpi, 2), str(path)], env, LIMIT)
+    assert code == 0, failure(output)
+    assert "came 42" in output
+    if stack == "tcp":
+        assert "ucx tcp" in kin.read_probe(output)
 
 
 @pytest.mark.parametrize("placement", ["default", "core-group", "sockets"])

@@ -36,7 +36,8 @@ PLACEMENTS = {
 TELLING = (
     r"not enough slots|[Uu]nable to (launch|resolve|find)|[Nn]o such file|command not found",
     r"Permission denied|unable to reach each other|cannot be selected|unreachable|No components were able",
-    r"No data available|KILLED BY SIGNAL|[Ss]egmentation fault|[Ss]ignal \d+|(?i:exit code)",
+    r"exited on signal|KILLED BY SIGNAL|[Ss]egmentation fault|No data available",
+    r"[Ss]ignal \d+|(?i:exit code)",
     r"(?i)\b(fatal|abort|cannot|could not|refus|fail)",
     r"(?i)error",
 )

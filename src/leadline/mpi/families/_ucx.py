@@ -11,8 +11,9 @@ def transports(output: str) -> list[str]:
     """
     found: set[str] = set()
     for line in re.findall(r"INFO.*cfg[\[#].*", output):
-        lanes = [lane for lanes in re.findall(r"\b(?:tag|am)\(([^)]*)\)", line) for lane in lanes.split()]
-        names = {lane.split("/")[0] for lane in lanes}
+        # What messages go by; where a program has none, as with OpenSHMEM, what puts and gets go by.
+        lanes = re.findall(r"\b(?:tag|am)\(([^)]*)\)", line) or re.findall(r"\brma(?:_am)?\(([^)]*)\)", line)
+        names = {lane.split("/")[0] for each in lanes for lane in each.split()}
         if "self" not in names:
             found |= names
     return sorted(found)
