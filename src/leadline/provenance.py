@@ -14,17 +14,19 @@ import psutil
 from leadline import __version__
 from leadline.mpi import Mpi
 from leadline.paths import checkout
+from leadline.registry import Benchmark
 from leadline.topology import facts
 
 
-def collect(mpis: Iterable[Mpi], plan: Path) -> dict[str, Any]:
-    """Everything that is known before the first launch."""
+def collect(mpis: Iterable[Mpi], plan: Path, benchmarks: Iterable[Benchmark]) -> dict[str, Any]:
+    """Everything that is known before the first launch; `benchmarks` are those that the plan asks."""
     return {
         "leadline": __version__,
         "commit": commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "plan": plan.name,
+        "benchmarks": [{"name": each.name, "question": each.question} for each in benchmarks],
         "machine": facts(),
         "before": before(),
         "compiler": compiler(),

@@ -79,7 +79,9 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     if resume:
         opened = Store.reopen(path)
     else:
-        facts = provenance.collect(mpis.values(), plan_path)
+        asked = {point.benchmark for point in points}
+        asking = [each for name, each in registry.benchmarks().items() if name in asked]
+        facts = provenance.collect(mpis.values(), plan_path, asking)
         opened = Store.create(path, plan.text, facts)
         _warn(facts["before"])
     with opened as store, TemporaryDirectory(prefix="leadline-") as scratch, _shown(plan) as (show, say):
