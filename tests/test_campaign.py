@@ -51,6 +51,10 @@ class Script:
         """What the test refuses."""
         return self.refused.get(int(point.values["bytes"]))
 
+    def oversubscribed(self, point: Point) -> bool:
+        """Every rank has a core."""
+        return False
+
     def transport(self, point: Point) -> str | None:
         """A name, since nothing is sent."""
         return "script"

@@ -38,6 +38,9 @@ class Executor(Protocol):
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
         """Launch points of one kind; the events' ids are their places in `points`."""
 
+    def oversubscribed(self, point: Point) -> bool:
+        """Whether the point's ranks are more than the cores there are."""
+
     def transport(self, point: Point) -> str | None:
         """What the library said that it uses in this kind of launch."""
 
@@ -309,8 +312,9 @@ class _Listener:
         """Where the ranks really are, and whether that is what the plan asked for."""
         point = self.states[0].point
         places = event.get("places", [])
+        crowded = self.campaign.executor.oversubscribed(point)
         self.facts |= {
-            "oversubscribed": point.oversubscribe,
+            "oversubscribed": crowded,
             "transport": self.campaign.executor.transport(point),
             "binding": binding(places),
         }
@@ -319,7 +323,7 @@ class _Listener:
                 f"{point.ranks} ranks were asked for but the library started {event['ranks']}: "
                 "its launcher and its library do not fit together"
             )
-        elif not point.oversubscribe:
+        elif not crowded:
             self.wrong = misplaced(point.placement, places)
 
     def _record(self, event: Event) -> Row:

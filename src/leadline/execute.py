@@ -41,6 +41,8 @@ class Kind:
 
     command: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
+    program: Path = Path()
+    crowded: bool = False  # more ranks than cores
     transport: str | None = None
     refusal: tuple[str, str] | None = None
     facts: dict[str, Any] = field(default_factory=dict)  # for the provenance
@@ -64,6 +66,10 @@ class RealExecutor:
     def transport(self, point: Point) -> str | None:
         """What the library said that it uses in this kind of launch; None where it did not say."""
         return self._kind(point).transport
+
+    def oversubscribed(self, point: Point) -> bool:
+        """Whether its ranks are more than there are cores; such ranks are not bound."""
+        return self._kind(point).crowded
 
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
@@ -93,19 +99,11 @@ class RealExecutor:
         """Build, set and probe; Unsupported for what this machine lacks, LeadlineError for failures."""
         if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
             raise Unsupported(reason)
+        kind.crowded = possible(point.placement, point.ranks, point.hosts) is not None
         mpi = self.mpis[point.mpi]
-        program = self._program(mpi)
+        kind.program = self._program(mpi)
         kind.env = family(mpi).environment(mpi, point.stack, point.protocol, point.shmem)
-        command = starter(mpi, point.launcher)(
-            mpi,
-            point.ranks,
-            placement=point.placement,
-            hosts=point.hosts,
-            env=kind.env,
-            oversubscribe=point.oversubscribe,
-            agent=point.agent,
-        )
-        kind.command = [*command, str(program)]
+        kind.command = _command(kind, mpi, point, kind.env)
         self.say(f"asking {mpi.id} what it uses")
         launched, kind.transport = self._probe(kind, mpi, point)
         kind.facts = {
@@ -123,7 +121,7 @@ class RealExecutor:
             "places": launched.get("places"),
             "clock": launched.get("clock"),
             "settings": launched.get("settings", {}),
-            "notes": family(mpi).notes(mpi),
+            "notes": family(mpi).notes(mpi, point.stack, point.protocol),
         }
 
     def _program(self, mpi: Mpi) -> Path:
@@ -144,7 +142,8 @@ class RealExecutor:
         kin = family(mpi)
         job = {"points": _probing(point.ranks), "settings": SETTINGS}
         env = {**kind.env, **kin.probe_environment(mpi)}
-        started = Launch(kind.command, env, job, self._place(), point_limit=point.point_limit)
+        command = _command(kind, mpi, point, env)
+        started = Launch(command, env, job, self._place(), point_limit=point.point_limit)
         launched: Event = {}
         for event in started.events():
             if event["event"] == "launch":
@@ -156,6 +155,21 @@ class RealExecutor:
     def _place(self) -> Path:
         """A fresh directory for one launch's files."""
         return Path(mkdtemp(dir=self.directory))
+
+
+def _command(kind: Kind, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
+    """The whole command before the job's files; `env` must reach the ranks on other nodes as well."""
+    start = starter(mpi, point.launcher)
+    begin = start(
+        mpi,
+        point.ranks,
+        placement=point.placement,
+        hosts=point.hosts,
+        env=env,
+        oversubscribe=kind.crowded,
+        agent=point.agent,
+    )
+    return [*begin, str(kind.program)]
 
 
 def _asked(points: Sequence[Point]) -> list[dict[str, Any]]:
