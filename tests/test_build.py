@@ -185,9 +185,7 @@ def test_sources_that_change_during_a_build_are_built_again(
 def test_without_a_compiler_or_cmake_the_package_is_named(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a trace of CMake's own troubles."""
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(
-        LeadlineError, match="cmake is not installed"
-    ):
+    with pytest.raises(LeadlineError, match="cmake is not installed"):
         build(mpi)
 
 

@@ -10,7 +10,7 @@ from leadline import record, units
 from leadline.report import verdicts
 from leadline.report.costs import best, costs
 from leadline.report.page import Findings
-from leadline.report.words import next_launch, tell
+from leadline.told import next_launch, tell
 
 from . import synthetic
 from .conftest import found

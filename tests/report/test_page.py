@@ -12,7 +12,7 @@ from leadline.report import fits_table, render, tables
 from leadline.report import page as page_of
 from leadline.report.figures import draw
 from leadline.report.page import Findings, compose
-from leadline.report.words import next_launch
+from leadline.told import next_launch
 
 from . import synthetic
 from .conftest import PLAN, found

@@ -166,7 +166,7 @@ def _value(name: str, value: Any) -> str:
 def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
     from leadline.record import OK  # noqa: PLC0415
-    from leadline.units import format_quantity  # noqa: PLC0415
+    from leadline.told import next_launch, tell  # noqa: PLC0415
 
     if row["status"] != OK:
         return {
@@ -175,10 +175,11 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
             "launches": "",
             "remark": row["reason"] or "",
         }
-    expected = format_quantity(row["value"], row["unit"], row["next_low"], row["next_high"])
+    found = tell(row["value"], row["unit"], row["low"], row["high"], confidence=row["confidence"])
+    expected = next_launch(row)
     return {
-        "median [95 %]": format_quantity(row["value"], row["unit"], row["low"], row["high"]),
-        "next launch": expected[expected.find("[") :] if "[" in expected else "",
+        "median [95 %]": " ".join(filter(None, (found.value, found.interval, found.note))),
+        "next launch": " ".join(filter(None, (expected.value, expected.note))),
         "launches": str(row["launches"]),
         "remark": "; ".join(_remarks(row)),
     }

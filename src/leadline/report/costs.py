@@ -15,7 +15,7 @@ from leadline.report.figures import Entry
 from leadline.report.figures._fitted import switches
 from leadline.report.subject import HEADLINE, Names, Row, usual
 from leadline.report.theme import SHAPES, hue
-from leadline.report.words import Told, next_launch, tell
+from leadline.told import Told, next_launch, tell
 
 if TYPE_CHECKING:
     from leadline.fits import Fit, Parameter

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from leadline.fits import SWITCH
 from leadline.noise import percent
 from leadline.report.subject import Names, variant, varying
-from leadline.report.words import Told, tell
+from leadline.told import Told, tell
 
 if TYPE_CHECKING:
     from leadline.fits import Fit, Parameter

@@ -6,7 +6,8 @@ from typing import Any
 
 from leadline import units
 from leadline.report.subject import SIZES, Row, sweeps, varying
-from leadline.report.words import coordinates, next_launch, tell
+from leadline.report.words import coordinates
+from leadline.told import next_launch, tell
 
 _WAY = ("run", "stack", "protocol", "placement")
 _KEYS = ("run", "source", "mpi", "stack", "placement", "protocol", "ranks")

@@ -12,7 +12,7 @@ from leadline.report.figures._fitted import Overlay, overlay
 from leadline.report.figures._points import HIDING, Datum, data, tooltip
 from leadline.report.figures._split import Split
 from leadline.report.subject import SIZES, Row, Subject
-from leadline.report.words import CLOSE_TO_95
+from leadline.told import CLOSE_TO_95
 
 Layer = dict[str, Any]
 
