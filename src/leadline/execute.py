@@ -15,7 +15,7 @@ from leadline.errors import LeadlineError
 from leadline.launch import Event, Launch
 from leadline.mpi import Mpi
 from leadline.mpi.discover import resolve
-from leadline.mpi.family import Unsupported, family
+from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.launcher import starter
 from leadline.plan import FOUND, Point
 from leadline.record import FAILED, SKIPPED
@@ -159,17 +159,8 @@ class RealExecutor:
 
 def _command(kind: Kind, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
     """The whole command before the job's files; `env` must reach the ranks on other nodes as well."""
-    start = starter(mpi, point.launcher)
-    begin = start(
-        mpi,
-        point.ranks,
-        placement=point.placement,
-        hosts=point.hosts,
-        env=env,
-        oversubscribe=kind.crowded,
-        agent=point.agent,
-    )
-    return [*begin, str(kind.program)]
+    start = Start(point.ranks, point.placement, point.hosts, env, kind.crowded, point.agent)
+    return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]
 
 
 def _asked(points: Sequence[Point]) -> list[dict[str, Any]]:

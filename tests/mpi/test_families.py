@@ -10,7 +10,16 @@ import pytest
 from leadline.errors import LeadlineError, UsageError
 from leadline.mpi import family as room
 from leadline.mpi.families import mpich
-from leadline.mpi.family import PLACEMENTS, PROTOCOLS, TRANSPORTS, Unsupported, failure, families, transports
+from leadline.mpi.family import (
+    PLACEMENTS,
+    PROTOCOLS,
+    TRANSPORTS,
+    Start,
+    Unsupported,
+    failure,
+    families,
+    transports,
+)
 from leadline.mpi.library import Mpi
 
 from . import fabricated
@@ -96,14 +105,14 @@ def test_unknown_words_are_refused_with_the_nearest(mpi: Mpi) -> None:
     with pytest.raises(UsageError, match="did you mean 'rendezvous'"):
         kin.environment(mpi, "default", "rendezvos")
     with pytest.raises(UsageError, match="did you mean 'sockets'"):
-        kin.launch(mpi, 2, placement="socket")
+        kin.launch(mpi, Start(2, placement="socket"))
 
 
 @pytest.mark.parametrize("mpi", EVERY, ids=names)
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_a_launch_is_the_launcher_with_that_many_ranks(mpi: Mpi, placement: str) -> None:
     """All words, all text, nothing for a shell to take apart."""
-    command = families()[mpi.family].launch(mpi, 3, placement=placement)
+    command = families()[mpi.family].launch(mpi, Start(3, placement=placement))
     assert command[0] == str(mpi.launcher)
     assert command[command.index("-n") + 1] == "3"
     assert all(isinstance(word, str) for word in command)
@@ -113,14 +122,14 @@ def test_a_launch_is_the_launcher_with_that_many_ranks(mpi: Mpi, placement: str)
 def test_placements_ask_for_different_places(mpi: Mpi) -> None:
     """Sockets are not cores of one group."""
     launch = families()[mpi.family].launch
-    assert launch(mpi, 2, placement="sockets") != launch(mpi, 2, placement="core-group")
+    assert launch(mpi, Start(2, placement="sockets")) != launch(mpi, Start(2, placement="core-group"))
 
 
 @pytest.mark.parametrize("mpi", EVERY, ids=names)
 def test_variables_hosts_and_the_agent_reach_the_command(mpi: Mpi) -> None:
     """Variables must be given by name: other nodes do not have the caller's environment."""
     command = families()[mpi.family].launch(
-        mpi, 2, placement="nodes", hosts=["one", "two"], env={"A_NAME": "a,b c"}, agent="/bin/an-agent"
+        mpi, Start(2, placement="nodes", hosts=["one", "two"], env={"A_NAME": "a,b c"}, agent="/bin/an-agent")
     )
     text = " ".join(command)
     assert "A_NAME=a,b c" in command or "A_NAME a,b c" in text
@@ -132,7 +141,7 @@ def test_variables_hosts_and_the_agent_reach_the_command(mpi: Mpi) -> None:
 @pytest.mark.parametrize("mpi", EVERY, ids=names)
 def test_oversubscribed_ranks_are_not_bound(mpi: Mpi) -> None:
     """Two ranks bound to one core that wait for each other by polling never meet but by the scheduler."""
-    command = " ".join(families()[mpi.family].launch(mpi, 8, oversubscribe=True))
+    command = " ".join(families()[mpi.family].launch(mpi, Start(8, oversubscribe=True)))
     assert "none" in command or "I_MPI_PIN 0" in command
     assert "core:" not in command.replace("core:OVERSUBSCRIBE", "")
 
@@ -142,7 +151,7 @@ def test_a_library_without_a_launcher_says_so(mpi: Mpi) -> None:
     """It can still be built for, and started by a batch system."""
     bare = Mpi(**{**vars(mpi), "launcher": None})
     with pytest.raises(LeadlineError, match=r"has no launcher \(mpirun or mpiexec\) beside it"):
-        families()[mpi.family].launch(bare, 2)
+        families()[mpi.family].launch(bare, Start(2))
 
 
 @pytest.mark.parametrize("mpi", EVERY, ids=names)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadline.errors import UsageError
-from leadline.mpi.family import PLACEMENTS, Unsupported
+from leadline.mpi.family import PLACEMENTS, Start, Unsupported
 from leadline.mpi.launcher import choose, launchers, starter
 from leadline.mpi.launchers import srun
 from leadline.mpi.library import Mpi
@@ -34,7 +34,7 @@ def allocation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, 
 def test_outside_an_allocation_the_library_starts_its_own_ranks() -> None:
     """Even where srun is on PATH: it would ask for an allocation of its own and wait."""
     assert choose(OPENMPI, environ={"PATH": os.environ["PATH"]}) is None
-    assert starter(OPENMPI, "mpirun")(OPENMPI, 2)[0] == str(OPENMPI.launcher)
+    assert starter(OPENMPI, "mpirun")(OPENMPI, Start(2))[0] == str(OPENMPI.launcher)
 
 
 def test_inside_an_allocation_srun_starts_them(allocation: Mapping[str, str]) -> None:
@@ -80,45 +80,45 @@ def test_a_launcher_that_is_not_here_or_unknown_is_refused() -> None:
 def test_every_launcher_answers_every_request(name: str, mpi: Mpi) -> None:
     """Contract: words only, the placement known or refused, hosts and variables in the command."""
     launch = launchers()[name].launch
-    commands = {placement: launch(mpi, 2, placement=placement) for placement in PLACEMENTS}
+    commands = {placement: launch(mpi, Start(2, placement=placement)) for placement in PLACEMENTS}
     assert all(isinstance(word, str) for command in commands.values() for word in command)
     assert commands["sockets"] != commands["core-group"] != commands["nodes"]
     with pytest.raises(UsageError, match="unknown placement 'node'"):
-        launch(mpi, 2, placement="node")
-    text = " ".join(launch(mpi, 2, placement="nodes", hosts=["one", "two"], env={"A_NAME": "a,b"}))
+        launch(mpi, Start(2, placement="node"))
+    text = " ".join(launch(mpi, Start(2, placement="nodes", hosts=["one", "two"], env={"A_NAME": "a,b"})))
     assert "one,two" in text
     assert "A_NAME=a,b" in text
-    assert launch(mpi, 8, oversubscribe=True) != launch(mpi, 8)
+    assert launch(mpi, Start(8, oversubscribe=True)) != launch(mpi, Start(8))
 
 
 @pytest.mark.usefixtures("allocation")
 def test_srun_s_words() -> None:
     """By srun's manual page; `env` carries variables, since --export would split values at commas."""
-    assert launchers()["srun"].launch(MPICH, 2, placement="sockets", env={"UCX_TLS": "self,tcp"}) == [
+    assert launchers()["srun"].launch(MPICH, Start(2, placement="sockets", env={"UCX_TLS": "self,tcp"})) == [
         *("srun", "--mpi=pmi2", "--ntasks=2", "--nodes=1", "--ntasks-per-node=2", "--kill-on-bad-exit=1"),
         *("--distribution=block:cyclic", "--cpu-bind=cores", "env", "UCX_TLS=self,tcp"),
     ]
-    assert launchers()["srun"].launch(OPENMPI, 4, placement="nodes") == [
+    assert launchers()["srun"].launch(OPENMPI, Start(4, placement="nodes")) == [
         *("srun", "--mpi=pmix", "--ntasks=4", "--nodes=2", "--ntasks-per-node=2", "--kill-on-bad-exit=1"),
         *("--distribution=cyclic:block", "--cpu-bind=cores"),
     ]
-    assert launchers()["srun"].launch(INTEL, 2)[-1] == "I_MPI_PMI_LIBRARY=/usr/lib/libpmi2.so"
+    assert launchers()["srun"].launch(INTEL, Start(2))[-1] == "I_MPI_PMI_LIBRARY=/usr/lib/libpmi2.so"
 
 
 @pytest.mark.parametrize(("ranks", "nodes"), [(2, 1), (8, 1), (9, 2), (99, 2)])
 @pytest.mark.usefixtures("allocation")
 def test_srun_fills_a_node_before_the_next(ranks: int, nodes: int) -> None:
     """By itself it would spread two ranks over the two nodes of the allocation, eight processors each."""
-    assert f"--nodes={nodes}" in launchers()["srun"].launch(MPICH, ranks)
+    assert f"--nodes={nodes}" in launchers()["srun"].launch(MPICH, Start(ranks))
 
 
 def test_flux_s_words() -> None:
     """By flux-run(1) and flux-shell-options(7)."""
     launch = launchers()["flux"].launch
-    assert launch(OPENMPI, 2, placement="nodes", hosts=["a", "b"], env={"N": "1,2"}) == [
+    assert launch(OPENMPI, Start(2, placement="nodes", hosts=["a", "b"], env={"N": "1,2"})) == [
         *("flux", "run", "-o", "pmi=pmix", "--ntasks=2", "-o", "cpu-affinity=per-task"),
         *("--nodes=2", "--exclusive", "--taskmap=cyclic", "--requires=host:a,b", "--env=N=1,2"),
     ]
-    assert launch(MPICH, 8, oversubscribe=True) == [
+    assert launch(MPICH, Start(8, oversubscribe=True)) == [
         *("flux", "run", "-o", "pmi=simple", "--nodes=1", "--tasks-per-node=8", "-o", "cpu-affinity=off"),
     ]

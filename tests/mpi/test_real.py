@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from leadline.mpi.discover import find
-from leadline.mpi.family import TRANSPORTS, Unsupported, failure, family
+from leadline.mpi.family import TRANSPORTS, Start, Unsupported, failure, family
 from leadline.mpi.library import Mpi
 from leadline.mpi.trial import run, trouble
 
@@ -141,7 +141,9 @@ def test_a_stack_is_what_it_says_or_fails_with_a_reason(mpi: Mpi, program: Path,
         env = kin.environment(mpi, stack)
     except Unsupported as reason:
         pytest.skip(str(reason))
-    code, output = run([*kin.launch(mpi, 2), str(program)], {**env, **kin.probe_environment(mpi)}, LIMIT)
+    code, output = run(
+        [*kin.launch(mpi, Start(2)), str(program)], {**env, **kin.probe_environment(mpi)}, LIMIT
+    )
     assert code is not None, f"two ranks did not end within {LIMIT:.0f} s"
     if code != 0 and stack in {"ucx", "ofi"}:  # its own choice of transports may be none on this machine
         assert failure(output) != "nothing was printed"
@@ -168,7 +170,7 @@ def test_a_forced_protocol_is_the_one_that_carries(
         env = kin.environment(mpi, stack, protocol)
     except Unsupported as reason:
         pytest.skip(str(reason))
-    code, output = run([*kin.launch(mpi, 2), str(program), "protocol"], env, LIMIT)
+    code, output = run([*kin.launch(mpi, Start(2)), str(program), "protocol"], env, LIMIT)
     assert code == 0, failure(output)
     seen = re.findall(r"(\d+):(eager|rendezvous)", output)
     assert seen == [(size, protocol) for size in ("1024", "65536", "1048576")]
@@ -185,7 +187,7 @@ def test_openshmem_puts_and_ends(mpi: Mpi, tmp_path: Path, stack: str) -> None:
     subprocess.run(["c++", "-w", source, "-o", path, *include, *mpi.link, *mpi.shmem_link], check=True)
     kin = family(mpi)
     env = {**kin.environment(mpi, stack, shmem=True), **kin.probe_environment(mpi)}
-    code, output = run([*kin.launch(mpi, 2), str(path)], env, LIMIT)
+    code, output = run([*kin.launch(mpi, Start(2)), str(path)], env, LIMIT)
     assert code == 0, failure(output)
     assert "came 42" in output
     if stack == "tcp":
@@ -197,7 +199,7 @@ def test_ranks_are_bound_to_cores_of_their_own(mpi: Mpi, placement: str) -> None
     """By the kernel's word; which cores, the benchmark program sees with hwloc."""
     kin = family(mpi)
     where = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]
-    code, output = run([*kin.launch(mpi, 2, placement=placement), *where], kin.environment(mpi), LIMIT)
+    code, output = run([*kin.launch(mpi, Start(2, placement=placement)), *where], kin.environment(mpi), LIMIT)
     assert code == 0, failure(output)
     cores = re.findall(r"Cpus_allowed_list:\s*(\S+)", output)
     assert len(set(cores)) == len(cores) == 2, cores
@@ -218,7 +220,7 @@ def test_a_pretended_machine_of_two_sockets_is_filled_as_named(
     if mpi.family == "openmpi" and mpi.major < 5:
         pretended["HWLOC_THISSYSTEM"] = "1"  # else it counts one slot
     kin = family(mpi)
-    command = [*kin.launch(mpi, 4, placement=placement), *shown[mpi.family], "true"]
+    command = [*kin.launch(mpi, Start(4, placement=placement)), *shown[mpi.family], "true"]
     _, output = run(command, {**kin.environment(mpi), **pretended}, LIMIT)
     masks = re.findall(r"process (\d) binding: ([01]+)", output)  # Hydra: a digit a core
     seen = {int(rank): mask.index("1") for rank, mask in masks}
@@ -232,7 +234,9 @@ def test_more_ranks_than_cores_run_unbound_when_asked(mpi: Mpi) -> None:
     kin = family(mpi)
     ranks = len(os.sched_getaffinity(0)) + 1
     where = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]
-    code, output = run([*kin.launch(mpi, ranks, oversubscribe=True), *where], kin.environment(mpi), LIMIT)
+    code, output = run(
+        [*kin.launch(mpi, Start(ranks, oversubscribe=True)), *where], kin.environment(mpi), LIMIT
+    )
     assert code == 0, failure(output)
     own = re.findall(r"Cpus_allowed_list:\s*(\S+)", Path("/proc/self/status").read_text())
     assert re.findall(r"Cpus_allowed_list:\s*(\S+)", output) == own * ranks
@@ -241,7 +245,7 @@ def test_more_ranks_than_cores_run_unbound_when_asked(mpi: Mpi) -> None:
 def test_a_program_that_is_not_there_is_named(mpi: Mpi) -> None:
     """Not only an exit code."""
     kin = family(mpi)
-    code, output = run([*kin.launch(mpi, 2), "/no/such/program"], kin.environment(mpi), LIMIT)
+    code, output = run([*kin.launch(mpi, Start(2)), "/no/such/program"], kin.environment(mpi), LIMIT)
     assert code not in {0, None}
     assert re.search(r"unable to launch|No such file", failure(output))
 
@@ -268,7 +272,7 @@ def test_neighbours_on_nodes_are_on_different_ones_and_hear_their_variables(mpi:
     kin = family(mpi)
     env = {**kin.environment(mpi), "LEADLINE_TOLD": "a,b c"}
     hosts = ["leadline-a", "leadline-b"]
-    command = kin.launch(mpi, 2, placement="nodes", hosts=hosts, env=env, agent=str(agent))
+    command = kin.launch(mpi, Start(2, placement="nodes", hosts=hosts, env=env, agent=str(agent)))
     code, output = run([*command, "sh", "-c", 'echo "at $(hostname) $LEADLINE_TOLD."'], env, LIMIT)
     assert code == 0, failure(output)
     assert sorted(re.findall(r"at (\S+) a,b c\.", output)) == hosts

@@ -7,7 +7,7 @@ import pytest
 
 from leadline.mpi import trial
 from leadline.mpi.discover import find
-from leadline.mpi.family import failure, family
+from leadline.mpi.family import Start, failure, family
 from leadline.mpi.launcher import launchers
 from leadline.mpi.library import Mpi
 
@@ -36,6 +36,6 @@ def test_two_ranks_started_by_srun_know_each_other(mpi: Mpi, tmp_path: Path) -> 
         pytest.skip(obstacle or f"{mpi.id} has no compiler wrapper")
     assert trial.build(mpi, tmp_path / "trial") is None
     env = family(mpi).environment(mpi)
-    command = [*ALLOCATION, *slurm.launch(mpi, 2, env=env), str(tmp_path / "trial")]
+    command = [*ALLOCATION, *slurm.launch(mpi, Start(2, env=env)), str(tmp_path / "trial")]
     code, output = trial.run(command, env, LIMIT)
     assert trial.judge(code, output) is None

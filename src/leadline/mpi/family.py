@@ -9,6 +9,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
@@ -71,6 +72,22 @@ def check(word: str, known: Sequence[str] | Mapping[str, str], what: str) -> Non
         raise UsageError(f"unknown {what} '{word}'{suggest(word, known)}")
 
 
+@dataclass(frozen=True)
+class Start:
+    """What is to be started: how many ranks, where, with what; UsageError for an unknown placement."""
+
+    ranks: int
+    placement: str = "default"
+    hosts: Sequence[str] = ()  # names of nodes, empty for this one
+    env: Mapping[str, str] = field(default_factory=dict)  # must reach every rank, also on other nodes
+    oversubscribe: bool = False  # more ranks than cores: nothing is bound, and ranks that wait yield
+    agent: str | None = None  # program used in place of ssh to start something on another node
+
+    def __post_init__(self) -> None:
+        """Refuse a placement that no launcher knows."""
+        check(self.placement, PLACEMENTS, "placement")
+
+
 def is_root() -> bool:
     """Whether ranks would run as root, which some launchers refuse unless told twice."""
     return os.geteuid() == 0
@@ -112,22 +129,8 @@ class Family(ABC):
         """Settings that make every message eager, or every message use rendezvous; raises Unsupported."""
 
     @abstractmethod
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
-        """The command before the program: the library's own launcher with its own options.
-
-        `hosts`: names of nodes, empty for this one. `env`: variables that must reach every rank, also on
-        other nodes. `agent`: program used in place of ssh to start something on another node.
-        """
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
+        """The command before the program: the library's own launcher with its own options."""
 
     def notes(self, mpi: Mpi, stack: str = "default", protocol: str = "default") -> list[str]:
         """What must be said beside results: what was set to run here at all, and where a setting ends."""

@@ -6,14 +6,14 @@ command line answers the same request as `Family.launch`.
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol
 
 from leadline.errors import UsageError, suggest
-from leadline.mpi.family import Unsupported, family
+from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.library import Mpi
 
 AUTO, OWN = "auto", "mpirun"  # choose; the library's own
@@ -22,17 +22,7 @@ AUTO, OWN = "auto", "mpirun"  # choose; the library's own
 class Starter(Protocol):
     """The signature of `Family.launch` and `Launcher.launch`."""
 
-    def __call__(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
+    def __call__(self, mpi: Mpi, start: Start) -> list[str]:
         """The command before the program."""
 
 
@@ -50,18 +40,8 @@ class Launcher(ABC):
         """Why the system cannot start programs of `mpi`; None when it can."""
 
     @abstractmethod
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
-        """The command before the program; as `Family.launch`, but `agent` is not needed."""
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
+        """The command before the program; as `Family.launch`, but the agent is not needed."""
 
 
 @cache

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from leadline.mpi.family import failure, family
+from leadline.mpi.family import Start, failure, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
 
@@ -46,7 +46,7 @@ def trouble(mpi: Mpi) -> str | None:
         problem = build(mpi, program)
         if problem:
             return problem
-        start = starter(mpi)(mpi, 2, oversubscribe=_cores() < 2)
+        start = starter(mpi)(mpi, Start(2, oversubscribe=_cores() < 2))
         code, output = run([*start, str(program)], family(mpi).environment(mpi), START_LIMIT)
     return judge(code, output)
 

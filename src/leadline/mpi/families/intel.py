@@ -4,11 +4,10 @@ What each stack becomes was tried on real runs of the packages `impi-rt` and `im
 """
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from leadline.mpi.families import _hydra
-from leadline.mpi.family import PLACEMENTS, PROTOCOLS, Family, Unsupported, check, transports
+from leadline.mpi.family import PROTOCOLS, Family, Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
 
 
@@ -81,23 +80,12 @@ class IntelMpi(Family):
             return {}
         raise Unsupported(f"{mpi.id} does not let one force the {protocol} protocol")
 
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpiexec.hydra` with pinning through `I_MPI_PIN_*`; see `Family.launch`."""
-        check(placement, PLACEMENTS, "placement")
-        argv = _hydra.command(mpi, ranks, placement=placement, hosts=hosts, env=env or {}, agent=agent)
-        if oversubscribe:
+        argv = _hydra.command(mpi, start)
+        if start.oversubscribe:
             return [*argv, "-genv", "I_MPI_PIN", "0", "-genv", "I_MPI_THREAD_YIELD", "2"]
-        order = {"sockets": "scatter"}.get(placement, "compact")
+        order = {"sockets": "scatter"}.get(start.placement, "compact")
         pinning = {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": order}
         return argv + [word for name, value in pinning.items() for word in ("-genv", name, value)]
 

@@ -6,12 +6,11 @@ ch4:ucx and ofi).
 
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from leadline.mpi.families import _hydra, _ucx
-from leadline.mpi.family import PLACEMENTS, PROTOCOLS, Family, Unsupported, check, transports
+from leadline.mpi.family import PROTOCOLS, Family, Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
 
 UCX_WIRES = {"shared-memory": "sm", "tcp": "tcp"}
@@ -115,24 +114,13 @@ class Mpich(Family):
             return [f"{mpi.id}: eager up to {CELL - HEADERS >> 20} MiB, rendezvous above"]
         return []
 
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpiexec` with Hydra's binding; see `Family.launch`."""
-        check(placement, PLACEMENTS, "placement")
-        argv = _hydra.command(mpi, ranks, placement=placement, hosts=hosts, env=env or {}, agent=agent)
-        if oversubscribe:
+        argv = _hydra.command(mpi, start)
+        if start.oversubscribe:
             # MPICH yields by itself after MPIR_CVAR_POLLS_BEFORE_YIELD fruitless polls; 0 is never.
             return [*argv, "-bind-to", "none", "-genv", "MPIR_CVAR_POLLS_BEFORE_YIELD", "1"]
-        unit = {"sockets": "socket"}.get(placement, "core")
+        unit = {"sockets": "socket"}.get(start.placement, "core")
         return [*argv, "-bind-to", "core", "-map-by", unit]
 
     def probe_environment(self, mpi: Mpi) -> dict[str, str]:

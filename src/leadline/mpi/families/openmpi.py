@@ -4,14 +4,13 @@ What each stack becomes was tried on real runs of 4.1.4 (Debian) and 5.0.11 (Pyt
 """
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from leadline.mpi.families import _ucx
 from leadline.mpi.family import (
-    PLACEMENTS,
     PROTOCOLS,
     Family,
+    Start,
     Unsupported,
     check,
     is_root,
@@ -123,33 +122,26 @@ class OpenMpi(Family):
             return ucx
         return _limits(mpi, protocol) | ({} if wanted else ucx)  # by itself it takes UCX on a fast network
 
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpirun` with mapping and binding of its own; see `Family.launch`."""
-        check(placement, PLACEMENTS, "placement")
-        command = [launcher_of(mpi), "-n", str(ranks)]
-        command += _mapping(mpi, placement, oversubscribe)
-        if oversubscribe:
+        command = [launcher_of(mpi), "-n", str(start.ranks)]
+        command += _mapping(mpi, start.placement, start.oversubscribe)
+        if start.oversubscribe:
             command += ["--mca", "mpi_yield_when_idle", "1"]
-        if hosts:
-            slots = -(-ranks // len(hosts))
-            command += ["--host", ",".join(f"{host}:{slots}" for host in hosts)]
+        if start.hosts:
+            slots = -(-start.ranks // len(start.hosts))
+            command += ["--host", ",".join(f"{host}:{slots}" for host in start.hosts)]
             command += ["--prefix", str(mpi.prefix)]
             # Else version 5 takes all nodes for copies of the first, and fails to bind where they differ.
             command += ["--prtemca", "prte_hetero_nodes", "1"] if mpi.major >= 5 else []
-        if agent:
+        if start.agent:
             old = mpi.major < 5
-            command += ["--mca", "plm_rsh_agent", agent] if old else ["--prtemca", "plm_ssh_agent", agent]
-        for name, value in (env or {}).items():
+            command += (
+                ["--mca", "plm_rsh_agent", start.agent]
+                if old
+                else ["--prtemca", "plm_ssh_agent", start.agent]
+            )
+        for name, value in start.env.items():
             command += ["-x", f"{name}={value}"]
         return command
 

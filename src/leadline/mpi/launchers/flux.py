@@ -1,9 +1,9 @@
 """Flux: `flux run` inside an instance; options by its manual pages flux-run(1) and flux-shell-options(7)."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from leadline.mpi.family import PLACEMENTS, check
+from leadline.mpi.family import Start
 from leadline.mpi.launcher import Launcher
 from leadline.mpi.library import Mpi
 
@@ -25,38 +25,32 @@ class Flux(Launcher):
             return f"flux: it is not known what {mpi.library} speaks with Flux; use launcher mpirun"
         return None
 
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`flux run`; per-task affinity spreads the tasks over the cores that a job was given.
 
         So neighbours on different packages are what a whole node gives, and neighbours in one group what
         single cores give.
         """
-        check(placement, PLACEMENTS, "placement")
         argv = ["flux", "run", "-o", f"pmi={SPOKEN[mpi.family]}"]
-        if oversubscribe:
-            nodes = len(hosts) or 1
-            argv += [f"--nodes={nodes}", f"--tasks-per-node={-(-ranks // nodes)}", "-o", "cpu-affinity=off"]
+        if start.oversubscribe:
+            nodes = len(start.hosts) or 1
+            argv += [
+                f"--nodes={nodes}",
+                f"--tasks-per-node={-(-start.ranks // nodes)}",
+                "-o",
+                "cpu-affinity=off",
+            ]
         else:
-            argv += [f"--ntasks={ranks}", "-o", "cpu-affinity=per-task"]
-            if placement == "nodes":
-                argv += [f"--nodes={len(hosts) or ranks}", "--exclusive", "--taskmap=cyclic"]
-            elif placement == "sockets":
+            argv += [f"--ntasks={start.ranks}", "-o", "cpu-affinity=per-task"]
+            if start.placement == "nodes":
+                argv += [f"--nodes={len(start.hosts) or start.ranks}", "--exclusive", "--taskmap=cyclic"]
+            elif start.placement == "sockets":
                 argv += ["--nodes=1", "--exclusive"]
-            elif placement == "core-group":
+            elif start.placement == "core-group":
                 argv += ["--nodes=1", "--cores-per-task=1"]
-        if hosts:
-            argv += [f"--requires=host:{','.join(hosts)}"]
-        return argv + [f"--env={name}={value}" for name, value in (env or {}).items()]
+        if start.hosts:
+            argv += [f"--requires=host:{','.join(start.hosts)}"]
+        return argv + [f"--env={name}={value}" for name, value in start.env.items()]
 
 
 LAUNCHER = Flux()

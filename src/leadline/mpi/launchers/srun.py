@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from leadline.mpi.family import PLACEMENTS, check
+from leadline.mpi.family import Start
 from leadline.mpi.launcher import Launcher
 from leadline.mpi.library import Mpi
 from leadline.mpi.wrapper import ask
@@ -35,33 +35,22 @@ class Srun(Launcher):
             return f"srun: {mpi.id} needs Slurm's libpmi2.so, which is not installed"
         return None
 
-    def launch(
-        self,
-        mpi: Mpi,
-        ranks: int,
-        *,
-        placement: str = "default",
-        hosts: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        oversubscribe: bool = False,
-        agent: str | None = None,
-    ) -> list[str]:
+    def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`srun`, which exports its whole environment; `env` comes on top through the command `env`.
 
         (`--export` would split values at their commas.)
         """
-        check(placement, PLACEMENTS, "placement")
         spoken = next((each for each in SPOKEN[mpi.family] if each in plugins()), SPOKEN[mpi.family][0])
-        nodes = _nodes_for(ranks, placement, hosts)
+        nodes = _nodes_for(start.ranks, start.placement, start.hosts)
         # Tasks a node are named because the allocation's own number would otherwise count.
-        argv = ["srun", f"--mpi={spoken}", f"--ntasks={ranks}", f"--nodes={nodes}"]
-        argv += [f"--ntasks-per-node={-(-ranks // nodes)}", "--kill-on-bad-exit=1"]
-        order = {"nodes": "cyclic:block", "sockets": "block:cyclic"}.get(placement, "block:block")
+        argv = ["srun", f"--mpi={spoken}", f"--ntasks={start.ranks}", f"--nodes={nodes}"]
+        argv += [f"--ntasks-per-node={-(-start.ranks // nodes)}", "--kill-on-bad-exit=1"]
+        order = {"nodes": "cyclic:block", "sockets": "block:cyclic"}.get(start.placement, "block:block")
         argv += [f"--distribution={order}"]
-        argv += ["--overcommit", "--cpu-bind=none"] if oversubscribe else ["--cpu-bind=cores"]
-        if hosts:
-            argv += [f"--nodelist={','.join(hosts)}"]
-        given = dict(env or {})
+        argv += ["--overcommit", "--cpu-bind=none"] if start.oversubscribe else ["--cpu-bind=cores"]
+        if start.hosts:
+            argv += [f"--nodelist={','.join(start.hosts)}"]
+        given = dict(start.env)
         library = pmi2_library() if mpi.family == "intel" else None
         if library:
             given["I_MPI_PMI_LIBRARY"] = str(library)
