@@ -1,0 +1,295 @@
+"""README and docs say what is true: links and files are there, commands and plans accepted, recipes work."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import click
+import numpy as np
+import pytest
+
+from fits.known import hockney, pingpong
+from leadline import fits, importers, plan_files, record, registry
+from leadline.cli import main
+from leadline.errors import LeadlineError
+from leadline.mpi.family import Family
+from leadline.plan import Plan
+from leadline.report import figures
+from report.conftest import found
+
+ROOT = Path(__file__).parents[1]
+DOCS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^    \$ (.*)$", re.MULTILINE)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"`([^`\n]+)`")
+ENDINGS = ("py", "cpp", "hpp", "toml", "sh", "md", "txt", "html", "json", "jsonl", "parquet", "png")
+
+# Paths that a reader makes, rather than ones that the repository holds: examples, and what runs leave.
+MADE = re.compile(
+    r"^(runs|report|\.state|\.venv)/"
+    r"|^(plan|my|matching|sizes)\.toml$|^(provenance|job)\.json$|^(journal|answers)\.jsonl$|^records\.parquet$|^mpi\.h$"
+)
+# Files of the recipes: made by whoever follows them, and made and tried by the tests below.
+EXAMPLES = {"relative.py", "netpipe.py", "src/leadline/report/figures/matching.py"}
+
+
+def named(path: Path) -> str:
+    """A document by its name in the repository."""
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of a document in a language ("" for those that name none)."""
+    return [text for name, text in FENCE.findall(path.read_text()) if name == language]
+
+
+def prose(path: Path) -> str:
+    """A document without its fenced blocks."""
+    return FENCE.sub("", path.read_text())
+
+
+def commands(path: Path) -> Iterator[str]:
+    """Every command of a document: lines of scripts, lines after a $, and code within the prose."""
+    fenced = FENCE.findall(path.read_text())
+    lines = [line for name, body in fenced if name == "sh" for line in body.splitlines()]
+    lines += [line[2:] for _, body in fenced for line in body.splitlines() if line.startswith("$ ")]
+    lines += INDENTED.findall(prose(path)) + CODE.findall(prose(path))
+    for line in lines:
+        for part in re.split(r"&&|\||;", line.partition(" #")[0]):
+            yield re.sub(r"^(\w+=\S* +)+", "", part.strip())  # without the variables that are set for it
+
+
+def of(program: str) -> list[tuple[str, str]]:
+    """(document, command) for every command of a program in the documents that has words after it."""
+    found_ = [(named(path), line) for path in DOCS for line in commands(path)]
+    return [(doc, line) for doc, line in found_ if re.match(rf"(\S*/)?{program} \S", line)]
+
+
+def test_links_resolve() -> None:
+    """A relative link names a file that is there; one with a fragment, a heading of it."""
+    broken = []
+    for path in DOCS:
+        for target in LINK.findall(prose(path)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, fragment = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            if not file.exists() or (fragment and fragment not in anchors(file)):
+                broken.append(f"{named(path)}: {target}")
+    assert broken == []
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that a renderer makes of a document's headings."""
+    headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_documents_are_reached() -> None:
+    """Every document of docs/ is linked from another one: what nobody finds, nobody reads."""
+    linked = {
+        (path.parent / target.partition("#")[0]).resolve()
+        for path in DOCS
+        for target in LINK.findall(prose(path))
+        if not re.match(r"[a-z]+:", target)
+    }
+    assert [named(path) for path in DOCS if path not in linked and path != ROOT / "README.md"] == []
+
+
+def tracked() -> set[str]:
+    """The files of the repository, and its folders with a slash at their end."""
+    listing = ["git", "ls-files", "-co", "--exclude-standard"]
+    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    there = {name for name in names if name and (ROOT / name).is_file()}
+    return there | {f"{parent}/" for name in there for parent in Path(name).parents if str(parent) != "."}
+
+
+def mentioned(path: Path) -> Iterator[str]:
+    """What a document names as a folder (a slash at the end) or as a file (an ending of files)."""
+    for words in CODE.findall(prose(path)):
+        if re.fullmatch(rf"[\w./-]+\.({'|'.join(ENDINGS)})|[\w./-]+/", words) and not MADE.search(words):
+            yield words
+
+
+def test_files_that_are_named_are_there() -> None:
+    """A file or folder in a document exists: in full, or by the end of its path (`fits/_line.py`)."""
+    there = tracked()
+    missing = [
+        f"{named(path)}: {name}"
+        for path in DOCS
+        for name in mentioned(path)
+        if not any(f"/{each}".endswith(f"/{name}") for each in there) and not example(name)
+    ]
+    assert missing == []
+
+
+def example(name: str) -> bool:
+    """Whether a file is one that a recipe makes."""
+    return any(f"/{name}".endswith(f"/{each}") for each in EXAMPLES)
+
+
+def test_a_planted_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dead link, a missing file, an unknown verb and a wrong option are seen: else this proves little."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](gone.md) [b](#no-such-heading) `src/leadline/gone.py` `leadline measure quick` "
+        "`leadline list benches` `leadline show --cvs` `make tea`\n"
+    )
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    monkeypatch.setattr(sys.modules[__name__], "DOCS", [page])
+    monkeypatch.setattr(sys.modules[__name__], "tracked", lambda: {"README.md"})
+    for check in (test_links_resolve, test_files_that_are_named_are_there):
+        with pytest.raises(AssertionError):
+            check()
+    for _, line in of("leadline"):
+        with pytest.raises((click.UsageError, AssertionError)):
+            understand(line)
+    assert [line for _, line in of("make")] == ["make tea"]
+
+
+def understand(line: str) -> None:
+    """Parse a command line as `leadline` would, without running it; raises what click raises."""
+    verb, *words = [word for word in shlex.split(line.replace("...", ""))[1:] if word != "\\"]
+    if verb.startswith("-"):
+        main.make_parser(click.Context(main)).parse_args([verb])
+        return
+    assert isinstance(main, click.Group)
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None, f"there is no verb {verb}"
+    context = click.Context(command)
+    given, rest, _ = command.make_parser(context).parse_args(words)
+    assert not rest, f"too many words: {rest}"
+    for parameter in command.params:
+        value = given.get(parameter.name or "")
+        if isinstance(parameter.type, click.Choice) and isinstance(value, str) and not placeholder(value):
+            parameter.type.convert(value, parameter, context)
+    plan = given.get("plan")
+    if isinstance(plan, str) and not placeholder(plan) and not plan.endswith(".toml"):
+        assert plan in plan_files.shipped(), f"no plan {plan} is shipped"
+
+
+def placeholder(word: str) -> bool:
+    """Whether a word stands for others (PLAN), or for what a recipe makes."""
+    return word.isupper() or example(f"{word}.py")
+
+
+@pytest.mark.parametrize(("document", "line"), of("leadline"))
+def test_commands_are_understood(document: str, line: str) -> None:
+    """Each `leadline VERB ...` of the documents is a verb with options, choices and plans that there are."""
+    understand(line)
+
+
+def test_targets_of_make_are_there() -> None:
+    """Each `make TARGET` of the documents is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    asked = {(doc, word) for doc, line in of("make") for word in line.split()[1:] if "=" not in word}
+    assert asked
+    assert {(doc, word) for doc, word in asked if word not in targets} == set()
+
+
+def test_no_document_keeps_a_list_of_the_benchmarks() -> None:
+    """`leadline list benchmarks` has it: a copy would be forgotten when a file is added. None names half."""
+    known = set(registry.benchmarks())
+    copies = {}
+    for path in DOCS:
+        told = known & set(re.findall(r"[a-z]+", " ".join(CODE.findall(prose(path)))))
+        if len(told) > len(known) / 2:
+            copies[named(path)] = sorted(told)
+    assert copies == {}
+
+
+def plans() -> list[tuple[str, str]]:
+    """(document, text) of every plan in the documents."""
+    return [(named(path), text) for path in DOCS for text in blocks(path, "toml") if "[[measure]]" in text]
+
+
+@pytest.mark.parametrize(("document", "text"), plans())
+def test_plans_are_accepted(document: str, text: str, tmp_path: Path) -> None:
+    """Each plan of the documents is read without complaint, and asks for points."""
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    plan = Plan.load(path, registry.benchmarks)
+    assert plan.points(registry.benchmarks)
+
+
+# ------------------------------------------------------------------------------------------------ the recipes
+
+
+def recipe(document: str, marker: str) -> str:
+    """The block of Python in a recipe that holds `marker`."""
+    [text] = [text for text in blocks(ROOT / "docs" / document, "python") if marker in text]
+    return text
+
+
+@pytest.fixture
+def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[ModuleType, str, str], None]]:
+    """Puts a file into a discovery room for one test: the room, the file's name, its text."""
+    made: list[str] = []
+
+    def put(room: ModuleType, name: str, text: str) -> None:
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path)])
+        made.append(f"{room.__name__}.{name}")
+
+    fits._modules.cache_clear()
+    figures.members.cache_clear()
+    yield put
+    for module in made:
+        sys.modules.pop(module, None)
+    fits._modules.cache_clear()
+    figures.members.cache_clear()
+
+
+def test_the_recipe_of_a_benchmark_shows_its_file() -> None:
+    """The block is the file of the project to the byte, so that what is built and tested is what is shown."""
+    [text] = blocks(ROOT / "docs" / "add-a-benchmark.md", "cpp")
+    assert text == (ROOT / "native" / "benchmarks" / "matching.cpp").read_text()
+
+
+def test_the_recipe_of_a_fit_works(add: Callable[[ModuleType, str, str], None]) -> None:
+    """T(n) = 1 us + n / 10 GB/s, without scatter: any weights give its two numbers back."""
+    add(fits, "relative", recipe("add-a-fit.md", "QUESTION"))
+    [fit] = fits.fit_all(pingpong(hockney(1e-6, 10e9)), ["relative"])
+    assert [each.value for each in fit.parameters[:2]] == pytest.approx([1e-6, 10e9])
+    assert fit.residuals == pytest.approx(np.zeros(fit.x.size), abs=1e-15)
+
+
+def test_the_recipe_of_a_figure_works(add: Callable[[ModuleType, str, str], None]) -> None:
+    """It draws the latency of its benchmark along the depth, and leaves the fallback nothing to draw."""
+    add(figures, "matching", recipe("add-a-figure.md", "def applies"))
+    common = {"run": "r", "source": record.MEASURED, "mpi": "mpich-4.0.2", "ranks": 2, "status": record.OK}
+    common |= {"benchmark": "matching", "metric": "latency", "unit": "s", "better": "lower", "bytes": 8}
+    rows = [
+        {**common, "queue": queue, "depth": depth, "launch": launch, "samples": [1e-7 * (depth + 3 + launch)]}
+        for queue in ("posted", "unexpected")
+        for depth in (0, 64, 1024)
+        for launch in range(6)
+    ]
+    [figure] = figures.draw(found(record.frame(rows)).subject("matching"))
+    assert figure.name == "matching-latency"
+    assert [entry.name for entry in figure.legend if entry.kind == "variant"] == ["posted", "unexpected"]
+
+
+def test_the_recipe_of_an_importer_works(add: Callable[[ModuleType, str, str], None], tmp_path: Path) -> None:
+    """1 MiB at 8 Mbps of 2**20 bits takes one second; a line of something else is refused with its number."""
+    add(importers, "netpipe", recipe("add-an-importer.md", "def tables"))
+    path = tmp_path / "np.out"
+    records, about = importers.read("netpipe", {path: b"   1048576 8.000000   1.00000000\n"})
+    assert records["samples"].to_list() == [[pytest.approx(1.0)]]
+    assert records["bytes"].to_list() == [1 << 20]
+    assert about["suite"] == "NetPIPE"
+    with pytest.raises(LeadlineError, match=r"np\.out:2: this is no output of NetPIPE"):
+        importers.read("netpipe", {path: b"1 19.07 0.0000004\nNow starting main loop\n"})
+
+
+def test_the_recipe_of_an_mpi_names_what_a_family_must_tell() -> None:
+    """Every method and name of `Family` is in its table, and nothing else is."""
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs" / "add-an-mpi.md").read_text(), re.MULTILINE)
+    told = {word for row in rows for word in re.findall(r"`(\w+)`", row)}
+    methods = {name for name in vars(Family) if not name.startswith("_") and callable(getattr(Family, name))}
+    assert told == methods | set(Family.__annotations__)
