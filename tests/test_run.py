@@ -186,15 +186,16 @@ def test_a_hanging_rank_is_ended_at_the_limit(tmp_path: Path, mpi: str) -> None:
     assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in victims)
 
 
-def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, mpi: str) -> None:
-    """Ctrl-C: exit code 130, one line with the way on, and no rank left behind."""
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda how: how.name)
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, mpi: str, how: signal.Signals) -> None:
+    """Ctrl-C, a cancelled job, a closed terminal: 130, one line with the way on, and no rank left behind."""
     plan = write_plan(tmp_path, mpi, launches=20, point_time="100 ms", measure=PATIENT)
     run = tmp_path / "run"
     with started("run", plan, "-o", run) as process:
         until(lambda: lines(run) >= 1)
         ranks = until(lambda: ranks_of(process))
         assert isinstance(ranks, list)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert f"--resume {run}" in said.splitlines()[-1]

@@ -12,8 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from statistics import median
 from typing import Any, Protocol
+
+import polars as pl
 
 from leadline.estimates import launch_estimates
 from leadline.launch import Event
@@ -25,6 +28,8 @@ from leadline.statistics import tight
 from leadline.store import Store, point_key
 
 Row = dict[str, Any]
+UNREACHED = "the plan's time was spent before this point's turn"
+BETWEEN = 5.0  # s; a longer gap between two launches is one between two sessions of the same run
 LONGEST = 5.0  # s of points in one launch: what a killed launch can cost, and how finely time is kept
 TRIES = 2  # failures of a point, or of a kind of launch, after which it is left alone
 
@@ -103,28 +108,26 @@ class Campaign:
         self.headline_time = 0.0
         self.spent_before = 0.0  # s, by the run that this one goes on with
         self.costs: dict[tuple[object, ...], float] = {}  # s, of the last launch of each kind
+        self.failed_starts: dict[tuple[object, ...], int] = {}  # of each kind
         self.measure_time: dict[int, float] = {}  # s, spent on each measurement of the plan
         self.doing = ""
 
     def resume(self) -> None:
         """Take what the store holds already as done."""
         records = self.store.records()
-        for key, launches in self.store.done().items():
-            if key in self.states:
-                self.states[key].launches = len(launches)
         first: dict[PointKey, str] = {}
         for row in launch_estimates(records).to_dicts():
             key = point_key(row, point_columns(records))
             if key in self.states and first.setdefault(key, row["metric"]) == row["metric"]:
                 self.states[key].medians.append(row["median"])
+                self.states[key].launches += 1
         if records.height:
             self.next_launch = int(records["launch"].max()) + 1  # type: ignore[arg-type]
-            # All metrics of a point share its time.
-            self.spent_before = float(records.unique(["launch", "started"])["duration"].sum())
+            self.spent_before = _spent(records)
         for row in records.filter(records["status"] != OK).to_dicts():
             if (state := self.states.get(point_key(row))) is not None:
                 state.failures += row["status"] == FAILED
-                state.closed = state.closed or row["status"] == SKIPPED
+                state.closed = state.closed or (row["status"] == SKIPPED and row["reason"] != UNREACHED)
 
     def prepare(self) -> None:
         """Have every kind of launch prepared; points that cannot be launched are records with their reason.
@@ -135,14 +138,15 @@ class Campaign:
             if state.closed or not (refusal := self.executor.refuse(state.point)):
                 continue
             status, reason = refusal
-            self.store.append([self._row(state.point, status=status, reason=reason)])
+            if not state.failures:  # else it was said by the run that this one goes on with
+                self.store.append([self._row(state.point, status=status, reason=reason)])
             state.closed = True
 
     def run(self) -> None:
         """Launch until every answer is tight or the plan's time is spent; `prepare` comes before."""
         self.began = self.clock() - self.spent_before
         full_rounds = 0
-        while any(state.wants() for state in self.states.values()):
+        while any(self._open(state) for state in self.states.values()):
             if full_rounds and self._over():
                 break
             if full_rounds and self._headline_is_due():
@@ -159,7 +163,7 @@ class Campaign:
 
     def _over(self) -> bool:
         """Whether the time is spent, or would be by the cheapest launch that is still wanted."""
-        wanted = [key for key, states in self.kinds.items() if any(state.wants() for state in states)]
+        wanted = [key for key, states in self.kinds.items() if any(self._open(state) for state in states)]
         cheapest = min((self.costs.get(key, 0.0) for key in wanted), default=0.0)
         return self.elapsed + cheapest > self.plan.time
 
@@ -167,16 +171,14 @@ class Campaign:
         """Whether the headline's short launches are behind their share of the time."""
         if self.plan.headline is None:
             return False
-        wanted = any(state.point.headline and state.wants() for state in self.states.values())
-        others = any(not state.point.headline and state.wants() for state in self.states.values())
+        wanted = any(state.point.headline and self._open(state) for state in self.states.values())
+        others = any(not state.point.headline and self._open(state) for state in self.states.values())
         return wanted and (not others or self.headline_time < self.plan.headline.share * self.elapsed)
 
     def _round(self, headline: bool) -> None:
         """One launch of every kind that still has points to ask."""
         for key, states in self.kinds.items():
-            wanted = [
-                s for s in states if s.wants() and (s.point.headline or not headline) and self._affords(s)
-            ]
+            wanted = [s for s in states if self._open(s) and (s.point.headline or not headline)]
             self.random.shuffle(wanted)
             for part in _parts(wanted):
                 if self.elapsed > self.plan.time:
@@ -187,10 +189,10 @@ class Campaign:
                 if headline:
                     self.headline_time += self.costs[key]
 
-    def _affords(self, state: _State) -> bool:
-        """Whether the measurement that the point belongs to has time left, where the plan gave it some."""
+    def _open(self, state: _State) -> bool:
+        """Whether a point wants another launch and its measurement has time left, if the plan gave it some."""
         given = state.point.time
-        return given is None or self.measure_time.get(state.point.measure, 0.0) < given
+        return state.wants() and (given is None or self.measure_time.get(state.point.measure, 0.0) < given)
 
     def _launch(self, states: list[_State]) -> None:
         """Launch the points; those that a lost launch left unasked are launched again."""
@@ -213,14 +215,13 @@ class Campaign:
 
     def _tick(self) -> None:
         """Show how far it is."""
-        wanting = sum(state.wants() for state in self.states.values())
+        wanting = sum(self._open(state) for state in self.states.values())
         self.show(Progress(self.elapsed, self.plan.time, self.next_launch, wanting, self.doing))
 
     def _close_unreached(self) -> None:
         """A point that the time never came to is a record with that reason."""
-        reason = "the plan's time was spent before this point's turn"
         rows = [
-            self._row(state.point, status=SKIPPED, reason=reason)
+            self._row(state.point, status=SKIPPED, reason=UNREACHED)
             for state in self.states.values()
             if not state.closed and state.launches == 0 and state.failures == 0
         ]
@@ -243,6 +244,20 @@ class Campaign:
             **point.values,
             **facts,
         }
+
+
+def _spent(records: pl.DataFrame) -> float:
+    """Time that a run has taken by its records, s: its launches and the short gaps between them."""
+    spans = (
+        records.with_columns(ended=pl.col("started") + pl.duration(seconds=pl.col("duration").fill_null(0.0)))
+        .group_by("launch")
+        .agg(pl.col("started").min(), pl.col("ended").max())
+        .sort("started")
+        .rows()
+    )
+    took = sum((ended - started).total_seconds() for _, started, ended in spans)
+    gaps = [(after[1] - before[2]).total_seconds() for before, after in pairwise(spans)]
+    return float(took + sum(gap for gap in gaps if 0 < gap < BETWEEN))
 
 
 def _parts(states: list[_State]) -> Iterator[list[_State]]:
@@ -291,6 +306,11 @@ class _Listener:
     def lost(self, event: Event) -> list[_State]:
         """Record what a lost launch was asking; the states that it never came to."""
         if event["id"] is None and not self.answered:
+            key = self.states[0].point.launch_key
+            failed = self.campaign.failed_starts
+            failed[key] = failed.get(key, 0) + 1
+            if failed[key] < TRIES:
+                return self.states
             for index in range(len(self.states)):
                 self._fail(index, event["reason"], fatal=True)
                 self._flush(index)

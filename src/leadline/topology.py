@@ -74,6 +74,14 @@ def topology() -> Topology:
         ) from problem
 
 
+def usable_cores(here: Topology | None = None) -> int:
+    """How many ranks "one on every core" is: cores, not hardware threads, of those this process may use."""
+    here = here or topology()
+    allowed = len(os.sched_getaffinity(0))
+    threads = max((core.threads for core in here.cores), default=1)
+    return max(1, min(len(here.cores), allowed // threads))
+
+
 def possible(
     placement: str,
     ranks: int,

@@ -7,6 +7,7 @@ for a request that cannot be understood, 1 for a failure, 130 when interrupted.
 
 import ast
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -74,6 +75,7 @@ class Verbs(click.Group):
 
         A verb that is interrupted may say what is kept: `raise KeyboardInterrupt("go on with ...")`.
         """
+        _interruptible()
         options["standalone_mode"] = False
         try:
             result = super().main(args, *arguments, **options)
@@ -93,6 +95,17 @@ class Verbs(click.Group):
             sys.exit(0)
         # With standalone_mode off, `ctx.exit(code)` becomes the result.
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _interruptible() -> None:
+    """Have a cancelled job or a closed terminal end a verb, and what it started, as Ctrl-C does."""
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, interrupt)
 
 
 def summary(path: Path | None) -> str:

@@ -70,10 +70,11 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     from leadline.mpi.discover import find  # noqa: PLC0415
     from leadline.plan import Plan  # noqa: PLC0415
     from leadline.store import Store  # noqa: PLC0415
+    from leadline.topology import usable_cores  # noqa: PLC0415
 
     plan = Plan.load(plan_path, registry.benchmarks)
     known = find()
-    points = plan.points(registry.benchmarks, lambda word: identities(word, known))
+    points = plan.points(registry.benchmarks, lambda word: identities(word, known), usable_cores())
     named = {point.mpi for point in points}
     mpis = {mpi.id: mpi for mpi in known if mpi.id in named}
     if resume:
