@@ -50,10 +50,11 @@ BENCHMARK(fan, at_least(2), choice("direction", {"in", "out", "both"}, "what ran
                     if (middle ? out : in) requests.push_back(world.isend(leaving, peer));
                 }
             co_await world.wait_all(requests);
-            // What went one way only is answered, so that the middle's time covers arrival.
-            for (const int peer : peers)
-                if (!in && middle) co_await world.recv({}, peer, 1);
-                else if (!in) co_await world.send({}, peer, 1);
+            // An empty answer the other way: the middle's time covers arrival, and nobody runs ahead.
+            for (const int peer : peers) {
+                if (middle == out) co_await world.recv({}, peer, 1);
+                else co_await world.send({}, peer, 1);
+            }
         }
         run.stop();
         const auto ways = static_cast<double>(in) + static_cast<double>(out);

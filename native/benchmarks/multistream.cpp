@@ -1,11 +1,34 @@
 // Do several pairs between the same two nodes move more than one pair does?
 //
-// Rank i of the first half streams to rank i of the second half, for the first 1, 2, ... pairs; put the
-// halves on two nodes with the plan's placement (Balaji et al., Blue Gene/P, 3.5).
+// Where the ranks are on several nodes, the i-th rank of rank 0's node streams to the i-th rank of the
+// others; on one node rank i of the first half streams to rank i of the second (Balaji et al., Blue
+// Gene/P, 3.5).
+#include <algorithm>
+
 #include "harness/benchmark.hpp"
 #include "harness/patterns.hpp"
 
 namespace leadline {
+namespace {
+
+// The pairs there are, each with its ends on different nodes if the ranks are on several.
+std::vector<Pair> pairs_of(const Comm& world) {
+    std::vector<int> here;
+    std::vector<int> there;
+    for (int rank = 0; rank < world.size(); ++rank)
+        (rank == 0 || world.distance(0, rank) < other_node ? here : there).push_back(rank);
+    if (there.empty()) {
+        const auto half = static_cast<std::ptrdiff_t>(here.size() / 2);
+        there.assign(here.begin() + half, here.end());
+        here.resize(here.size() / 2);
+    }
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i)
+        pairs.push_back({here[i], there[i]});
+    return pairs;
+}
+
+}  // namespace
 
 BENCHMARK(multistream, at_least(2),
           counts("pairs", "pairs at once", [](int ranks) { return powers(1, ranks / 2); }),
@@ -13,13 +36,15 @@ BENCHMARK(multistream, at_least(2),
           counts("window", {16}, "sends under way at once, each pair"),
           metric("bandwidth", Unit::bytes_per_second, higher, smallest, "bytes all pairs send, a second")) {
     Comm& world = run.world();
-    const int half = world.size() / 2;
-    if (run["pairs"] > half)
-        Run::skip(std::to_string(run["pairs"]) + " pairs need " + std::to_string(2 * run["pairs"]) +
-                  " ranks");
-    const int place = world.rank() % half;
-    Stream stream(run, {place, place + half}, run["bytes"], run["window"]);
-    const bool active = place < run["pairs"] && world.rank() < 2 * half;
+    const std::vector<Pair> pairs = pairs_of(world);
+    const auto wanted = static_cast<std::size_t>(run["pairs"]);
+    if (wanted > pairs.size())
+        Run::skip(std::to_string(wanted) + " pairs at once, but the ranks make " +
+                  std::to_string(pairs.size()));
+    const auto mine = std::ranges::find_if(
+        pairs, [&](const Pair& pair) { return world.rank() == pair.from || world.rank() == pair.to; });
+    const bool active = mine != pairs.end() && mine - pairs.begin() < run["pairs"];
+    Stream stream(run, active ? *mine : Pair{-1, -1}, run["bytes"], run["window"]);
     while (co_await run.next_sample()) {
         if (!active) continue;
         run.start();

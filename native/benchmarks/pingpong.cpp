@@ -6,9 +6,11 @@
 
 namespace leadline {
 
-BENCHMARK(pingpong, ranks(2), sizes("bytes", powers(0, 4_MiB), "message size"),
-          choice("buffers", {"reused", "rotated"}, "one buffer again and again, or many in turn"),
-          metric("latency", Unit::second, lower, root, "half of one round trip")) {
+BENCHMARK(
+    pingpong, ranks(2), sizes("bytes", powers(0, 4_MiB), "message size"),
+    choice("buffers", {"reused", "rotated"},
+           "one buffer again and again, or many in turn, of twice the last-level cache but at most 64 MiB"),
+    metric("latency", Unit::second, lower, root, "half of one round trip")) {
     Comm& world = run.world();
     const Buffers out = run.buffers(run["bytes"], run.word("buffers"));
     const Buffers in = run.buffers(run["bytes"], run.word("buffers"));

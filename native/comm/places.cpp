@@ -71,7 +71,9 @@ void from_json(const nlohmann::json& json, Place& place) {
 
 int distance(const Place& a, const Place& b) {
     if (a.host != b.host) return other_node;
+    if (a.package < 0 || b.package < 0) return unknown;
     if (a.package != b.package) return same_node;
+    if (a.group < 0 || b.group < 0) return unknown;
     return a.group == b.group ? same_group : same_package;
 }
 

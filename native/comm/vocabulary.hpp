@@ -19,9 +19,9 @@ namespace leadline {
 
 using Bytes = std::span<std::byte>;
 
-// How far apart two ranks are: below 3 on one node, above that 2 + the hops between their nodes (3 where the
-// machine has no hops to tell).
-enum Distance : int { same_group = 0, same_package = 1, same_node = 2, other_node = 3 };
+// How far apart two ranks are: -1 where that is not known (ranks that are not bound), below 3 on one node,
+// above that 2 + the hops between their nodes (3 where the machine has no hops to tell).
+enum Distance : int { unknown = -1, same_group = 0, same_package = 1, same_node = 2, other_node = 3 };
 
 // How the memory of a window is made, or which library carries it; they differ by up to an order of
 // magnitude.

@@ -168,7 +168,8 @@ void run_job(const Job& job, Session& session, Answers* answers) {
                   {"standard", Session::standard()},
                   {"ranks", session.control().size()},
                   {"places", places},
-                  {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}}};
+                  {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}},
+                  {"rotation", {{"bytes", Run::rotation()}, {"cache", last_level_cache()}}}};
         if (!job.settings.empty()) line["settings"] = Session::settings(job.settings);
         answers->write(line);
     }

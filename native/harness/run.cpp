@@ -84,11 +84,15 @@ Buffers Run::buffers(std::int64_t bytes, std::int64_t count) {
     return {arena_.reserve(arena_slot_++, stride * many), size, stride, many};
 }
 
-Buffers Run::buffers(std::int64_t bytes, const std::string& use) {
-    if (use == "reused") return buffers(bytes, 1);
+std::size_t Run::rotation() {
     static const std::size_t footprint =
         std::clamp(2 * last_level_cache(), std::size_t{16} << 20U, most_rotated);
-    const auto count = std::max<std::size_t>(footprint / stride_of(static_cast<std::size_t>(bytes)), 2);
+    return footprint;
+}
+
+Buffers Run::buffers(std::int64_t bytes, const std::string& use) {
+    if (use == "reused") return buffers(bytes, 1);
+    const auto count = std::max<std::size_t>(rotation() / stride_of(static_cast<std::size_t>(bytes)), 2);
     return buffers(bytes, static_cast<std::int64_t>(std::bit_floor(count)));
 }
 
@@ -105,6 +109,7 @@ Task<bool> Run::next_sample() {
     if (decision[0] == 0) co_return false;
     batch_ = static_cast<long>(decision[1]);
     std::ranges::fill(mine_, no_value);
+    elapsed_ = 0;  // a rank that does not time this sample has no say in how long it took
     co_await control_.align();
     co_return true;
 }

@@ -69,8 +69,12 @@ public:
 
     // At least `count` buffers of `bytes`, filled; a second call gives other memory.
     Buffers buffers(std::int64_t bytes, std::int64_t count = 1);
-    // "reused": one buffer; "rotated": as many as leave the cache before one comes round again.
+    // "reused": one buffer; "rotated": as many as fill `rotation()` bytes before one comes round again.
     Buffers buffers(std::int64_t bytes, const std::string& use);
+
+    // Twice the last-level cache, but not more than costs more than the measurement (64 MiB): on a host that
+    // shows a cache of hundreds of mebibytes rotated buffers stay within it, and the launch's facts say so.
+    static std::size_t rotation();
 
     // Not run, and why: ends the body on this rank. Every rank must come to the same conclusion.
     [[noreturn]] static void skip(const std::string& reason) { throw Skipped(reason); }
@@ -101,7 +105,7 @@ public:
     [[nodiscard]] double each() const {
         return elapsed_ / static_cast<double>(batch_);
     }  // of one operation, s
-    [[nodiscard]] double now() const { return control_.now(); }
+    double now() const { return control_.now(); }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
 

@@ -110,5 +110,11 @@ TEST(Places, DistanceGrowsOutwards) {
     EXPECT_EQ(distance(here, there), other_node);
 }
 
+// A rank that may run anywhere is not next to another that may run anywhere.
+TEST(Places, UnboundRanksAreAtNoKnownDistance) {
+    const Place floating{.host = "a", .cores = 16};
+    EXPECT_EQ(distance(floating, floating), unknown);
+}
+
 }  // namespace
 }  // namespace leadline

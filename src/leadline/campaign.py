@@ -190,7 +190,7 @@ class Campaign:
                     self.headline_time += self.costs[key]
 
     def _open(self, state: _State) -> bool:
-        """Whether a point wants another launch and its measurement has time left, if the plan gave it some."""
+        """Whether a point wants another launch and its measurement has time left, if it was given some."""
         given = state.point.time
         return state.wants() and (given is None or self.measure_time.get(state.point.measure, 0.0) < given)
 

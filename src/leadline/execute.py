@@ -5,9 +5,10 @@ preparation finds out what cannot be done here before time is spent on it, and a
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from leadline.build import build
@@ -33,6 +34,25 @@ def identities(word: str, known: list[Mpi]) -> list[str]:
     if not known:
         raise LeadlineError("there is no MPI on this machine; 'leadline doctor --install mpich' adds one")
     return [mpi.id for mpi in known] if word == FOUND else [resolve(word, known).id]
+
+
+@contextmanager
+def scratch(directory: Path | None = None) -> Iterator[Path]:
+    """A directory of its own in `directory` (None: where temporary files go), deleted at the block's end.
+
+    Raises LeadlineError where it cannot be made.
+    """
+    try:
+        # What a launch that was killed still writes must not make a failure of its results.
+        made = TemporaryDirectory(prefix="leadline-", dir=directory, ignore_cleanup_errors=True)
+    except OSError as problem:
+        where = f" in {directory}" if directory else ""
+        advice = "; the variable TMPDIR names the place to use"
+        raise LeadlineError(
+            f"cannot make a directory for the files of launches{where}: {problem.strerror}{advice}"
+        ) from problem
+    with made as path:
+        yield Path(path)
 
 
 @dataclass
@@ -75,8 +95,9 @@ class RealExecutor:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
-        started = Launch(kind.command, kind.env, {"points": _asked(points)}, self._place(), point_limit=limit)
-        yield from started.events(tick)
+        job = {"points": _asked(points)}
+        with scratch(self.directory) as place:
+            yield from Launch(kind.command, kind.env, job, place, point_limit=limit).events(tick)
 
     def facts(self) -> list[dict[str, Any]]:
         """What was found out about each kind that was prepared, for the provenance."""
@@ -120,6 +141,7 @@ class RealExecutor:
             "standard": launched.get("standard"),
             "places": launched.get("places"),
             "clock": launched.get("clock"),
+            "rotation": launched.get("rotation"),
             "settings": launched.get("settings", {}),
             "notes": family(mpi).notes(mpi, point.stack, point.protocol),
         }
@@ -143,18 +165,15 @@ class RealExecutor:
         job = {"points": _probing(point.ranks), "settings": SETTINGS}
         env = {**kind.env, **kin.probe_environment(mpi)}
         command = _command(kind, mpi, point, env)
-        started = Launch(command, env, job, self._place(), point_limit=point.point_limit)
         launched: Event = {}
-        for event in started.events():
-            if event["event"] == "launch":
-                launched = event
-            elif event["event"] == "lost" and not launched:
-                raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
+        with scratch(self.directory) as place:
+            started = Launch(command, env, job, place, point_limit=point.point_limit)
+            for event in started.events():
+                if event["event"] == "launch":
+                    launched = event
+                elif event["event"] == "lost" and not launched:
+                    raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
         return launched, kin.read_probe(started.output.text) or None
-
-    def _place(self) -> Path:
-        """A fresh directory for one launch's files."""
-        return Path(mkdtemp(dir=self.directory))
 
 
 def _command(kind: Kind, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:

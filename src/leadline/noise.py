@@ -56,7 +56,8 @@ _DURATION = pl.when(pl.col("duration") > 0).then(pl.col("duration"))
 SIGNS = (
     Sign(
         "waiting",
-        pl.when(_ALONE).then(pl.col("run_delay") / _DURATION),
+        # A rank may have begun to wait before rank 0 began the point.
+        pl.when(_ALONE).then((pl.col("run_delay") / _DURATION).clip(upper_bound=1.0)),
         "%",
         DISTURBED,
         LOADED,

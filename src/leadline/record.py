@@ -52,8 +52,8 @@ FIELDS: dict[str, Field] = {
     "duration": Field(pl.Float64, "wall time spent on the point, s"),
     "run_delay": Field(pl.Float64, "longest time a rank waited for a processor during the point, s"),
     "switches": Field(pl.Int64, "involuntary context switches of all ranks during the point"),
-    "steal": Field(pl.Float64, "processors of this host that the hypervisor kept busy with others, mean"),
-    "others": Field(pl.Float64, "processors kept busy by other processes during the point, mean"),
+    "steal": Field(pl.Float64, "processors that the hypervisor gave to others, mean since the launch began"),
+    "others": Field(pl.Float64, "processors kept busy by other processes, mean since the launch began"),
     "frequency": Field(pl.Float64, "clock frequency of rank 0's core at the point, Hz; null where unknown"),
 }
 
