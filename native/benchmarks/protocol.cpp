@@ -22,7 +22,8 @@ std::vector<std::int64_t> packet_sizes() {
 }  // namespace
 
 BENCHMARK(protocol, ranks(2), sizes("bytes", packet_sizes(), "size of each message"),
-          metric("time", Unit::second, lower, root, "time that 1 MB takes in messages of this size")) {
+          metric("time", Unit::second, lower, root,
+                 "time that 1 MB takes in messages of this size, from trains of at most 256")) {
     Comm& world = run.world();
     const Bytes data = run.buffers(run["bytes"])[0];
     const std::int64_t size = std::max<std::int64_t>(run["bytes"], 1);
