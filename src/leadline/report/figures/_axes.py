@@ -74,7 +74,7 @@ def counts(values: Iterable[float], title: str) -> Channel:
     )
     shown = ticks if len(ticks) <= 2 * _WIDE else None
     return _x(
-        title.replace("_", " "), scale, {"values": shown, "format": ",~r"} if shown else {"format": ",~r"}
+        title.replace("_", " "), scale, {"values": shown, "format": ",.6~r"} if shown else {"format": ",.6~r"}
     )
 
 
@@ -97,7 +97,7 @@ def quantity(title: str, values: Sequence[float], log: bool = True) -> Channel:
     scale: dict[str, Any] = {"zero": True}
     axis: dict[str, Any] = {
         **ABOVE,
-        "format": ",~r",
+        "format": ",.6~r",
         "tickCount": 6,
         "labelOverlap": "greedy",
     }

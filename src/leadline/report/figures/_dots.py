@@ -56,7 +56,7 @@ def dots(
 def _along(title: str, values: list[float]) -> dict[str, Any]:
     """The x channel of the quantity."""
     wide = bool(values) and min(values) > 0 and max(values) > 10 * min(values)
-    axis = {"grid": True, "format": ",~r", "tickCount": 6, "labelOverlap": "greedy"}
+    axis = {"grid": True, "format": ",.6~r", "tickCount": 6, "labelOverlap": "greedy"}
     return {**quantity(title, values, log=wide), "axis": axis}
 
 

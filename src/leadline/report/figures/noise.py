@@ -22,7 +22,7 @@ _TITLES = {
 _AXIS: dict[str, Any] = {
     "type": "quantitative",
     "scale": {"type": "log", "nice": False},
-    "axis": {"format": "~r", "grid": False, "labelOverlap": "greedy", "tickCount": 8},
+    "axis": {"format": ".6~r", "grid": False, "labelOverlap": "greedy", "tickCount": 8},
 }
 _SHARE: dict[str, Any] = {
     "type": "quantitative",
