@@ -1,0 +1,239 @@
+"""Every benchmark on real ranks of every MPI here: each point comes to its end and its numbers can be true.
+
+The mock never waits, so only real ranks show a body that deadlocks, in pairs that do not meet or in sends
+that need a receive which comes later. Points are few and short: ranks that outnumber the cores mostly wait.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadline.build import build
+from leadline.launch import Launch
+from leadline.mpi import Mpi
+from leadline.mpi.discover import find
+from leadline.mpi.family import Start, family
+from leadline.mpi.launcher import starter
+from leadline.registry import Benchmark, Sweep, benchmarks
+from leadline.topology import possible
+
+pytestmark = pytest.mark.mpi
+
+Values = dict[str, int | str]
+
+SIZES = (8, 256 << 10)  # B: every library sends the first at once (eager), and asks first for the second
+TIME = 0.001  # s, of a point
+POINT_LIMIT = 10.0  # s without an answer: a hang, since a point that waits for the scheduler takes tenths
+# More ranks than the usual four, for what then takes another way: with 5, pairs leave a rank over and four
+# workers are a tree of two levels; with 6, two streams pass the middle pair and the tree's groups differ.
+MORE_RANKS = {5: ("fan", "hotspot", "multistream"), 6: ("flowthrough", "hotspot")}
+UNEVEN: Values = {"workers": 5, "shape": "tree", "bytes": SIZES[0]}  # groups of three and of two
+SLOWEST = 10.0  # s, for anything that is a time: crowded ranks wait for each other's turns
+FASTEST = 1e12  # B/s and 1/s: more than any memory gives
+
+# Metrics that may truly be nothing, or, as a difference of two times, less than nothing.
+MAY_BE_ZERO = {("noise", "lost"), ("noise", "longest")}
+MAY_BE_NEGATIVE = {("overhead", "send_overhead")}
+# Times that are told of more than was done, by how much: 1 MB is some 500 trains of 256 messages of 8 B.
+SCALED = {("protocol", "time"): 500.0}
+
+
+@dataclass
+class Asked:
+    """A point and what a launch said of it."""
+
+    benchmark: Benchmark
+    values: Values
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)  # by metric
+    skipped: str | None = None
+    ended: bool = False
+
+    def __str__(self) -> str:
+        """As a person names it."""
+        return f"{self.benchmark.name} {' '.join(f'{name}={value}' for name, value in self.values.items())}"
+
+    @property
+    def shmem(self) -> bool:
+        """Whether it needs OpenSHMEM."""
+        return any(str(value).endswith("-shmem") for value in self.values.values())
+
+
+def choices(sweep: Sweep) -> tuple[int | str, ...]:
+    """Every word of a closed list, since each is a way of its own through the code; else both ends."""
+    if sweep.choices:
+        return sweep.choices
+    return (sweep.default[0], sweep.default[-1])
+
+
+def points(benchmark: Benchmark) -> Iterator[Values]:
+    """The first point, those one coordinate away, and the opposite corner; all of them at both sizes."""
+    sweeps = [sweep for sweep in benchmark.sweeps if sweep.kind != "bytes"]
+    first: Values = {sweep.name: choices(sweep)[0] for sweep in sweeps}
+    corners = [first, {sweep.name: choices(sweep)[-1] for sweep in sweeps}]
+    corners += [{**first, sweep.name: value} for sweep in sweeps for value in choices(sweep)[1:]]
+    sized = [sweep.name for sweep in benchmark.sweeps if sweep.kind == "bytes"]
+    seen: list[Values] = []
+    for corner in corners:
+        for size in SIZES if sized else (0,):
+            values = corner | dict.fromkeys(sized, size)
+            if values not in seen:
+                seen.append(values)
+                yield values
+
+
+def usual_ranks(benchmark: Benchmark) -> int:
+    """Four ranks, or as near to that as the benchmark takes."""
+    return max(benchmark.min_ranks, min(4, benchmark.max_ranks or 4))
+
+
+def questions() -> dict[int, list[Asked]]:
+    """Every benchmark's points, by the ranks of their launch."""
+    counts = {name: {usual_ranks(each)} for name, each in benchmarks(4).items()}
+    for more, names in MORE_RANKS.items():
+        for name in names:
+            counts[name].add(more)
+    asked: dict[int, list[Asked]] = {}
+    for name, several in counts.items():
+        for ranks in several:
+            benchmark = benchmarks(ranks)[name]
+            asked.setdefault(ranks, []).extend(Asked(benchmark, values) for values in points(benchmark))
+    asked[6].append(Asked(benchmarks(6)["hotspot"], UNEVEN))
+    return asked
+
+
+def launch(mpi: Mpi, ranks: int, asked: list[Asked], directory: Path, *, shmem: bool = False) -> None:
+    """Ask all points in one launch; fails, naming the point, unless it ends as it should."""
+    environment = family(mpi).environment(mpi, shmem=shmem)
+    crowded = possible("default", ranks, ()) is not None
+    command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=crowded))
+    job = {"points": [question(index, each) for index, each in enumerate(asked)]}
+    directory.mkdir()
+    started = Launch([*command, str(build(mpi))], environment, job, directory, point_limit=POINT_LIMIT)
+    last = None
+    for last in started.events():
+        of = asked[last["id"]] if last.get("id") is not None else None
+        assert last["event"] not in ("lost", "rubbish"), f"{mpi.id}, {ranks} ranks, {of}: {last['reason']}"
+        if of and last["event"] == "record":
+            of.records[last["metric"]] = last
+        elif of and last["event"] == "skip":
+            of.skipped = last["reason"]
+        elif of and last["event"] == "end":
+            of.ended = True
+        elif last["event"] == "launch":
+            assert last["ranks"] == ranks, f"{mpi.id} started {last['ranks']} ranks instead of {ranks}"
+    assert last, f"{mpi.id}, {ranks} ranks: nothing was said"
+    assert last["event"] == "done"
+
+
+def question(index: int, asked: Asked) -> dict[str, Any]:
+    """A point as the benchmark program reads it."""
+    return {
+        "id": index,
+        "benchmark": asked.benchmark.name,
+        "point": asked.values,
+        "time": TIME,
+        "least": 3,
+    }
+
+
+def reason(mpi: Mpi, asked: Asked) -> str | None:
+    """Why a point must be skipped here; None where it must be measured."""
+    if asked.shmem and not mpi.has_shmem:
+        return r"this MPI comes without OpenSHMEM"
+    if asked.values.get("shape") == "tree" and int(asked.values["workers"]) < 4:
+        return r"a tree of two levels needs at least 4 workers"
+    if asked.benchmark.name == "distance" and asked.skipped:
+        return r"no rank is at distance \d .* from rank 0"  # where ranks lie is the machine's affair
+    return None
+
+
+def judge(mpi: Mpi, ranks: int, asked: Asked) -> list[str]:
+    """What is wrong with the answer to one point; nothing where it is right."""
+    where = f"{mpi.id}, {ranks} ranks, {asked}"
+    if not asked.ended:
+        return [f"{where}: no answer"]
+    expected = reason(mpi, asked)
+    if expected or asked.skipped:
+        fits = expected and asked.skipped and re.fullmatch(expected, asked.skipped)
+        return (
+            []
+            if fits and not asked.records
+            else [f"{where}: skipped for {asked.skipped!r}, not {expected!r}"]
+        )
+    wrong = []
+    for metric in asked.benchmark.metrics:
+        record = asked.records.get(metric.name)
+        if record is None or record["unit"] != metric.unit:
+            wrong.append(f"{where}: no {metric.name} in {metric.unit}")
+            continue
+        kept = record["samples"][record["warmup"] :]
+        if not kept or not all(possible_value(asked, metric.name, metric.unit, value) for value in kept):
+            wrong.append(f"{where}: {metric.name} of {kept} {metric.unit}")
+    return wrong
+
+
+def possible_value(asked: Asked, metric: str, unit: str, value: float) -> bool:
+    """Whether a sample can be true of any machine."""
+    key = asked.benchmark.name, metric
+    most = {"s": SLOWEST, "1": 1.0}.get(unit, FASTEST) * SCALED.get(key, 1.0)
+    if not math.isfinite(value) or value >= most:
+        return False
+    if key in MAY_BE_NEGATIVE:
+        return value > -most
+    return value >= 0 if key in MAY_BE_ZERO else value > 0
+
+
+@pytest.fixture(scope="module")
+def mpis() -> Mapping[str, Mpi]:
+    """Every MPI of this machine."""
+    found = {mpi.id: mpi for mpi in find()}
+    if not found:
+        pytest.fail("no MPI on this machine; setup.sh --test installs two")
+    return found
+
+
+def test_every_benchmark_answers_on_every_mpi(tmp_path: Path, mpis: Mapping[str, Mpi]) -> None:
+    """Each point ends, with every metric possible or with the reason that holds here, and none hangs."""
+    wrong: list[str] = []
+    for mpi in mpis.values():
+        for ranks, every in questions().items():
+            apart = [each for each in every if each.shmem and mpi.has_shmem]
+            together = [each for each in every if each not in apart]
+            launch(mpi, ranks, together, tmp_path / f"{mpi.id}-{ranks}")
+            if apart:
+                launch(mpi, ranks, apart, tmp_path / f"{mpi.id}-{ranks}-shmem", shmem=True)
+            wrong += [problem for each in every for problem in judge(mpi, ranks, each)]
+            measured = {each.benchmark.name for each in every if each.records}
+            silent = {each.benchmark.name for each in every} - measured
+            wrong += [f"{mpi.id}, {ranks} ranks: no point of {name} was measured" for name in silent]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_points_reach_every_word_and_the_tree() -> None:
+    """Every word of every choice is asked, and a tree where it has the four workers that it needs."""
+    asked = [each for every in questions().values() for each in every]
+    for benchmark in benchmarks(4).values():
+        for sweep in benchmark.sweeps:
+            said = {each.values[sweep.name] for each in asked if each.benchmark.name == benchmark.name}
+            assert said >= set(sweep.choices), f"{benchmark.name} {sweep.name}"
+    trees = {each.values["workers"] for each in asked if each.values.get("shape") == "tree"}
+    assert trees >= {4, 5}  # groups of two, and groups of three and of two
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, 0.0, 2e12])
+def test_an_impossible_bandwidth_is_found(mpis: Mapping[str, Mpi], value: float) -> None:
+    """The judge of the real points above refuses each of these, and a point without an answer."""
+    mpi = next(iter(mpis.values()))
+    benchmark = benchmarks(2)["bibandwidth"]
+    asked = Asked(benchmark, next(points(benchmark)))
+    assert judge(mpi, 2, asked) == [f"{mpi.id}, 2 ranks, {asked}: no answer"]
+    for sample, problems in ((1e9, 0), (value, 1)):
+        record = {"unit": "B/s", "samples": [value, sample], "warmup": 1}
+        assert (
+            len(judge(mpi, 2, Asked(benchmark, asked.values, {"bandwidth": record}, ended=True))) == problems
+        )
