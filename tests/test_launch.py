@@ -64,6 +64,20 @@ def test_the_program_s_own_words_come_first(tmp_path: Path) -> None:
     assert events(tmp_path, script)[-1]["reason"] == "rank 1: disk full"
 
 
+def test_the_line_that_names_the_cause_is_told(tmp_path: Path) -> None:
+    """Open MPI's report opens with a greeting; the cause stands further down, over two lines."""
+    said = "Welcome to the cluster\n------\nThere are not enough slots in the\nsystem.\n\nBye\n"
+    script = f"cat <<'X'\n{said}X\nexit 1\n"
+    reason = "the launch ended with exit status 1: There are not enough slots in the system."
+    assert events(tmp_path, script)[-1]["reason"] == reason
+
+
+def test_rules_alone_say_nothing(tmp_path: Path) -> None:
+    """A frame without words in it adds nothing to the exit status."""
+    lost = events(tmp_path, "echo -------\nexit 7\n")[-1]
+    assert lost["reason"] == "the launch ended with exit status 7"
+
+
 def test_ending_early_with_success_is_still_a_loss(tmp_path: Path) -> None:
     """An exit status of 0 without `done` is a program that stopped by itself."""
     lost = events(tmp_path, f"cat >> $2 <<'X'\n{BEGIN}X\nexit 0\n")[-1]
@@ -77,6 +91,23 @@ def test_a_silent_point_is_ended_with_all_its_processes(tmp_path: Path) -> None:
     lost = list(one.events())[-1]
     assert lost["id"] == 3
     assert lost["reason"].startswith("no answer within 0.5 s")
+    _assert_ended(one)
+
+
+def test_a_launcher_that_hangs_after_its_last_answer_is_ended_soon(tmp_path: Path) -> None:
+    """As in MPI_Finalize: what was answered stands, the limit is that of ending and not of a point, and it is
+    told.
+    """
+    done = '{"event":"end","id":3}\n{"event":"done"}\n'
+    one = launch(tmp_path, f"cat >> $2 <<'X'\n{BEGIN}{done}X\nsleep 300\n", end_limit=0.3, point_limit=300)
+    said = list(one.events())
+    assert [event["event"] for event in said] == ["launch", "begin", "end", "done", "late"]
+    assert said[-1]["reason"].startswith("every point is answered, but the launch did not end within 0.3 s")
+    _assert_ended(one)
+
+
+def _assert_ended(one: Launch) -> None:
+    """Every process of a launch is gone, which the system may take a moment for."""
     deadline = time.monotonic() + 5
     while (left := _carrying(one._mark)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -20,12 +20,14 @@ from typing import Any
 import psutil
 
 from leadline.errors import LeadlineError
+from leadline.mpi.family import failure
 
 Event = dict[str, Any]
 
 MARK = "LEADLINE_LAUNCH"  # a variable that finds every process of a launch, whatever group it has moved to
 TICK = 0.1  # s between looks at the answers: rare, since looking takes processor time from the ranks
 START_LIMIT = 60.0  # s until the ranks must have started
+END_LIMIT = 5.0  # s from the last answer until the launcher must have ended
 KEPT_OUTPUT = 1 << 20  # B of output kept from the beginning, as much again from the end
 
 
@@ -53,7 +55,8 @@ class Launch:
     """A launch that is about to be listened to.
 
     `command` is the whole command before the job's and the answers' paths; `env` is set beside the caller's
-    environment; `directory` holds the two files. `point_limit` is how long, in s, a point may be silent.
+    environment; `directory` holds the two files. `point_limit` is how long, in s, a point may be silent,
+    `start_limit` until the ranks answer at all, `end_limit` from `done` until the launcher has ended.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Launch:
         *,
         point_limit: float = 20.0,
         start_limit: float = START_LIMIT,
+        end_limit: float = END_LIMIT,
     ) -> None:
         """Nothing is started before `events` is asked for."""
         self.command = list(command)
@@ -73,16 +77,20 @@ class Launch:
         self.directory = directory
         self.point_limit = point_limit
         self.start_limit = start_limit
+        self.end_limit = end_limit
         self.output = Output()
         self._mark = uuid.uuid4().hex
         self._current: int | None = None  # id of the point that is being asked
         self._begun = False  # the ranks have started
+        self._done = False  # every point is answered
         self._lost: str | None = None  # why listening was given up
 
     def events(self, tick: Any = None) -> Iterator[Event]:
         """What the program says, as it comes; the last event is `done`, or `lost` with the reason.
 
-        `lost` carries the `id` of the point that was being asked, None where the ranks never came to one.
+        After `done` comes `late`, with the reason, where the launch had to be ended because it did not end by
+        itself: every point is answered, but something is wrong, such as an MPI_Finalize that hangs. `lost`
+        carries the `id` of the point that was being asked, None where the ranks never came to one.
         `tick` is called a few times a second. Raises LeadlineError when nothing can be started at all.
         """
         answers = self.directory / "answers.jsonl"
@@ -93,17 +101,17 @@ class Launch:
         except OSError as problem:
             raise LeadlineError(f"cannot write {job}: {problem.strerror}") from problem
         process = self._start([*self.command, str(job), str(answers)])
-        done = False
         try:
             with answers.open("rb") as file:
-                for event in self._listen(process, file, tick):
-                    done = done or event["event"] == "done"
-                    yield event
-            if not done:
+                yield from self._listen(process, file, tick)
+            if not self._done:
                 reason = self._lost or self._why(process.returncode)
                 yield {"event": "lost", "id": self._current, "reason": reason}
+            elif self._lost:
+                self._end(process)
+                yield {"event": "late", "reason": self._lost}
         finally:
-            if process.poll() is None or not done:
+            if process.poll() is None or not self._done:
                 self._end(process)
             if process.stdout:
                 process.stdout.close()
@@ -142,9 +150,8 @@ class Launch:
                 if tick:
                     tick()
                 heard = time.monotonic() if data else heard
-                limit = self.point_limit if self._begun else self.start_limit
-                if not ended and time.monotonic() - heard > limit:
-                    self._lost = self._silence(limit)
+                if not ended and time.monotonic() - heard > self._limit:
+                    self._lost = self._silence()
                     return
         finally:
             os.close(exit_signal)
@@ -189,12 +196,23 @@ class Launch:
             self._current = event["id"]
         elif kind == "end":
             self._current = None
+        elif kind == "done":
+            self._done = True
         yield event
 
-    def _silence(self, limit: float) -> str:
+    @property
+    def _limit(self) -> float:
+        """How long, in s, the launch may be silent now."""
+        if self._done:
+            return self.end_limit
+        return self.point_limit if self._begun else self.start_limit
+
+    def _silence(self) -> str:
         """The reason of a launch that was ended because it said nothing."""
         what = "no answer" if self._begun else "the ranks did not start"
-        return f"{what} within {limit:g} s, so every process of the launch was ended"
+        if self._done:
+            what = "every point is answered, but the launch did not end"
+        return f"{what} within {self._limit:g} s, so every process of the launch was ended"
 
     def _why(self, status: int | None) -> str:
         """One sentence about a launch that ended too early: its own words where it has some."""
@@ -208,9 +226,7 @@ class Launch:
             how = f"the launch ended with exit status {status}"
         else:
             how = "the launch ended without answering every point"
-        # Launchers frame their messages with rules; the first line with words in it says most.
-        telling = [line for line in said if any(c.isalpha() for c in line)]
-        return f"{how}: {telling[0][:200]}" if telling else how
+        return f"{how}: {failure(self.output.text)}" if any(map(str.isalnum, self.output.text)) else how
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End every process of the launch: ask the launcher, then kill whatever carries its mark."""

@@ -87,3 +87,25 @@ def test_overheads_above_the_latency_are_flagged() -> None:
     assert found is not None
     assert found.value == pytest.approx(SEND + LATENCY - 5e-6)
     assert found.flag == "negative: not a latency"
+
+
+def test_a_difference_below_zero_counts_in_every_launch() -> None:
+    """Five launches of eight at -10 ns, three at 50 ns: the median is -10 ns. Only the launches
+    that are above zero would say 50 ns.
+    """
+    medians = [[-10e-9] * 3] * 5 + [[50e-9] * 3] * 3
+    send = rows(medians, [1, 8, 64], benchmark="overhead", metric="send_overhead")
+    rest = loggp().filter(pl.col("metric") != "send_overhead")
+    found = fit(record.concat([rest, record.frame(send)])).parameter("send overhead o_s")
+    assert found is not None
+    assert found.value == pytest.approx(-10e-9)
+    assert found.flag == "negative: not an overhead"
+    assert found.low == pytest.approx(-10e-9)
+
+
+def test_a_latency_that_is_not_above_zero_is_left_out() -> None:
+    """Relative residuals divide by it: one broken launch changes nothing of the latency, which is planted."""
+    broken = rows([[-1e-6] * 3], [1, 8, 64], buffers="reused", launch=8)
+    found = fit(record.concat([loggp(), record.frame(broken)])).parameter("latency L")
+    assert found is not None
+    assert found.value == pytest.approx(LATENCY)

@@ -7,6 +7,7 @@ import click
 
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run
+from leadline.cli._working import working
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,8 +63,10 @@ def command(
     from leadline import compare, store, units  # noqa: PLC0415  (load numpy and polars)
 
     limit = units.parse_fraction(threshold)
-    records = (store.load(a), store.load(b))
-    table = compare.compare(*records, threshold=limit, benchmarks=benchmarks, across=across)
+    with working("reading records") as say:
+        records = (store.load(a), store.load(b))
+        say("comparing")
+        table = compare.compare(*records, threshold=limit, benchmarks=benchmarks, across=across)
     _refuse_nothing(table, *records)
     if as_json:
         print_table(table.to_dicts(), {}, as_json=True)

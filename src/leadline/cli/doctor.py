@@ -1,11 +1,12 @@
 """The verb that says whether this machine is ready, and that adds an MPI."""
 
-import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
 from leadline.cli._table import json_option, print_table
+from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.doctor import Finding
@@ -25,25 +26,20 @@ def command(context: click.Context, name: str | None, as_json: bool) -> None:
     """
     from leadline import doctor  # noqa: PLC0415
 
-    findings = [_installed(name)] if name else doctor.check_up(_told)
+    with working("checking") as say:
+        findings = [_installed(name, say)] if name else doctor.check_up(lambda what: say(f"checking {what}"))
     rows = [vars(finding) for finding in findings]
     print_table(rows, {"check": "check", "state": "", "found": "found", "advice": "what would do"}, as_json)
     if not doctor.healthy(findings) or (name and findings[0].state != doctor.OK):
         context.exit(1)
 
 
-def _installed(name: str) -> "Finding":
-    """Add the MPI and try it."""
+def _installed(name: str, say: Callable[[str], None]) -> "Finding":
+    """Add the MPI and try it; `say` hears what takes the time."""
     from leadline import doctor  # noqa: PLC0415
     from leadline.mpi.install import install  # noqa: PLC0415
 
-    _told(f"installing {name}")
+    say(f"installing {name}")
     mpi = install(name)
-    _told(f"trying {mpi.id}")
+    say(f"trying {mpi.id}")
     return doctor.examine(mpi)
-
-
-def _told(what: str) -> None:
-    """Say on a terminal what takes the time."""
-    if sys.stderr.isatty():
-        click.echo(f"{what} ...", err=True)

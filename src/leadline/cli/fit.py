@@ -8,6 +8,7 @@ import click
 
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run, newest_run
+from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.fits import Fit
@@ -30,8 +31,10 @@ def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> No
     from leadline import fits, record, store  # noqa: PLC0415  (load numpy and polars)
     from leadline.errors import LeadlineError  # noqa: PLC0415
 
-    records = record.concat(store.load(run) for run in runs or (newest_run(),))
-    found = fits.fit_all(records, names or None)
+    with working("reading records") as say:
+        records = record.concat(store.load(run) for run in runs or (newest_run(),))
+        say("fitting")
+        found = fits.fit_all(records, names or None)
     if not found:
         raise LeadlineError(
             "there is nothing to fit: fits need the benchmark pingpong at 3 sizes or more, "

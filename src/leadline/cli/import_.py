@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from leadline.cli._working import working
+
 STDIN = "-"
 
 
@@ -58,12 +60,14 @@ def command(
             texts[Path(name)] = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
         except OSError as problem:
             raise LeadlineError(f"cannot read {name}: {problem.strerror}") from problem
-    records, about = importers.read(suite, texts, given)
     stem = "stdin" if files[0] == STDIN else Path(files[0]).stem
     path = output or RUNS / f"{suite}-{stem}"
-    with Store.create(path, "", about) as store:
-        store.append(records.to_dicts())
-        store.finish()
+    with working(f"reading tables of {suite}") as say:
+        records, about = importers.read(suite, texts, given)
+        say(f"writing {path}")
+        with Store.create(path, "", about) as store:
+            store.append(records.to_dicts())
+            store.finish()
     points = records.select("benchmark", "metric", *_coordinates(records)).unique().height
     for note in about["notes"]:
         click.echo(f"note: {note}", err=True)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from leadline.cli._table import json_option, print_table
+from leadline.cli._working import working
 
 Rows = list[dict[str, Any]]
 
@@ -81,7 +82,8 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 def command(what: str, as_json: bool) -> None:
     """List the benchmarks, the shipped plans, this machine's MPIs, or the metrics."""
     make, columns = LISTS[what]
-    rows = make()
+    with working(f"gathering {what}"):  # the benchmarks' program may have to be built
+        rows = make()
     if not as_json:
         for row in rows:
             for many in ("sweeps", "metrics"):

@@ -1,14 +1,13 @@
 """The verb that writes the page about runs, and its figures for papers."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from leadline.cli._types import Run, newest_run
+from leadline.cli._working import working
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,13 +44,14 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
         output /= PAGE
-    records = _together(paths)
+    with working("reading records"):
+        records = _together(paths)
     provenances = [
         {"run": path.name, **store.provenance(path), "plan_text": store.plan_text(path)} for path in paths
     ]
     if figures is not None:
         click.echo(f"{len(_draw(records, figures))} files in {figures}")
-    with _told(f"writing {output}"):
+    with working(f"writing {output}"):
         page = report.write(records, provenances, output)
     click.echo(page)
     if show:
@@ -89,15 +89,3 @@ def _draw(records: "pl.DataFrame", directory: Path) -> list[Path]:
             bar.update(done - bar.pos)
 
         return report.write_figures(records, directory, progress)
-
-
-@contextmanager
-def _told(words: str) -> Iterator[None]:
-    """While the block runs, a terminal is told what goes on."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console  # noqa: PLC0415
-
-    with Console(file=sys.stderr).status(words):
-        yield

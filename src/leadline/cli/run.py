@@ -62,11 +62,9 @@ def _new_run(plan: Path) -> Path:
 
 def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     """Read the plan, find its MPIs, take its points, and say what came of it."""
-    from tempfile import TemporaryDirectory  # noqa: PLC0415
-
     from leadline import provenance, registry  # noqa: PLC0415
     from leadline.campaign import Campaign  # noqa: PLC0415
-    from leadline.execute import RealExecutor, identities  # noqa: PLC0415
+    from leadline.execute import RealExecutor, identities, scratch  # noqa: PLC0415
     from leadline.mpi.discover import find  # noqa: PLC0415
     from leadline.plan import Plan  # noqa: PLC0415
     from leadline.store import Store  # noqa: PLC0415
@@ -85,8 +83,8 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
         facts = provenance.collect(mpis.values(), plan_path, asking)
         opened = Store.create(path, plan.text, facts)
         _warn(facts["before"])
-    with opened as store, TemporaryDirectory(prefix="leadline-") as scratch, _shown(plan) as (show, say):
-        executor = RealExecutor(mpis, Path(scratch), say)
+    with opened as store, scratch() as place, _shown(plan) as (show, say):
+        executor = RealExecutor(mpis, place, say)
         campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
         if resume:
             campaign.resume()
