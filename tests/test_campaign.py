@@ -46,6 +46,7 @@ class Script:
         self.ranks = 1
         self.core = 0
         self.never_starts = False
+        self.late = False
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """What the test refuses."""
@@ -78,6 +79,8 @@ class Script:
             yield self._record(index, size)
             yield {"event": "end", "id": index}
         yield {"event": "done"}
+        if self.late:
+            yield {"event": "late", "reason": "did not end by itself"}
 
     def _record(self, index: int, size: int) -> Event:
         value = self.values(size, len(self.launches))
@@ -280,6 +283,16 @@ def test_points_that_were_not_reached_are_asked_when_resumed(tmp_path: Path) -> 
     run(second)
     records = second.store.records()
     assert records.filter(records["status"] == OK)["bytes"].n_unique() == 64
+
+
+def test_a_launch_that_does_not_end_by_itself_is_remarked_once(tmp_path: Path) -> None:
+    """Its answers are whole, so nothing failed; but each such launch costs time, and somebody should know."""
+    script = Script()
+    script.late = True
+    taken = campaign(tmp_path, script)
+    run(taken)
+    assert taken.remarks == {"scripted: did not end by itself"}
+    assert set(taken.store.records()["status"]) == {OK}
 
 
 def test_warm_up_does_not_count(tmp_path: Path) -> None:

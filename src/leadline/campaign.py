@@ -110,6 +110,7 @@ class Campaign:
         self.costs: dict[tuple[object, ...], float] = {}  # s, of the last launch of each kind
         self.failed_starts: dict[tuple[object, ...], int] = {}  # of each kind
         self.measure_time: dict[int, float] = {}  # s, spent on each measurement of the plan
+        self.remarks: set[str] = set()  # what somebody should know of launches that answered all the same
         self.doing = ""
 
     def resume(self) -> None:
@@ -300,6 +301,8 @@ class _Listener:
             self._add(event["id"], status=SKIPPED, reason=event["reason"])
         elif kind == "rubbish" and event["id"] is not None:
             self._fail(event["id"], event["reason"])
+        elif kind == "late":
+            self.campaign.remarks.add(f"{self.states[0].point.mpi}: {event['reason']}")
         elif kind == "end":
             self._finished(event["id"])
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._working import working
+
 if TYPE_CHECKING:
     from leadline.campaign import Campaign, Progress
     from leadline.execute import RealExecutor
@@ -70,9 +72,10 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     from leadline.store import Store  # noqa: PLC0415
     from leadline.topology import usable_cores  # noqa: PLC0415
 
-    plan = Plan.load(plan_path, registry.benchmarks)
-    known = find()
-    points = plan.points(registry.benchmarks, lambda word: identities(word, known), usable_cores())
+    with working("looking at the plan and the machine"):
+        plan = Plan.load(plan_path, registry.benchmarks)
+        known = find()
+        points = plan.points(registry.benchmarks, lambda word: identities(word, known), usable_cores())
     named = {point.mpi for point in points}
     mpis = {mpi.id: mpi for mpi in known if mpi.id in named}
     if resume:
@@ -89,8 +92,12 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
         if resume:
             campaign.resume()
         _take(campaign, executor, store)
+        if campaign.remarks:
+            store.note(remarks=sorted(campaign.remarks))
         records = store.records()
         store.finish()
+    for remark in sorted(campaign.remarks):
+        click.echo(f"leadline: {remark}", err=True)
     _conclude(records, path)
 
 
