@@ -173,12 +173,10 @@ void run_job(const Job& job, Session& session, Answers* answers) {
         if (!job.settings.empty()) line["settings"] = Session::settings(job.settings);
         answers->write(line);
     }
-    // A thousand readings' worth of time: the clock's own cost and step stay below 0.1 % of a sample.
-    const double floor = 1000 * std::max(clock.overhead, clock.resolution);
     Arena arena;
     Watch watch(session);
     for (Question question : job.questions) {
-        question.limits.floor = std::max(question.limits.floor, floor);
+        question.limits.floor = std::max(question.limits.floor, clock.shortest_sample());
         answer(question, session, arena, watch, answers);
     }
     if (answers) answers->write({{"event", "done"}});

@@ -105,7 +105,7 @@ public:
     [[nodiscard]] double each() const {
         return elapsed_ / static_cast<double>(batch_);
     }  // of one operation, s
-    double now() const { return control_.now(); }
+    [[nodiscard]] double now() const { return control_.now(); }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
 

@@ -25,14 +25,17 @@ FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH",
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
 
-def build(mpi: Mpi) -> Path:
-    """The benchmark program for `mpi`, built if need be; raises LeadlineError naming the log."""
+def build(mpi: Mpi, name: str = BENCH, *options: str) -> Path:
+    """The benchmark program for `mpi`, or program `name` of a build with further `options` of CMake.
+
+    Built if need be; raises LeadlineError naming the log.
+    """
     if mpi.compiler is None or not mpi.include:
         raise LeadlineError(
             f"{mpi.id} in {mpi.prefix} has no compiler wrapper or header (mpicc, mpi.h), "
             "so nothing can be built for it; install its development package (libopenmpi-dev, libmpich-dev)"
         )
-    return _built(BENCH, mpi.id, _settings(mpi))
+    return _built(name, mpi.id, [*_settings(mpi), *options])
 
 
 def build_mock() -> Path:

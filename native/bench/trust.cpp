@@ -1,0 +1,134 @@
+// leadline-trust: the harness's 8 B ping-pong and the plain loop in turns, in one process, over the same
+// buffers.
+//
+// The job gives `rounds` and a point's `tolerance` and `time`. In a round the harness answers the point as it
+// always does, the plain loop takes twice as many samples of the same batch, and the harness answers once
+// more: what drifts, drifts for both. A line of the answers is the medians of one round.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/plain.h"
+#include "harness/job.hpp"
+#include "harness/statistics.hpp"
+
+namespace {
+
+using namespace leadline;
+
+constexpr int bytes = 8;
+constexpr int settling = 3;  // samples of the plain loop that do not count, as the harness's first do not
+
+class Contest {
+public:
+    Contest(Session& session, const Limits& limits) : session_(session), limits_(limits) {}
+
+    // The medians of one round; of use on rank 0.
+    nlohmann::json round() {
+        std::vector<double> harness;
+        std::vector<double> plain;
+        by_harness(harness);
+        by_hand(plain);
+        by_hand(plain);
+        by_harness(harness);
+        return {{"event", "round"},
+                {"harness", median(harness).value},
+                {"plain", median(plain).value},
+                {"batch", batch()},
+                {"samples", plain.size()}};
+    }
+
+private:
+    Session& session_;
+    Limits limits_;
+    Arena arena_;
+    const Declaration& pingpong_ = *find("pingpong");
+    std::array<double, 2> taken_{};  // batch and samples of the harness's last answer
+
+    [[nodiscard]] long batch() const { return static_cast<long>(taken_[0]); }
+    [[nodiscard]] int samples() const { return static_cast<int>(taken_[1]); }
+
+    Run asked() {
+        return {pingpong_,        {{"bytes", std::int64_t{bytes}}, {"buffers", std::string("reused")}},
+                session_.world(), session_.control(),
+                arena_,           limits_};
+    }
+
+    void by_harness(std::vector<double>& to) {
+        Run run = asked();
+        auto body = pingpong_.body(run);
+        body.resume();
+        body.finish();
+        if (session_.control().rank() == 0) {
+            const Sampler& sampler = run.sampler();
+            const auto& all = sampler.samples().front();
+            std::copy(all.begin() + sampler.warmup(), all.end(), std::back_inserter(to));
+            taken_ = {static_cast<double>(sampler.batch()),
+                      static_cast<double>(all.size()) - sampler.warmup()};
+        }
+        (void)session_.control().broadcast(taken_);
+    }
+
+    void by_hand(std::vector<double>& to) {
+        Run run = asked();  // whose buffers lie where the harness's did
+        const Bytes out = run.buffers(bytes)[0];
+        const Bytes in = run.buffers(bytes)[0];
+        for (int i = -settling; i < samples(); ++i) {
+            const double latency = plain_sample(out.data(), in.data(), bytes, batch());
+            if (i >= 0) to.push_back(latency);
+        }
+    }
+};
+
+nlohmann::json read_job(Session& session, const std::string& path) {
+    std::string text;
+    if (session.control().rank() == 0) {
+        std::ifstream file(path);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    session.control().broadcast(text);
+    return nlohmann::json::parse(text);
+}
+
+Limits limits_of(const nlohmann::json& job) {
+    Limits limits;
+    limits.tolerance = job.at("tolerance");
+    limits.time = job.at("time");
+    limits.floor = std::max(limits.floor, measure_clock().shortest_sample());
+    return limits;
+}
+
+void compare(Session& session, const std::string& job_path, const std::string& answers_path) {
+    const auto job = read_job(session, job_path);
+    Contest contest(session, limits_of(job));
+    (void)contest.round();  // the first exchanges of a launch open its transports
+    auto rounds = nlohmann::json::array();
+    for (int i = 0; i < job.at("rounds").get<int>(); ++i) rounds.push_back(contest.round());
+    if (session.control().rank() != 0) return;
+    Answers answers(answers_path);
+    for (const auto& round : rounds) answers.write(round);
+    answers.write({{"event", "done"}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) return 2;
+    const std::string job = argv[1];
+    const std::string answers = argv[2];
+    Session session(argc, argv);
+    plain_begin();
+    try {
+        compare(session, job, answers);
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "leadline-trust: %s\n", problem.what());
+        Session::abandon();
+    }
+    plain_end();
+    return 0;
+}
