@@ -5,7 +5,7 @@ LEADLINE := .venv/bin/leadline
 RUN ?= runs/quick-$(shell date +%Y%m%d-%H%M%S)
 RUN := $(RUN)
 
-.PHONY: help report test lint format clean distclean
+.PHONY: help report test bench lint format clean distclean
 
 help: ## these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -18,6 +18,10 @@ report: ## set up what is missing, measure this machine in under 3 minutes, writ
 test: ## set up what is missing, build with two compilers, run every check
 	@./setup.sh --test
 	@tools/test.sh
+
+bench: ## measure speed and trust against their targets, on a quiet machine (BENCH_RUNS=10 for the whole claim)
+	@./setup.sh
+	@.venv/bin/python bench/bench.py
 
 lint: ## read every source without running it
 	@./setup.sh --test
