@@ -19,9 +19,9 @@ test: ## set up what is missing, build with two compilers, run every check
 	@./setup.sh --test
 	@tools/test.sh
 
-bench: ## measure speed and trust against their targets, on a quiet machine (BENCH_RUNS=10 for the whole claim)
+bench: ## measure speed and trust against their targets, on a quiet machine (PARTS=trust: one part; BENCH_RUNS=10: ten runs)
 	@./setup.sh
-	@.venv/bin/python bench/bench.py
+	@.venv/bin/python bench/bench.py $(PARTS)
 
 lint: ## read every source without running it
 	@./setup.sh --test
