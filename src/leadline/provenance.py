@@ -35,7 +35,7 @@ def collect(mpis: Iterable[Mpi], plan: Path, benchmarks: Iterable[Benchmark]) ->
     }
 
 
-def before(seconds: float = 0.5) -> dict[str, float]:
+def before(seconds: float = 0.25) -> dict[str, float]:
     """How busy the machine was before anything was measured, watched for `seconds`.
 
     `others`: processors kept busy by others, mean; `steal`: processors that the hypervisor gave to other
