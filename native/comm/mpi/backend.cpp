@@ -116,7 +116,7 @@ std::string variable_value(MPI_T_cvar_handle handle, MPI_Datatype type, int coun
     if (type == MPI_CHAR) {
         std::string text(static_cast<std::size_t>(std::max(count, 1)), '\0');
         MPI_T_cvar_read(handle, text.data());
-        return {text.data()};
+        return text.substr(0, text.find('\0'));
     }
     // Every other type that a library may use here is a number of at most eight bytes.
     union {
