@@ -13,6 +13,7 @@ import psutil
 
 from leadline import __version__
 from leadline.mpi import Mpi
+from leadline.mpi.discover import row
 from leadline.paths import checkout
 from leadline.registry import Benchmark
 from leadline.topology import facts
@@ -30,7 +31,7 @@ def collect(mpis: Iterable[Mpi], plan: Path, benchmarks: Iterable[Benchmark]) ->
         "machine": facts(),
         "before": before(),
         "compiler": compiler(),
-        "mpis": [describe(mpi) for mpi in mpis],
+        "mpis": [row(mpi) for mpi in mpis],
         "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
     }
 
@@ -48,18 +49,6 @@ def before(seconds: float = 0.25) -> dict[str, float]:
     steal = last.steal - first.steal
     others = max(0.0, (psutil.cpu_count() or 1) - (idle + steal) / seconds)
     return {"others": round(others, 2), "steal": round(steal / seconds, 2), "load": os.getloadavg()[0]}
-
-
-def describe(mpi: Mpi) -> dict[str, Any]:
-    """An MPI as data."""
-    return {
-        "id": mpi.id,
-        "library": mpi.library,
-        "version": mpi.version,
-        "origin": mpi.origin,
-        "compiler": str(mpi.compiler) if mpi.compiler else None,
-        "launcher": str(mpi.launcher) if mpi.launcher else None,
-    }
 
 
 def commit() -> str | None:

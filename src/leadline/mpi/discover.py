@@ -95,19 +95,21 @@ def resolve(name: str, known: list[Mpi] | None = None) -> Mpi:
     raise UsageError(f"unknown MPI '{name}'{suggest(name, [mpi.id for mpi in mpis])}; {add}")
 
 
+def row(mpi: Mpi) -> dict[str, Any]:
+    """An MPI as data: what lists show and what the provenance keeps."""
+    return {
+        "id": mpi.id,
+        "library": mpi.library,
+        "version": mpi.version,
+        "origin": mpi.origin,
+        "compiler": str(mpi.compiler) if mpi.compiler else None,
+        "launcher": str(mpi.launcher) if mpi.launcher else None,
+    }
+
+
 def rows() -> list[dict[str, Any]]:
     """`leadline list mpis`: one row an MPI, as text."""
-    return [
-        {
-            "id": mpi.id,
-            "library": mpi.library,
-            "version": mpi.version,
-            "origin": mpi.origin,
-            "compiler": str(mpi.compiler) if mpi.compiler else None,
-            "launcher": str(mpi.launcher) if mpi.launcher else None,
-        }
-        for mpi in find()
-    ]
+    return [row(mpi) for mpi in find()]
 
 
 def identify(candidate: Candidate, environ: Mapping[str, str]) -> Mpi | None:
