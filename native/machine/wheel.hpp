@@ -1,0 +1,175 @@
+// A calendar of events in order of time, and of pushing among equal times: a radix queue of contiguous
+// buckets.
+//
+// The bucket of an event is given by the highest byte in which its time differs from that of the event popped
+// last, and by that byte's value. The lowest level's buckets hold one time each; a bucket of a higher level
+// is dealt to the lower ones when its turn comes. So an event moves at most once a byte of the distance
+// (three times for a microsecond in picoseconds) however far apart or close together the others are, and
+// equal times always share a bucket, which keeps them in the order of pushing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "machine/time.hpp"
+
+namespace leadline::machine {
+
+template <class Event>
+class Wheel {
+    static_assert(std::is_trivially_copyable_v<Event>, "events are moved by copying bytes");
+
+public:
+    Wheel() : buckets_(std::make_unique<Bucket[]>(levels * slots)) {}
+
+    // A time before the last popped one counts as that one. Times are not negative.
+    void push(Time when, Event event) {
+        append(std::max(when, now_), event);
+        ++size_;
+    }
+
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    // The time of the event popped last; zero before.
+    [[nodiscard]] Time now() const { return now_; }
+
+    // The time of the first event; `never` when there is none.
+    [[nodiscard]] Time next() const {
+        if (filled_ == 0) return never;
+        const int level = std::countr_zero(filled_);
+        return bucket(level, first(level)).least;
+    }
+
+    // Takes the first event; there must be one.
+    Event pop() {
+        int level = std::countr_zero(filled_);
+        int slot = first(level);
+        now_ = bucket(level, slot).least;
+        if (level > 0 && !bucket(level, slot).single()) {
+            deal(level, slot);
+            level = 0;
+            slot = static_cast<int>(now_ & (slots - 1));
+        }
+        return take(level, slot);
+    }
+
+private:
+    static constexpr int bits = 8;
+    static constexpr int slots = 1 << bits;
+    static constexpr int levels = 64 / bits;
+
+    struct Entry {
+        Time when;
+        Event event;
+    };
+    // About half a KiB: enough to stream, and no power of two, whose like places would share cache sets.
+    static constexpr std::uint32_t block_entries = std::max<std::uint32_t>(7, 496 / sizeof(Entry));
+    struct Block {
+        Block* next;
+        std::array<Entry, block_entries> entries;
+    };
+    struct Bucket {
+        Block* head = nullptr;
+        Block* tail = nullptr;
+        std::uint32_t read = 0;  // entries of the head that are gone
+        std::uint32_t fill = 0;  // entries of the tail
+        Time least = never;
+        [[nodiscard]] bool single() const { return head == tail && fill - read == 1; }
+    };
+
+    [[nodiscard]] Bucket& bucket(int level, int slot) const { return buckets_[level * slots + slot]; }
+
+    // The first bucket of a level that is not empty.
+    [[nodiscard]] int first(int level) const {
+        const auto& words = used_[level];
+        int word = 0;
+        while (words[word] == 0) ++word;
+        return word * 64 + std::countr_zero(words[word]);
+    }
+
+    void append(Time when, const Event& event) {
+        const auto distance = static_cast<std::uint64_t>(when ^ now_);
+        const int level = (63 - std::countl_zero(distance | 1)) / bits;
+        const int slot = static_cast<int>(when >> (level * bits)) & (slots - 1);
+        Bucket& to = bucket(level, slot);
+        if (to.tail == nullptr) {
+            to.head = to.tail = fresh();
+            used_[level][slot / 64] |= std::uint64_t{1} << (slot % 64);
+            filled_ |= 1U << level;
+        } else if (to.fill == block_entries) {
+            to.tail = to.tail->next = fresh();
+            to.fill = 0;
+        }
+        to.tail->entries[to.fill++] = {when, event};
+        to.least = std::min(to.least, when);
+    }
+
+    // Spreads a bucket over the levels below, in order.
+    void deal(int level, int slot) {
+        const Bucket from = bucket(level, slot);
+        forget(level, slot);
+        for (Block* block = from.head;;) {
+            const std::uint32_t end = block == from.tail ? from.fill : block_entries;
+            for (std::uint32_t at = 0; at < end; ++at)
+                append(block->entries[at].when, block->entries[at].event);
+            Block* const next = block->next;
+            release(block);
+            if (block == from.tail) return;
+            block = next;
+        }
+    }
+
+    Event take(int level, int slot) {
+        Bucket& from = bucket(level, slot);
+        Block* const block = from.head;
+        const Event event = block->entries[from.read++].event;
+        --size_;
+        if (block == from.tail && from.read == from.fill) {
+            forget(level, slot);
+            release(block);
+        } else if (from.read == block_entries) {
+            from.head = block->next;
+            from.read = 0;
+            release(block);
+        }
+        return event;
+    }
+
+    void forget(int level, int slot) {
+        bucket(level, slot) = {};
+        auto& words = used_[level];
+        words[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+        if ((words[0] | words[1] | words[2] | words[3]) == 0) filled_ &= ~(1U << level);
+    }
+
+    Block* fresh() {
+        if (free_ == nullptr) {
+            constexpr std::size_t slab = 64;
+            slabs_.push_back(std::make_unique_for_overwrite<Block[]>(slab));
+            for (std::size_t each = 0; each < slab; ++each) release(&slabs_.back()[each]);
+        }
+        Block* const block = free_;
+        free_ = block->next;
+        return block;
+    }
+    void release(Block* block) {
+        block->next = free_;
+        free_ = block;
+    }
+
+    Time now_ = 0;
+    std::size_t size_ = 0;
+    std::uint32_t filled_ = 0;  // levels that are not empty, a bit each
+    std::array<std::array<std::uint64_t, slots / 64>, levels> used_{};
+    std::unique_ptr<Bucket[]> buckets_;
+    std::vector<std::unique_ptr<Block[]>> slabs_;
+    Block* free_ = nullptr;  // the one given back last is used first, while it is in the cache
+};
+
+}  // namespace leadline::machine
