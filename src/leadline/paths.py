@@ -42,3 +42,12 @@ def native_dir() -> Path:
     if not (native / "CMakeLists.txt").is_file():
         raise LeadlineError(f"no native sources in {native}; install Leadline from a checkout")
     return native
+
+
+def shipped(folder: str) -> dict[str, Path]:
+    """The TOML files of a folder that come with Leadline, by name: of the package, or of the checkout."""
+    here = Path(__file__).resolve().parent
+    for directory in (here / folder, here.parents[1] / folder):
+        if directory.is_dir() and any(directory.glob("*.toml")):
+            return {path.stem: path for path in sorted(directory.glob("*.toml"))}
+    return {}

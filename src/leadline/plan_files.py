@@ -3,16 +3,13 @@
 import tomllib
 from pathlib import Path
 
+from leadline import paths
 from leadline.errors import UsageError, suggest
 
 
 def shipped() -> dict[str, Path]:
     """The plans that come with Leadline, by name: those of the package, or of the checkout it runs from."""
-    here = Path(__file__).resolve().parent
-    for directory in (here / "plans", here.parents[1] / "plans"):
-        if directory.is_dir():
-            return {path.stem: path for path in sorted(directory.glob("*.toml"))}
-    return {}
+    return paths.shipped("plans")
 
 
 def find(name: str) -> Path:

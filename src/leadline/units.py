@@ -38,6 +38,13 @@ SECONDS: dict[str, float] = {
     "h": 3600.0,
 }
 
+# Bytes, and bits as makers of links count them; a floating-point operation as makers of processors do.
+RATES: dict[str, float] = {
+    **{f"{name}/s": float(size) for name, size in BYTES.items()},
+    **{f"{name}/s": size / 8 for name, size in (("Mb", 1e6), ("Gb", 1e9), ("Tb", 1e12))},
+}
+FLOPS: dict[str, float] = {"flop/s": 1.0, "Mflop/s": 1e6, "Gflop/s": 1e9, "Tflop/s": 1e12}
+
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
 
 # Where a prefix begins to be used: (from this magnitude on, how much one is worth, what is written).
@@ -101,6 +108,29 @@ def parse_time(value: object) -> float:
     if not math.isfinite(seconds) or seconds < 0:
         raise UsageError(f"a time is 0 or more, but got {value!r}")
     return seconds
+
+
+def parse_rate(value: object) -> float:
+    """A rate in bytes a second, from "425 MB/s" or "100 Gb/s".
+
+    Raises UsageError for an unknown or missing unit and for nothing or less.
+    """
+    return _parse_positive(value, "a rate", RATES, "425 MB/s")
+
+
+def parse_flops(value: object) -> float:
+    """Floating-point operations a second, from "3.4 Gflop/s"; UsageError as for a rate."""
+    return _parse_positive(value, "a rate of operations", FLOPS, "3.4 Gflop/s")
+
+
+def _parse_positive(value: object, what: str, units: Mapping[str, float], example: str) -> float:
+    """A number above nothing with one of `units`; UsageError for any other."""
+    number, unit = _split(value, what, units, example)
+    if not unit:
+        raise UsageError(f"{what} needs its unit, as in {example!r}, but got {value!r}")
+    if not math.isfinite(number) or number <= 0:
+        raise UsageError(f"{what} is more than nothing, but got {value!r}")
+    return number * units[unit]
 
 
 def parse_fraction(value: object) -> float:

@@ -1,0 +1,257 @@
+"""A machine as read from its file, and from the file that it extends."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from leadline import plan_text
+from leadline.errors import UsageError
+from leadline.machine import partitions
+from leadline.machine.files import find
+from leadline.machine.schema import ABOUT, PARTS, TOP, TOPOLOGIES, Part
+from leadline.machine.values import Number, Read, number, part
+from leadline.plan_text import Table
+from leadline.plan_values import text, word
+
+Values = Mapping[str, Read]
+Topology = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A described machine."""
+
+    name: str
+    path: Path
+    title: str
+    about: str  # sentences for people: what it is, and what is not known of it
+    sources: Mapping[str, str]  # the sources in full, by the short names that numbers use
+    kind: str  # of topology
+    topology: Values
+    top: Values
+    tables: Mapping[str, Values]  # those of one row
+    rows: Mapping[str, tuple[Values, ...]]  # those of several
+
+    @property
+    def ranks_per_node(self) -> int:
+        """Processes on a node, as the machine is run."""
+        return int(_plain(self.tables["node"]["ranks"]))
+
+    @property
+    def cores(self) -> int:
+        """Cores of a node."""
+        return int(_plain(self.tables["node"]["cores"]))
+
+    @property
+    def max_nodes(self) -> int:
+        """Nodes of the largest partition that may be asked for."""
+        return partitions.most_nodes(self.kind, self._shape())
+
+    @property
+    def max_ranks(self) -> int:
+        """Ranks of the largest partition that may be asked for."""
+        return self.max_nodes * self.ranks_per_node
+
+    def native(self) -> dict[str, Any]:
+        """The description in SI units, as `parse_machine` of the native program reads it."""
+        described: dict[str, Any] = {"name": self.name, **_plains(self.top)}
+        described |= {name: _plains(values) for name, values in self.tables.items()}
+        described |= {name: [_plains(row) for row in rows] for name, rows in self.rows.items()}
+        return described
+
+    def partition(self, ranks: int) -> Topology:
+        """The topology of the smallest partition with room for `ranks` ranks.
+
+        Raises UsageError for more ranks than the largest partition has cores for, and for none.
+        """
+        if not 1 <= ranks <= self.max_ranks:
+            raise UsageError(
+                f"{self.path}: {self.name} has 1 to {self.max_ranks} ranks ({self.max_nodes} nodes of "
+                f"{self.ranks_per_node}), but got {ranks}"
+            )
+        return partitions.partition(self.kind, self._shape(), -(-ranks // self.ranks_per_node))
+
+    def numbers(self) -> list[Number]:
+        """Every number of the machine with its source, in the order of the tables."""
+        return [value for value in self._values() if isinstance(value, Number)]
+
+    def _values(self) -> Iterator[Read]:
+        """Every value."""
+        yield from self.topology.values()
+        yield from self.top.values()
+        for name in PARTS:
+            yield from self.tables.get(name, {}).values()
+            for row in self.rows.get(name, ()):
+                yield from row.values()
+
+    def _shape(self) -> dict[str, Any]:
+        """The topology's values."""
+        return _plains(self.topology)
+
+
+@dataclass
+class _Draft:
+    """What the file, and those that it extends, have said so far."""
+
+    path: Path
+    top: Table
+    title: str = ""
+    about: str = ""
+    sources: dict[str, str] = field(default_factory=dict)
+    kind: str = ""
+    topology: dict[str, Read] = field(default_factory=dict)
+    values: dict[str, Read] = field(default_factory=dict)
+    tables: dict[str, dict[str, Read]] = field(default_factory=dict)
+    rows: dict[str, tuple[dict[str, Read], ...]] = field(default_factory=dict)
+
+
+def load(machine: str | Path) -> Machine:
+    """Read and check a machine, by its name or its path.
+
+    Raises UsageError, naming file, line or key, for whatever a person can get wrong in it.
+    """
+    draft = _read(find(machine), ())
+    _check(draft)
+    return Machine(
+        name=draft.path.stem,
+        path=draft.path,
+        title=draft.title,
+        about=draft.about,
+        sources=draft.sources,
+        kind=draft.kind,
+        topology=draft.topology,
+        top=draft.values,
+        tables=draft.tables,
+        rows=draft.rows,
+    )
+
+
+def _read(path: Path, extended: tuple[Path, ...]) -> _Draft:
+    """What a file says, on top of what the file says that it extends."""
+    _, top, tables = plan_text.read(path)
+    top.check_keys([*ABOUT, *TOP, *PARTS, "topology"], "a machine")
+    draft = _Draft(path, top)
+    if "extends" in top.data:
+        draft = _base(path, top, extended)
+    draft.title = top.get("title", text, draft.title)
+    draft.about = top.get("about", text, draft.about)
+    for name in (*PARTS, "topology", "sources"):
+        _check_brackets(top, name, name in PARTS and PARTS[name].rows)
+    for table in tables.get("sources", []):
+        draft.sources |= {key: table.need(key, text, "sources") for key in table.data}
+    for table in tables.get("topology", []):
+        _read_topology(draft, table)
+    for key, kind in TOP.items():
+        if key in top.data:
+            draft.values[key] = number(top, key, kind, key) if kind.number else top.need(key, kind.read, key)
+    for name, schema in PARTS.items():
+        _read_part(draft, name, schema, tables.get(name, []))
+    return draft
+
+
+def _base(path: Path, top: Table, extended: tuple[Path, ...]) -> _Draft:
+    """What the file that is extended says; it stands beside this one, or is one that is shipped."""
+    name = top.need("extends", text, "a machine")
+    beside = path.with_name(f"{name.removesuffix('.toml')}.toml")
+    try:
+        base = beside if beside.is_file() else find(name)
+    except UsageError as problem:
+        raise top.error(f"extends: {problem}", "extends") from None
+    if base.resolve() in extended or base.resolve() == path.resolve():
+        raise top.error(f"extends: {name} extends itself in the end", "extends")
+    draft = _read(base, (*extended, path.resolve()))
+    draft.path, draft.top = path, top
+    return draft
+
+
+def _check_brackets(top: Table, name: str, rows: bool) -> None:
+    """UsageError for a table where rows are wanted, the other way round, or neither."""
+    value = top.data.get(name, [] if rows else {})
+    if not isinstance(value, list if rows else dict) or not all(
+        isinstance(row, dict) for row in value if rows
+    ):
+        raise top.error(f"{name} is written {f'[[{name}]], once a row' if rows else f'[{name}]'}", name)
+
+
+def _read_topology(draft: _Draft, table: Table) -> None:
+    """The table `topology`, whose keys depend on its kind."""
+    kind = table.get("kind", word(tuple(TOPOLOGIES)), draft.kind)
+    if not kind:
+        raise table.error(f"[topology] needs the key 'kind'; known are: {', '.join(sorted(TOPOLOGIES))}")
+    if kind != draft.kind:
+        draft.topology = {}
+    draft.kind = kind
+    draft.topology |= part(table, TOPOLOGIES[kind], f"topology of kind {kind}", "topology", ("kind",))
+    for key in TOPOLOGIES[kind].needed:
+        if key not in draft.topology:
+            raise table.error(f"a topology of kind {kind} needs the key {key!r}")
+
+
+def _read_part(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> None:
+    """A table's values on top of those there; rows in place of all those there."""
+    if not tables:
+        return
+    if not schema.rows:
+        draft.tables[name] = {**draft.tables.get(name, {}), **part(tables[0], schema, name, name)}
+        return
+    rows: list[dict[str, Read]] = []
+    for table in tables:
+        label = table.data.get("name", table.data.get("operation", len(rows)))
+        row = part(table, schema, name, f"{name}.{label}")
+        for key in schema.needed:
+            if key not in row:
+                raise table.error(f"a [[{name}]] needs the key {key!r}")
+        rows.append(row)
+    draft.rows[name] = tuple(rows)
+    _check_order(name, tables, rows)
+
+
+def _check_order(name: str, tables: list[Table], rows: list[dict[str, Read]]) -> None:
+    """Rows of protocols stand in the order of the sizes that they reach to; only the last may name none."""
+    if not name.endswith("protocol"):
+        return
+    before = -1
+    for index, (table, row) in enumerate(zip(tables, rows, strict=True)):
+        if "up_to" not in row:
+            if index + 1 < len(rows):
+                raise table.error(f"a [[{name}]] with another after it needs the key 'up_to'")
+            return
+        size = int(_plain(row["up_to"]))
+        if size <= before:
+            raise table.error(f"up_to: [[{name}]] stand in the order of up_to, but got {size} B", "up_to")
+        before = size
+
+
+def _check(draft: _Draft) -> None:
+    """UsageError for what is missing once everything is read, and for what cannot be together."""
+    if not draft.title:
+        raise draft.top.error("a machine needs the key 'title', as in title = \"A cluster of two nodes\"")
+    if not draft.kind:
+        known = ", ".join(sorted(TOPOLOGIES))
+        raise draft.top.error(f"a machine needs a table [topology] with its kind; known are: {known}")
+    for name, schema in PARTS.items():
+        wanted = name == "node" or (name == "links" and draft.kind != "single") or name in draft.tables
+        for key in schema.needed if wanted and not schema.rows else ():
+            if key not in draft.tables.get(name, {}):
+                raise draft.top.error(f"[{name}] of a machine needs the key {key!r}", name)
+    if not draft.rows.get("protocol"):
+        raise draft.top.error("a machine needs at least one [[protocol]]")
+    node = _plains(draft.tables["node"])
+    hosts = node["cores"] * node.get("threads", 1)
+    if node["ranks"] > hosts:
+        raise draft.top.error(
+            f"node.ranks: {node['cores']} cores have room for {hosts} ranks a node, but got {node['ranks']}",
+            "node",
+        )
+
+
+def _plain(value: Read) -> Any:
+    """A value without its source."""
+    return value.value if isinstance(value, Number) else value
+
+
+def _plains(values: Values) -> dict[str, Any]:
+    """Values without their sources; what JSON can hold."""
+    plain = {key: _plain(value) for key, value in values.items()}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}

@@ -1,0 +1,150 @@
+"""What a machine file may say: its tables, their keys, and how the value of each key is read.
+
+The tables beside `topology` are those of `parse_machine` in `native/machine/description.cpp`, key by key;
+their meanings stand in `native/machine/description.hpp` and, for people, in `docs/machines.md`.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leadline.errors import UsageError
+from leadline.plan_values import count, flag, text
+from leadline.units import parse_bytes, parse_flops, parse_rate, parse_time
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: how it is read, its SI unit, and whether it is a number, which needs a source."""
+
+    read: Callable[[Any], Any]
+    unit: str = ""
+    number: bool = True
+
+
+def _whole(value: Any) -> int:
+    """A whole number above nothing."""
+    if (number := count(value)) < 1:
+        raise UsageError(f"this is 1 or more, but got {value!r}")
+    return number
+
+
+def _factor(value: Any) -> float:
+    """A plain number, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise UsageError(f"this is a plain number, 0 or more, but got {value!r}")
+    return float(value)
+
+
+def _share(value: Any) -> float:
+    """A part of the whole, more than nothing."""
+    if not 0 < (found := _factor(value)) <= 1:
+        raise UsageError(f"this is more than 0 and at most 1, but got {value!r}")
+    return found
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The lengths of a grid's axes."""
+    if not isinstance(value, list) or not value:
+        raise UsageError(f"a shape is a list of lengths like [32, 32, 32], but got {value!r}")
+    return tuple(_whole(length) for length in value)
+
+
+TIME = Kind(parse_time, "s")
+RATE = Kind(parse_rate, "B/s")
+FLOPS = Kind(parse_flops, "flop/s")
+BYTES = Kind(parse_bytes, "B")
+COUNT = Kind(_whole, "1")
+FACTOR = Kind(_factor, "1")
+SHARE = Kind(_share, "1")
+SHAPE = Kind(_shape, "1")
+FLAG = Kind(flag, number=False)
+WORD = Kind(text, number=False)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of a machine file, or one of several rows of the same name."""
+
+    keys: Mapping[str, Kind]
+    needed: tuple[str, ...] = ()
+    rows: bool = False  # written [[name]], in an order that counts
+
+
+_PROTOCOL = Part(
+    {
+        "name": WORD,
+        "up_to": BYTES,
+        "send_overhead": TIME,
+        "receive_overhead": TIME,
+        "send_packet": TIME,
+        "receive_packet": TIME,
+        "send_copy": RATE,
+        "receive_copy": RATE,
+        "header": BYTES,
+        "handshake": FLAG,
+        "handshake_overhead": TIME,
+        "adaptive": FLAG,
+        "waits": FLAG,
+    },
+    needed=("name", "send_overhead", "receive_overhead"),
+    rows=True,
+)
+
+# Tables that the native program reads as they are.
+PARTS: dict[str, Part] = {
+    "links": Part({"rate": RATE, "hop": TIME, "base": TIME}, needed=("rate", "hop", "base")),
+    "packets": Part({"payload": BYTES, "overhead": BYTES, "granule": BYTES}),
+    "node": Part(
+        {
+            "cores": COUNT,
+            "sockets": COUNT,
+            "threads": COUNT,
+            "ranks": COUNT,
+            "injection": RATE,
+            "reception": RATE,
+            "local": RATE,
+            "local_by_network": FLAG,
+            "local_latency": TIME,
+            "socket_latency": TIME,
+            "message_gap": TIME,
+            "match": TIME,
+            "flops": FLOPS,
+            "memory": RATE,
+        },
+        needed=("cores", "ranks"),
+    ),
+    "protocol": _PROTOCOL,
+    "local_protocol": _PROTOCOL,
+    "barrier_network": Part({"latency": TIME, "overhead": TIME}, needed=("latency",)),
+    "collective_network": Part(
+        {
+            "rate": RATE,
+            "latency": TIME,
+            "overhead": TIME,
+            "float_factor": FACTOR,
+            "product_factor": FACTOR,
+        },
+        needed=("rate", "latency"),
+    ),
+    "noise": Part({"interval": TIME, "detour": TIME}, needed=("interval", "detour")),
+    "collective": Part(
+        {"operation": WORD, "up_to": BYTES, "algorithm": WORD}, needed=("operation", "algorithm"), rows=True
+    ),
+}
+
+# Numbers and switches of the native program that stand in no table.
+TOP: dict[str, Kind] = {"reduce": RATE, "transit_first": FLAG, "buffer_packets": COUNT}
+
+# What a file says of itself.
+ABOUT = ("title", "about", "extends", "sources")
+
+_GRID = Part({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT}, needed=("shape",))
+
+# Kind of topology: its keys. `native/machine/topologies/` has one file for each.
+TOPOLOGIES: dict[str, Part] = {
+    "torus": _GRID,
+    "mesh": Part({"shape": SHAPE, "largest": SHAPE}, needed=("shape",)),
+    "single": Part({}),
+}

@@ -1,0 +1,116 @@
+"""Numbers of a machine file: each a value with its unit and where it is from.
+
+A number is written `{ value = "425 MB/s", source = "..." }`; where all numbers of a table are from one place,
+the table may have the key `source` and its numbers stand alone. What is wrong is told with file and line.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from leadline.errors import UsageError
+from leadline.machine.schema import Kind, Part
+from leadline.plan_text import Table
+from leadline.plan_values import text
+
+_NUMBER_KEYS = ("value", "source", "interval", "calibrated", "claim", "stated")
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a machine: what it is, where it stands, and why it should be believed."""
+
+    key: str  # table and key, "links.rate"; rows by their names, "protocol.eager.send_overhead"
+    value: Any  # in SI units; a tuple for the shape of a grid
+    unit: str
+    text: str  # as it is written
+    source: str
+    interval: tuple[float, float] | None = None  # in SI units
+    calibrated: str | None = None  # the claim or the run that it was fitted to
+    claim: str | None = None  # the claim of the ledger that states it
+    stated: Any = None  # what the source states, where the value follows from it; in SI units
+
+    def row(self) -> dict[str, Any]:
+        """The number as an object, for `--json`."""
+        return asdict(self)
+
+
+# What a key's value was read as: a number with its source, or a plain word or switch.
+Read = Number | str | bool
+
+
+def number(table: Table, key: str, kind: Kind, path: str) -> Number:
+    """The number at `key` of a table; UsageError where it is none, or nobody says where it is from."""
+    given = table.data[key]
+    if not isinstance(given, dict):
+        given = {"value": given}
+    for word in given:
+        if word not in _NUMBER_KEYS:
+            raise table.error(f"{path} has an unknown key {word!r}; known are {', '.join(_NUMBER_KEYS)}", key)
+    if "value" not in given:
+        raise table.error(f'{path} is written {{ value = "...", source = "..." }}, but has no value', key)
+
+    def read(what: str, value: Any) -> Any:
+        """A value of this kind; `what` is where in the number it stands."""
+        try:
+            return kind.read(value)
+        except UsageError as problem:
+            raise table.error(f"{path}{what}: {problem}", key) from None
+
+    words = {word: _word(table, given, key, word, path) for word in ("source", "calibrated", "claim")}
+    source = words["source"] or _word(table, table.data, key, "source", path)
+    if source is None and words["calibrated"] is None:
+        raise table.error(f'{path} has no source; add source = "..." that says where it was read', key)
+    return Number(
+        key=path,
+        value=read("", given["value"]),
+        unit=kind.unit,
+        text=_shown(given["value"]),
+        source=source or f"calibrated on {words['calibrated']}",
+        interval=_interval([read(".interval", end) for end in _ends(table, given, key, path)]),
+        calibrated=words["calibrated"],
+        claim=words["claim"],
+        stated=read(".stated", given["stated"]) if "stated" in given else None,
+    )
+
+
+def part(table: Table, schema: Part, name: str, path: str, extra: Iterable[str] = ()) -> dict[str, Read]:
+    """Every value of a table by its key; UsageError for an unknown key and for a wrong value."""
+    table.check_keys([*schema.keys, "source", *extra], f"[{name}]" if not schema.rows else f"a [[{name}]]")
+    found: dict[str, Read] = {}
+    for key, kind in schema.keys.items():
+        if key not in table.data:
+            continue
+        if kind.number:
+            found[key] = number(table, key, kind, f"{path}.{key}")
+        else:
+            found[key] = table.need(key, kind.read, name)
+    return found
+
+
+def _word(table: Table, given: dict[str, Any], key: str, word: str, path: str) -> str | None:
+    """A text beside a value, or None."""
+    if word not in given:
+        return None
+    try:
+        return text(given[word])
+    except UsageError as problem:
+        raise table.error(f"{path}.{word}: {problem}", key) from None
+
+
+def _ends(table: Table, given: dict[str, Any], key: str, path: str) -> list[Any]:
+    """The two ends of the interval, or none."""
+    ends = given.get("interval", [])
+    if not isinstance(ends, list) or ("interval" in given and len(ends) != 2):
+        raise table.error(f'{path}.interval is a pair like ["1.2 us", "1.4 us"], but got {ends!r}', key)
+    return ends
+
+
+def _interval(ends: list[Any]) -> tuple[float, float] | None:
+    """A pair, the smaller one first."""
+    return (min(ends), max(ends)) if ends else None
+
+
+def _shown(value: Any) -> str:
+    """A value as it is written; a grid with crosses."""
+    return " x ".join(map(str, value)) if isinstance(value, list) else str(value)
