@@ -19,7 +19,7 @@ from typing import Any
 from found import Found, at_most
 from leadline import record, registry, store
 from leadline.errors import LeadlineError
-from leadline.plan import Plan, Point
+from leadline.plan import Here, Plan, Point
 from leadline.statistics import median_interval
 
 LEADLINE = Path(sys.executable).with_name("leadline")
@@ -46,10 +46,12 @@ def rows() -> Iterator[dict[str, Any]]:
     plan = Plan.load(PLAN, registry.benchmarks)
     points = [
         point
-        for point in plan.points(registry.benchmarks, lambda _: ["openmpi-4.1.4", "mpich-4.0.2"], 2)
+        for point in plan.points(registry.benchmarks, Here(lambda _: ["openmpi-4.1.4", "mpich-4.0.2"], 2))
         if point.placement in ("default", "core-group")
     ]
-    asked = [(p, m) for p in points for m in registry.benchmarks(p.ranks)[p.benchmark].metrics]
+    asked = [
+        (p, m) for p in points for m in registry.benchmarks(registry.Situation(p.ranks))[p.benchmark].metrics
+    ]
     each = math.ceil(SAMPLES / (len(asked) * LAUNCHES))
     random = Random(1)
     for launch in range(LAUNCHES):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from leadline import build as room
-from leadline.build import build, build_mock, is_built
+from leadline.build import build, build_mock, build_sim, is_built
 from leadline.errors import LeadlineError
 from leadline.mpi.library import Mpi
 
@@ -20,15 +20,17 @@ from leadline.mpi.library import Mpi
 CMAKE = """\
 cmake_minimum_required(VERSION 3.22)
 project(small LANGUAGES CXX)
-if(LEADLINE_BACKEND STREQUAL "mock")
-  set(program leadline-mock)
+if(LEADLINE_BACKEND STREQUAL "mpi")
+  set(programs leadline-bench)
 else()
-  set(program leadline-bench)
+  set(programs leadline-mock leadline-sim)
 endif()
-add_executable(${program} main.cpp)
-target_compile_definitions(${program} PRIVATE TOLD="${LEADLINE_BACKEND} ${LEADLINE_SHMEM_LINK}")
-target_include_directories(${program} PRIVATE ${LEADLINE_MPI_INCLUDE})
-target_link_libraries(${program} PRIVATE ${LEADLINE_MPI_LINK})
+foreach(program IN LISTS programs)
+  add_executable(${program} main.cpp)
+  target_compile_definitions(${program} PRIVATE TOLD="${LEADLINE_BACKEND} ${LEADLINE_SHMEM_LINK}")
+  target_include_directories(${program} PRIVATE ${LEADLINE_MPI_INCLUDE})
+  target_link_libraries(${program} PRIVATE ${LEADLINE_MPI_LINK})
+endforeach()
 """
 MAIN = '#include <cstdio>\nint main() { std::puts("one " TOLD); }\n'
 
@@ -117,6 +119,16 @@ def test_the_programs_own_tests_are_no_part_of_them(native: Path) -> None:
 
 
 @pytest.mark.usefixtures("native")
+def test_the_simulator_lies_beside_the_mock() -> None:
+    """One build without an MPI has both programs, each made when it is first asked for."""
+    mock = build_mock()
+    assert not (mock.parent / "leadline-sim").exists()
+    simulator = build_sim()
+    assert simulator == mock.parent / "leadline-sim"
+    assert said(simulator) == "one local"
+
+
+@pytest.mark.usefixtures("native")
 def test_each_mpi_and_each_choice_of_flags_has_its_own(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also two MPIs that differ only in their libraries' place."""
     programs = {build(mpi), build(Mpi(**{**vars(mpi), "link": ("-lm",)}))}
@@ -201,5 +213,5 @@ def test_a_state_directory_that_cannot_be_written_is_told(
 ) -> None:
     """A full or read-only disk is a sentence, not a trace."""
     (tmp_path / "state").touch()  # a file where the directory should be
-    with pytest.raises(LeadlineError, match=r"cannot build leadline-mock for mock: .*state"):
+    with pytest.raises(LeadlineError, match=r"cannot build leadline-mock: .*state"):
         build_mock()

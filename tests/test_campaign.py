@@ -10,7 +10,7 @@ from leadline.campaign import TRIES, Campaign
 from leadline.launch import Event
 from leadline.plan import Plan, Point
 from leadline.record import FAILED, OK, SKIPPED
-from leadline.registry import Benchmark, Metric, Sweep
+from leadline.registry import Benchmark, Metric, Situation, Sweep
 from leadline.store import Store, load
 
 PLAN = """
@@ -26,7 +26,7 @@ bytes = {sizes}
 HEADLINE = '[headline]\nbenchmark = "steps"\nbytes = 8\nshare = 0.4\n'
 
 
-def registry(_: int) -> dict[str, Benchmark]:
+def registry(_: Situation) -> dict[str, Benchmark]:
     """One benchmark with one sweep."""
     sweep = Sweep("bytes", "B", "bytes", (8,), "size")
     metric = Metric("latency", "s", "lower", "time")

@@ -8,15 +8,15 @@ import pytest
 from leadline import plan_files
 from leadline import registry as registries
 from leadline.errors import UsageError
-from leadline.plan import Launches, Plan, Point
+from leadline.plan import Here, Launches, Plan, Point
 from leadline.record import frame
 from leadline.record_files import point_key
-from leadline.registry import Benchmark, Metric, Sweep
+from leadline.registry import Benchmark, Metric, Situation, Sweep
 
 LATENCY = Metric("latency", "s", "lower", "half of one round trip")
 
 
-def registry(ranks: int) -> Mapping[str, Benchmark]:
+def registry(situation: Situation) -> Mapping[str, Benchmark]:
     """Two benchmarks: one of two ranks, and one whose default values are its pairs of ranks."""
     size = Sweep("bytes", "B", "bytes", (0, 8), "message size")
     return {
@@ -33,7 +33,7 @@ def registry(ranks: int) -> Mapping[str, Benchmark]:
             "How much do pairs get?",
             2,
             None,
-            (Sweep("pairs", "1", "count", tuple(range(1, ranks // 2 + 1)), "pairs"), size),
+            (Sweep("pairs", "1", "count", tuple(range(1, situation.ranks // 2 + 1)), "pairs"), size),
             (LATENCY,),
         ),
     }
@@ -49,7 +49,7 @@ def load(tmp_path: Path, text: str) -> Plan:
 def expand(tmp_path: Path, text: str, cores: int = 2) -> list[Point]:
     """The points of the plan with that text, on a machine with one Open MPI and one MPICH."""
     found = {"found": ["openmpi-4.1.4", "mpich-4.0.2"], "openmpi": ["openmpi-4.1.4"]}
-    return load(tmp_path, text).points(registry, lambda word: found.get(word, [word]), cores)
+    return load(tmp_path, text).points(registry, Here(lambda word: found.get(word, [word]), cores))
 
 
 def test_a_small_plan_takes_every_default(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_headline_outside_the_plan_is_refused(tmp_path: Path) -> None:
 def test_no_mpi_here_is_no_mistake_in_the_plan(tmp_path: Path) -> None:
     """Where no MPI is found there are no points, and the headline is not to blame."""
     text = '[headline]\nbenchmark = "pingpong"\nbytes = 8\n' + GOOD
-    assert load(tmp_path, text).points(registry, lambda word: []) == []
+    assert load(tmp_path, text).points(registry, Here(lambda word: [])) == []
 
 
 def test_files_that_are_no_plan(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_shipped_plans_are_sound(name: str) -> None:
     plan = Plan.load(plan_files.shipped()[name], registries.benchmarks)
     assert plan.question.endswith("?")
     for cores in (2, 64):
-        assert plan.points(registries.benchmarks, lambda word: [word], cores)
+        assert plan.points(registries.benchmarks, Here(count=cores))
 
 
 def test_the_plans_that_make_needs_are_shipped() -> None:

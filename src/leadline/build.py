@@ -19,8 +19,9 @@ from leadline.errors import LeadlineError
 from leadline.mpi.library import Mpi
 from leadline.paths import native_dir, state_dir
 
-BENCH, MOCK = "leadline-bench", "leadline-mock"
-MOCK_SETTINGS = ["-DLEADLINE_BACKEND=mock"]
+BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
+LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
+LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]
 FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
@@ -40,13 +41,18 @@ def build(mpi: Mpi, name: str = BENCH, *options: str) -> Path:
 
 def build_mock() -> Path:
     """The same program without MPI: it describes the benchmarks and the machine, and runs one rank."""
-    return _built(MOCK, "mock", MOCK_SETTINGS)
+    return _built(MOCK, LOCAL, LOCAL_SETTINGS)
+
+
+def build_sim() -> Path:
+    """The same program on described machines: it simulates the ranks."""
+    return _built(SIM, LOCAL, LOCAL_SETTINGS)
 
 
 def is_built(mpi: Mpi | None) -> bool:
     """Whether `build(mpi)`, or `build_mock()` for None, would return at once."""
     if mpi is None:
-        return _program(MOCK, _directory("mock", MOCK_SETTINGS)).is_file()
+        return _program(MOCK, _directory(LOCAL, LOCAL_SETTINGS)).is_file()
     return _program(BENCH, _directory(mpi.id, _settings(mpi))).is_file()
 
 
@@ -77,7 +83,7 @@ def _built(name: str, label: str, settings: list[str]) -> Path:
                 if wanted == program:  # else a source changed meanwhile: what was built is of neither
                     _keep(directory / "bin" / name, program)
     except OSError as problem:
-        raise LeadlineError(f"cannot build {name} for {label}: {problem}") from problem
+        raise LeadlineError(f"cannot build {_called(name, label)}: {problem}") from problem
     return program
 
 
@@ -150,14 +156,19 @@ def _configure_and_build(program: str, label: str, directory: Path, settings: li
             if ended.returncode != 0:
                 raise LeadlineError(_failure(program, label, log))
     if not (directory / "bin" / program).is_file():
-        raise LeadlineError(f"building {program} for {label} gave no {program}; see {log}")
+        raise LeadlineError(f"building {_called(program, label)} gave no {program}; see {log}")
 
 
 def _failure(program: str, label: str, log: Path) -> str:
     """One sentence: what was built, the first error, where the rest is."""
     found = FIRST_ERROR.search(log.read_text(errors="replace"))
     said = f": {found[0].strip()}" if found else ""
-    return f"building {program} for {label} failed{said}; see {log}"
+    return f"building {_called(program, label)} failed{said}; see {log}"
+
+
+def _called(program: str, label: str) -> str:
+    """A program by name, with the MPI that it is built for."""
+    return program if label == LOCAL else f"{program} for {label}"
 
 
 @contextmanager

@@ -33,13 +33,17 @@ FIELDS: dict[str, Field] = {
     "metric": Field(pl.String, "what was measured; empty where the point was not run"),
     "unit": Field(pl.String, "SI unit of the samples: s, B/s, 1/s or 1"),
     "better": Field(pl.String, "lower or higher: which way is good"),
-    "mpi": Field(pl.String, "identity of the MPI, e.g. openmpi-4.1.4"),
-    "stack": Field(pl.String, "transports asked for, in the plan's words; default: the library's choice"),
+    "mpi": Field(pl.String, "identity of the MPI, e.g. openmpi-4.1.4; name of the machine where simulated"),
+    "stack": Field(
+        pl.String, "transports (where simulated: network) asked for, in the plan's words; default: any"
+    ),
     "protocol": Field(pl.String, "default, eager or rendezvous: what was forced"),
     "placement": Field(pl.String, "where the ranks were put: core-group, sockets, nodes, or default"),
     "ranks": Field(pl.Int64, "number of ranks of the launch"),
+    "mapping": Field(pl.String, "which rank sat where on a described machine; null on real ones"),
+    "partition": Field(pl.Int64, "ranks of the part of a described machine; null on real ones"),
     "oversubscribed": Field(pl.Boolean, "more ranks than cores"),
-    "transport": Field(pl.String, "what the library says that it used"),
+    "transport": Field(pl.String, "what the library says that it used; the networks that answered"),
     "binding": Field(pl.String, "host:core of each rank, as hwloc saw it from inside"),
     "launch": Field(pl.Int64, "ordinal of the launch in its run, from 0"),
     "status": Field(pl.String, "ok, skipped (could not be asked here) or failed"),
@@ -59,6 +63,9 @@ FIELDS: dict[str, Field] = {
 
 # What tells one series of launches from another, beside the coordinates of the point.
 KEYS = ["run", "source", "benchmark", "metric", "mpi", "stack", "protocol", "placement", "ranks"]
+KEYS += ["mapping", "partition"]  # null where the machine is real
+# Fields that came later than the first records, which are read as if they were null there.
+LATER = ("mapping", "partition")
 
 
 def schema() -> dict[str, Any]:

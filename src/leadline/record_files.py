@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from leadline.errors import LeadlineError
-from leadline.record import FIELDS, FORMAT, KEYS, frame
+from leadline.record import FIELDS, FORMAT, KEYS, LATER, frame, point_columns
 
 FORMAT_KEY, PROVENANCE_KEY, PLAN_KEY = "leadline.format", "leadline.provenance", "leadline.plan"
 
@@ -130,6 +130,8 @@ def read_parquet(path: Path) -> pl.DataFrame:
         table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as problem:
         raise LeadlineError(f"{path} is a damaged Parquet file: {_first_line(problem)}") from problem
+    added = [pl.lit(None, FIELDS[name].type).alias(name) for name in LATER if name not in table.columns]
+    table = table.with_columns(added)
     for name, field in FIELDS.items():
         if name not in table.columns:
             raise LeadlineError(f"{path} is a Parquet file but no record file: it has no column {name!r}")
@@ -137,7 +139,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
             raise LeadlineError(
                 f"{path} is no record file: its column {name!r} is {table.schema[name]}, not {field.type}"
             )
-    return table
+    return table.select(*FIELDS, *point_columns(table)) if added else table
 
 
 def parquet_metadata(path: Path) -> dict[str, str]:

@@ -47,6 +47,19 @@ class Benchmark:
     metrics: tuple[Metric, ...]
 
 
+@dataclass(frozen=True)
+class Situation:
+    """What the default values of sweeps may depend on.
+
+    `per_node` is how many ranks a node has seats for (None: for all of them), `hops` how far apart the
+    farthest nodes are; 0 where the machine tells no hops.
+    """
+
+    ranks: int = 2
+    per_node: int | None = None
+    hops: int = 0
+
+
 def parse(described: list[dict[str, Any]]) -> dict[str, Benchmark]:
     """The registry from the list that `leadline-mock --describe` prints."""
     return {
@@ -66,17 +79,22 @@ def parse(described: list[dict[str, Any]]) -> dict[str, Benchmark]:
 
 
 @cache
-def benchmarks(ranks: int = 2) -> dict[str, Benchmark]:
-    """Every benchmark by name; the default values of sweeps are those for `ranks` ranks.
+def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
+    """Every benchmark by name; the default values of sweeps are those for the situation.
 
     Raises LeadlineError when the native code cannot be built or does not describe itself.
     """
     from leadline.build import build_mock  # noqa: PLC0415  (asks for a compiler only when it is needed)
 
     program = build_mock()
+    asked = {
+        "--ranks": situation.ranks,
+        "--per-node": situation.per_node or situation.ranks,
+        "--hops": situation.hops,
+    }
     try:
         answer = subprocess.run(
-            [program, "--describe", "--ranks", str(ranks)],
+            [program, "--describe", *(str(word) for option in asked.items() for word in option)],
             check=True,
             capture_output=True,
             text=True,

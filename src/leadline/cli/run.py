@@ -68,14 +68,14 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     from leadline.campaign import Campaign  # noqa: PLC0415
     from leadline.execute import RealExecutor, identities, scratch  # noqa: PLC0415
     from leadline.mpi.discover import find  # noqa: PLC0415
-    from leadline.plan import Plan  # noqa: PLC0415
+    from leadline.plan import Here, Plan  # noqa: PLC0415
     from leadline.store import Store  # noqa: PLC0415
     from leadline.topology import usable_cores  # noqa: PLC0415
 
     with working("looking at the plan and the machine"):
         plan = Plan.load(plan_path, registry.benchmarks)
         known = find()
-        points = plan.points(registry.benchmarks, lambda word: identities(word, known), usable_cores())
+        points = plan.points(registry.benchmarks, Here(lambda word: identities(word, known), usable_cores()))
     named = {point.mpi for point in points}
     mpis = {mpi.id: mpi for mpi in known if mpi.id in named}
     if resume:

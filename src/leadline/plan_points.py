@@ -1,0 +1,122 @@
+"""Points of a plan, and where they are run: what a plan's words mean on this machine or a described one."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from leadline.errors import UsageError
+from leadline.plan_settings import Launches, Settings
+from leadline.plan_values import Value
+from leadline.record_files import PointKey, point_key
+from leadline.registry import Situation
+from leadline.units import format_bytes
+
+
+class Site(Protocol):
+    """Where the points of a plan are run."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether a point that two measurements ask for is a mistake."""
+
+    def settings(self, asked: Settings) -> Settings:
+        """What of a plan's settings holds here; UsageError for what cannot."""
+
+    def mpis(self, word: str) -> Sequence[str]:
+        """The identities that a plan's word for MPIs means."""
+
+    def cores(self, partition: int | None) -> int:
+        """How many ranks "cores" is."""
+
+    def situation(self, ranks: int, partition: int | None) -> Situation:
+        """What the default values of sweeps may depend on."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """This machine.
+
+    `resolve` turns a word for MPIs ("found", a family, an identity) into identities; `count` is how many
+    ranks "cores" is, by default those that this process may use.
+    """
+
+    resolve: Callable[[str], Sequence[str]] = lambda mpi: [mpi]
+    count: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    strict: ClassVar[bool] = True
+
+    def settings(self, asked: Settings) -> Settings:
+        """All of them, but those of described machines."""
+        if asked.mapping or asked.partition:
+            key = "mapping" if asked.mapping else "partition"
+            raise UsageError(f"{key}: only a described machine has one; name it with --on")
+        return asked
+
+    def mpis(self, word: str) -> Sequence[str]:
+        """The libraries found here."""
+        return self.resolve(word)
+
+    def cores(self, partition: int | None) -> int:
+        """Those of this machine."""
+        return self.count
+
+    def situation(self, ranks: int, partition: int | None) -> Situation:
+        """One node, as far as anybody knows before the ranks are started."""
+        return Situation(ranks)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One benchmark at one value of each of its sweeps, in one kind of launch."""
+
+    benchmark: str
+    values: Mapping[str, Value]
+    mpi: str
+    stack: str
+    protocol: str
+    placement: str
+    ranks: int
+    oversubscribe: bool
+    hosts: tuple[str, ...]
+    agent: str | None
+    launcher: str
+    tolerance: float
+    launches: Launches
+    point_time: float
+    point_limit: float
+    time: float | None  # s, for all launches of all points of its measurement; None: no share of its own
+    measure: int  # which measurement of the plan it belongs to
+    headline: bool  # taken over many short launches
+    mapping: str | None = None  # which rank sits where, on a described machine
+    partition: int | None = None  # ranks of the part of a described machine that is used
+
+    @property
+    def shmem(self) -> bool:
+        """Whether the point uses OpenSHMEM, which changes how the library must be set for a launch."""
+        return any(str(value).endswith("-shmem") for value in self.values.values())
+
+    @property
+    def launch_key(self) -> tuple[object, ...]:
+        """What must be the same in two points for them to share a launch."""
+        return (
+            *(self.mpi, self.stack, self.protocol, self.placement),
+            *(self.ranks, self.oversubscribe, self.hosts, self.agent, self.launcher),
+            *(self.shmem, self.mapping, self.partition),
+        )
+
+    @property
+    def key(self) -> PointKey:
+        """What tells this point's records from those of others (`leadline.record_files.point_key`)."""
+        return point_key({**vars(self), **self.values}, self.values)
+
+    def describe(self) -> str:
+        """The point in a few words: "pingpong bytes=8 B buffers=reused, openmpi-4.1.4, 2 ranks"."""
+        values = [
+            f"{name}={format_bytes(value) if name == 'bytes' and isinstance(value, int) else value}"
+            for name, value in self.values.items()
+        ]
+        axes = [each for each in (self.stack, self.protocol, self.placement) if each != "default"]
+        where = [f"{self.ranks} ranks"]
+        if self.partition is not None:
+            where = [f"{self.ranks} ranks of {self.partition}", f"mapping {self.mapping}"]
+        return ", ".join([" ".join([self.benchmark, *values]), self.mpi, *axes, *where])
