@@ -1,0 +1,172 @@
+#include "machine/mapping.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string_view>
+
+namespace leadline::machine {
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument("mapping: " + problem); }
+
+// Letters of so many axes, and T for the core.
+std::string letters_of(std::size_t axes) {
+    constexpr std::string_view names = "XYZABCDEFGHIJKLMNOPQRS";
+    if (axes > names.size()) refuse("there are letters for 22 axes, but got " + std::to_string(axes));
+    return std::string(names.substr(0, axes)) + "T";
+}
+
+void check_order(const std::string& order, const std::string& letters) {
+    const std::string expected = ": an order here is of the letters " + letters;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::string letter(1, order[i]);
+        if (letters.find(order[i]) == std::string::npos)
+            refuse("\"" + order + "\" has an unknown letter " + letter + expected);
+        if (order.find(order[i]) != i)
+            refuse("\"" + order + "\" has the letter " + letter + " twice" + expected);
+    }
+    for (const char letter : letters)
+        if (order.find(letter) == std::string::npos)
+            refuse("\"" + order + "\" lacks the letter " + std::string(1, letter) + expected);
+}
+
+std::vector<Seat> in_order(const std::string& order, const Topology& topology, int per_node, int ranks) {
+    std::vector<int> lengths = topology.axes();
+    const std::string letters = letters_of(lengths.size());
+    check_order(order, letters);
+    lengths.push_back(per_node);
+    std::vector<std::size_t> axes;  // the axis of each letter of the order; the last is T
+    for (const char letter : order) axes.push_back(letters.find(letter));
+    std::vector<int> at(lengths.size(), 0);  // of each axis, then the core
+    std::vector<Seat> seats;
+    seats.reserve(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+        seats.push_back({topology.node_at(at), at.back()});
+        for (const std::size_t axis : axes) {
+            if (++at[axis] < lengths[axis]) break;
+            at[axis] = 0;
+        }
+    }
+    return seats;
+}
+
+template <class T>
+bool read_number(std::string_view& text, T& to) {
+    const auto start = text.find_first_not_of(" \t\r");
+    if (start == std::string_view::npos) return false;
+    const auto [end, error] = std::from_chars(text.data() + start, text.data() + text.size(), to);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc{};
+}
+
+// Of 0 .. bound - 1, each as likely: the generator's last, incomplete round of `bound` is thrown away.
+// Libraries differ in their own distributions, and a seed must mean the same everywhere.
+std::uint64_t draw(std::mt19937_64& random, std::uint64_t bound) {
+    const std::uint64_t uneven = (std::numeric_limits<std::uint64_t>::max() % bound + 1) % bound;
+    const std::uint64_t last = std::numeric_limits<std::uint64_t>::max() - uneven;
+    for (;;) {
+        const std::uint64_t value = random();
+        if (value <= last) return value % bound;
+    }
+}
+
+// Fisher and Yates, from the front: the first ranks sit where they do whatever the number of ranks.
+std::vector<Seat> at_random(std::string_view seed, const Topology& topology, int per_node, int ranks) {
+    std::uint64_t start = 0;
+    const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), start);
+    if (error != std::errc{} || end != seed.data() + seed.size())
+        refuse("random:SEED has a whole number for its seed, but got \"" + std::string(seed) + "\"");
+    std::mt19937_64 random(start);
+    std::vector<Seat> seats;
+    seats.reserve(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(per_node));
+    for (int node = 0; node < topology.nodes(); ++node)
+        for (int core = 0; core < per_node; ++core) seats.push_back({node, core});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(ranks); ++i)
+        std::swap(seats[i], seats[i + draw(random, seats.size() - i)]);
+    seats.resize(static_cast<std::size_t>(ranks));
+    return seats;
+}
+
+// A file of seats, line by line, so that whatever is wrong is told with its line.
+class SeatFile {
+public:
+    SeatFile(const std::string& path, const Topology& topology, int per_node)
+        : path_(path),
+          file_(path),
+          topology_(topology),
+          lengths_(topology.axes()),
+          letters_(letters_of(lengths_.size())),
+          cores_(per_node),
+          taken_(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(per_node), 0) {
+        if (!file_) refuse("cannot read " + path);
+        lengths_.push_back(per_node);
+    }
+
+    std::vector<Seat> read(int ranks) {
+        std::vector<Seat> seats;
+        seats.reserve(static_cast<std::size_t>(ranks));
+        std::string text;
+        for (line_ = 1; line_ <= ranks; ++line_) {
+            if (!std::getline(file_, text))
+                refuse(path_ + " ends after " + std::to_string(line_ - 1) + " lines, but there are " +
+                       std::to_string(ranks) + " ranks");
+            seats.push_back(parse(text));
+        }
+        return seats;
+    }
+
+private:
+    [[noreturn]] void wrong(const std::string& problem) const {
+        refuse(path_ + ", line " + std::to_string(line_) + ": " + problem);
+    }
+
+    Seat parse(const std::string& text) {
+        std::string_view rest = text;
+        at_.assign(lengths_.size(), 0);
+        bool right = true;
+        for (int& number : at_) right = right && read_number(rest, number);
+        if (!right || rest.find_first_not_of(" \t\r") != std::string_view::npos)
+            wrong("a seat is " + std::to_string(at_.size()) + " whole numbers (" + letters_ +
+                  "), but got \"" + text + "\"");
+        for (std::size_t i = 0; i < at_.size(); ++i)
+            if (at_[i] < 0 || at_[i] >= lengths_[i])
+                wrong(std::string(1, letters_[i]) + " is of 0 to " + std::to_string(lengths_[i] - 1) +
+                      ", but got " + std::to_string(at_[i]));
+        const Seat seat{topology_.node_at(at_), at_.back()};
+        int& taken = taken_[static_cast<std::size_t>(seat.node) * static_cast<std::size_t>(cores_) +
+                            static_cast<std::size_t>(seat.core)];
+        if (taken != 0) wrong("this seat is taken by line " + std::to_string(taken) + " already");
+        taken = line_;
+        return seat;
+    }
+
+    std::string path_;
+    std::ifstream file_;
+    const Topology& topology_;
+    std::vector<int> lengths_;
+    std::string letters_;
+    int cores_;
+    std::vector<int> taken_;  // by which line; 0: free
+    std::vector<int> at_;
+    int line_ = 0;
+};
+
+}  // namespace
+
+std::vector<Seat> make_mapping(const std::string& how, const Topology& topology, int per_node, int ranks) {
+    constexpr std::string_view random = "random:", file = "file:";
+    if (per_node < 1) refuse("a node has 1 rank or more, but got " + std::to_string(per_node));
+    if (ranks < 1) refuse("there is 1 rank or more, but got " + std::to_string(ranks));
+    if (ranks > static_cast<std::int64_t>(topology.nodes()) * per_node)
+        refuse(std::to_string(ranks) + " ranks do not fit on " + std::to_string(topology.nodes()) +
+               " nodes with " + std::to_string(per_node) + " each");
+    if (how.starts_with(random))
+        return at_random(std::string_view(how).substr(random.size()), topology, per_node, ranks);
+    if (how.starts_with(file)) return SeatFile(how.substr(file.size()), topology, per_node).read(ranks);
+    return in_order(how, topology, per_node, ranks);
+}
+
+}  // namespace leadline::machine

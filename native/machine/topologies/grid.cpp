@@ -1,0 +1,211 @@
+// Node (x, y, z) of a shape [X, Y, Z] is (x * Y + y) * Z + z. Its ports are node * 2 * axes + 2 * axis for
+// the way of growing coordinates and the next number for the other way; each is the link that leaves by it.
+// At the end of a line, and on an axis of length 1, a port has no cable and width 0.
+//
+// A route goes axis by axis, each the shorter way round. Where both ways are as long, a source whose
+// coordinates have an even sum goes the growing way and the others the other way, so that both are loaded
+// alike. A ring of two nodes has two cables, which the same rule shares out; adaptive routing may take
+// either.
+#include "machine/topologies/grid.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "machine/topologies/parts.hpp"
+
+namespace leadline::machine {
+namespace {
+
+constexpr std::size_t most_axes = 6;  // of any machine built so far (Tofu); 720 orders of axes
+
+struct Axis {
+    int length = 1;
+    Divider stride;  // from a node to its neighbour on this axis
+};
+
+// A route's part on one axis.
+struct Leg {
+    int axis = 0;
+    int at = 0;     // coordinate where it begins
+    int to = 0;     // and ends
+    int steps = 0;  // links
+    bool grows = true;
+};
+
+struct Legs {
+    std::array<Leg, most_axes> all;
+    int count = 0;
+    int sum = 0;  // of the source's coordinates
+};
+
+class Grid final : public Topology {
+public:
+    Grid(const std::vector<int>& shape, bool wrap)
+        : shape_(shape),
+          wrap_(wrap),
+          ports_(2 * static_cast<int>(shape.size())),
+          nodes_(product(shape, "nodes")),
+          links_(count_links({static_cast<std::int64_t>(nodes_) * ports_})) {
+        int stride = nodes_;
+        for (const int length : shape) axes_.push_back({length, Divider(stride /= length)});
+    }
+
+    [[nodiscard]] int nodes() const override { return nodes_; }
+    [[nodiscard]] Link links() const override { return links_; }
+    [[nodiscard]] std::vector<int> axes() const override { return shape_; }
+
+    [[nodiscard]] int hops(int from, int to) const override {
+        int sum = 0;
+        for (const Axis& axis : axes_) {
+            const int at = take(axis, from), goal = take(axis, to);
+            const int line = std::abs(goal - at);
+            sum += wrap_ ? std::min(line, axis.length - line) : line;
+        }
+        return sum;
+    }
+
+    [[nodiscard]] int diameter() const override {
+        int sum = 0;
+        for (const int length : shape_) sum += wrap_ ? length / 2 : length - 1;
+        return sum;
+    }
+
+    [[nodiscard]] double width(Link link) const override {
+        const auto [from, to] = ends(link);
+        return from == to ? 0 : 1;
+    }
+
+    [[nodiscard]] std::pair<int, int> ends(Link link) const override {
+        const int node = link / ports_, port = link % ports_;
+        auto at = coordinates(node);
+        const auto axis = static_cast<std::size_t>(port / 2);
+        const int length = shape_[axis];
+        const int next = at[axis] + (port % 2 == 0 ? 1 : -1);
+        if (!wrap_ && (next < 0 || next == length)) return {node, node};
+        at[axis] = (next + length) % length;
+        return {node, node_at(at)};
+    }
+
+    // The orders of the axes on which there is a way to go; twice as many where one of them has two cables.
+    [[nodiscard]] int variants(int from, int to) const override {
+        const Legs legs = plan(from, to);
+        return orders(legs.count) * (twofold(legs) ? 2 : 1);
+    }
+
+    void route(int from, int to, int variant, std::vector<Link>& route) const override {
+        Legs legs = plan(from, to);
+        if (variant != 0) choose(legs, variant);
+        for (int i = 0; i < legs.count; ++i) {
+            const Leg& leg = legs.all[static_cast<std::size_t>(i)];
+            walk(from, leg, route);
+            from += (leg.to - leg.at) * axis_of(leg).stride.by();
+        }
+    }
+
+    [[nodiscard]] std::vector<int> coordinates(int node) const override {
+        std::vector<int> at;
+        at.reserve(axes_.size());
+        for (const Axis& axis : axes_) at.push_back(take(axis, node));
+        return at;
+    }
+
+    [[nodiscard]] int node_at(const std::vector<int>& coordinates) const override {
+        int node = 0;
+        for (std::size_t i = 0; i < axes_.size(); ++i) node += coordinates[i] * axes_[i].stride.by();
+        return node;
+    }
+
+private:
+    // The coordinate on an axis; what is left of the node's number is for the axes after it.
+    static int take(const Axis& axis, int& node) {
+        const int at = axis.stride.quotient(node);
+        node -= at * axis.stride.by();
+        return at;
+    }
+
+    static int orders(int axes) {
+        int all = 1;
+        for (int i = 2; i <= axes; ++i) all *= i;
+        return all;
+    }
+
+    [[nodiscard]] const Axis& axis_of(const Leg& leg) const {
+        return axes_[static_cast<std::size_t>(leg.axis)];
+    }
+    [[nodiscard]] bool two_cables(const Leg& leg) const { return wrap_ && axis_of(leg).length == 2; }
+    [[nodiscard]] bool twofold(const Legs& legs) const {
+        return std::any_of(legs.all.begin(), legs.all.begin() + legs.count,
+                           [&](const Leg& leg) { return two_cables(leg); });
+    }
+
+    [[nodiscard]] Legs plan(int from, int to) const {
+        Legs legs;
+        for (std::size_t i = 0; i < axes_.size(); ++i) {
+            const int at = take(axes_[i], from), goal = take(axes_[i], to);
+            legs.sum += at;
+            if (at != goal)
+                legs.all[static_cast<std::size_t>(legs.count++)] = {static_cast<int>(i), at, goal, 0, true};
+        }
+        for (int i = 0; i < legs.count; ++i) aim(legs.all[static_cast<std::size_t>(i)], legs.sum % 2 == 0);
+        return legs;
+    }
+
+    // The shorter way of a leg.
+    void aim(Leg& leg, bool even) const {
+        const int line = leg.to - leg.at;
+        leg.grows = line > 0;
+        leg.steps = std::abs(line);
+        if (!wrap_) return;
+        const int other = axis_of(leg).length - leg.steps;
+        if (other == leg.steps) leg.grows = even;
+        if (other >= leg.steps) return;
+        leg.grows = !leg.grows;
+        leg.steps = other;
+    }
+
+    // Puts the legs in the order of a variant, counted as words in a dictionary are; in the second half of
+    // the variants, rings of two take their other cable.
+    void choose(Legs& legs, int variant) const {
+        int left = orders(legs.count);
+        if (variant >= left) {
+            variant -= left;
+            for (Leg& leg : legs.all)
+                if (two_cables(leg)) leg.grows = !leg.grows;
+        }
+        for (int i = 0; i + 1 < legs.count; ++i) {
+            left /= legs.count - i;
+            const auto first = legs.all.begin() + i, chosen = first + variant / left;
+            variant %= left;
+            std::rotate(first, chosen, chosen + 1);
+        }
+    }
+
+    void walk(int node, const Leg& leg, std::vector<Link>& route) const {
+        const Axis& axis = axis_of(leg);
+        Link link = node * ports_ + 2 * leg.axis + (leg.grows ? 0 : 1);
+        const Link step = axis.stride.by() * ports_ * (leg.grows ? 1 : -1);
+        const Link around = step * (axis.length - 1);
+        // Links until the wrap is passed: after it, the next node is on the other end of the axis.
+        int until = leg.grows ? axis.length - leg.at : leg.at + 1;
+        for (int i = 0; i < leg.steps; ++i) {
+            route.push_back(link);
+            link += --until == 0 ? -around : step;
+        }
+    }
+
+    std::vector<int> shape_;
+    bool wrap_;
+    int ports_;  // of a node
+    int nodes_;
+    Link links_;
+    std::vector<Axis> axes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Topology> make_grid(const nlohmann::json& description, bool wrap) {
+    return std::make_unique<Grid>(read_counts(description, "shape", most_axes), wrap);
+}
+
+}  // namespace leadline::machine

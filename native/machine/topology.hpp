@@ -1,0 +1,64 @@
+// How nodes are joined: links, hops, routes. One file a topology in topologies/, which enters itself.
+//
+// Nodes are 0 .. nodes() - 1. A link is one direction of a cable (or of a switch port), numbered
+// 0 .. links() - 1. A route is the links that a message passes, in order, from the sending node's own output
+// to the receiving node's own input; a node reaches itself without any. Processes are no concern of a
+// topology: which rank sits where is a Mapping.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leadline::machine {
+
+using Link = std::int32_t;
+
+class Topology {
+public:
+    Topology() = default;
+    Topology(const Topology&) = delete;
+    Topology& operator=(const Topology&) = delete;
+    virtual ~Topology() = default;
+
+    [[nodiscard]] virtual int nodes() const = 0;
+    [[nodiscard]] virtual Link links() const = 0;
+    // Links on the shortest route.
+    [[nodiscard]] virtual int hops(int from, int to) const = 0;
+    // The most hops between any two nodes.
+    [[nodiscard]] virtual int diameter() const = 0;
+    // A link's capacity as a multiple of the machine's link rate (a tapered or a doubled link); 0 for a
+    // number of a port without a cable, which no route has.
+    [[nodiscard]] virtual double width(Link) const { return 1; }
+    // Where a link begins and ends: a node's number, or nodes() and more for a switch.
+    [[nodiscard]] virtual std::pair<int, int> ends(Link link) const = 0;
+    // In how many ways a message may travel. Variant 0 is the deterministic route; an adaptive network
+    // chooses among all of them by their loads.
+    [[nodiscard]] virtual int variants(int, int) const { return 1; }
+    // Appends the links of one variant to `route`.
+    virtual void route(int from, int to, int variant, std::vector<Link>& route) const = 0;
+    // Coordinates of a node, slowest first where there is an order; their number is that of axes().
+    [[nodiscard]] virtual std::vector<int> coordinates(int node) const = 0;
+    // The node that has them; what stands behind the last axis is not looked at.
+    [[nodiscard]] virtual int node_at(const std::vector<int>& coordinates) const = 0;
+    // Length of each axis: X, Y, Z, ... of a torus; one axis of all nodes where there is no grid.
+    [[nodiscard]] virtual std::vector<int> axes() const = 0;
+};
+
+// A topology of a kind ("torus", "mesh", "fat-tree", "dragonfly", "single") from its table of the machine
+// description. Throws std::invalid_argument with a sentence for what it cannot be.
+std::unique_ptr<Topology> make_topology(const nlohmann::json& description);
+
+// Entered once by each file of topologies/.
+class TopologyKind {
+public:
+    using Make = std::unique_ptr<Topology> (*)(const nlohmann::json&);
+    TopologyKind(std::string_view kind, Make make);
+};
+std::vector<std::string> topology_kinds();
+
+}  // namespace leadline::machine
