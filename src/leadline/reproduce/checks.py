@@ -1,0 +1,49 @@
+"""How each claim is computed: the functions of a paper's file, found by the claim that they name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import cleandoc
+
+from leadline.errors import LeadlineError
+from leadline.reproduce.results import Results
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a property came to: whether it holds, the number that decides it, and that number in words."""
+
+    holds: bool
+    value: float
+    says: str
+
+
+Check = Callable[[Results], float | Shape]
+
+_CHECKS: dict[str, Check] = {}
+
+
+def claim(identity: str) -> Callable[[Check], Check]:
+    """Enter a function under its claim.
+
+    It gives the value in SI units, or a Shape for a property; its docstring says how it is computed and is
+    printed beside the value.
+    """
+
+    def enter(check: Check) -> Check:
+        if _CHECKS.setdefault(identity, check) is not check:
+            raise LeadlineError(f"the claim {identity} has two functions")
+        return check
+
+    return enter
+
+
+def checks(paper: str) -> Mapping[str, Check]:
+    """The functions of a paper's claims: those of the file here that has its name."""
+    import_module(f"{__package__}.{paper}")
+    return {name: check for name, check in _CHECKS.items() if name.startswith(f"{paper}.")}
+
+
+def how(check: Check) -> str:
+    """How a claim is computed, in a sentence or two."""
+    return " ".join(cleandoc(check.__doc__ or "").split())
