@@ -7,15 +7,14 @@ from typing import Any
 
 from leadline import plan_text
 from leadline.errors import UsageError
-from leadline.machine import partitions
 from leadline.machine.files import find
+from leadline.machine.partitions import KINDS, Topology
 from leadline.machine.schema import ABOUT, PARTS, TOP, TOPOLOGIES, Part
 from leadline.machine.values import Number, Read, number, part
 from leadline.plan_text import Table
 from leadline.plan_values import text, word
 
 Values = Mapping[str, Read]
-Topology = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Machine:
     @property
     def max_nodes(self) -> int:
         """Nodes of the largest partition that may be asked for."""
-        return partitions.most_nodes(self.kind, self._shape())
+        return KINDS[self.kind].most(self._shape())
 
     @property
     def max_ranks(self) -> int:
@@ -70,7 +69,7 @@ class Machine:
                 f"{self.path}: {self.name} has 1 to {self.max_ranks} ranks ({self.max_nodes} nodes of "
                 f"{self.ranks_per_node}), but got {ranks}"
             )
-        return partitions.partition(self.kind, self._shape(), -(-ranks // self.ranks_per_node))
+        return KINDS[self.kind].smallest(self._shape(), -(-ranks // self.ranks_per_node))
 
     def numbers(self) -> list[Number]:
         """Every number of the machine with its source, in the order of the tables."""
@@ -186,6 +185,10 @@ def _read_topology(draft: _Draft, table: Table) -> None:
     for key in TOPOLOGIES[kind].needed:
         if key not in draft.topology:
             raise table.error(f"a topology of kind {kind} needs the key {key!r}")
+    try:
+        KINDS[kind].check(_plains(draft.topology))
+    except UsageError as problem:
+        raise table.error(str(problem), str(problem).partition(":")[0]) from None
 
 
 def _read_part(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> None:

@@ -37,18 +37,18 @@ def _factor(value: Any) -> float:
     return float(value)
 
 
-def _share(value: Any) -> float:
-    """A part of the whole, more than nothing."""
-    if not 0 < (found := _factor(value)) <= 1:
-        raise UsageError(f"this is more than 0 and at most 1, but got {value!r}")
-    return found
-
-
 def _shape(value: Any) -> tuple[int, ...]:
     """The lengths of a grid's axes."""
     if not isinstance(value, list) or not value:
         raise UsageError(f"a shape is a list of lengths like [32, 32, 32], but got {value!r}")
     return tuple(_whole(length) for length in value)
+
+
+def _widths(value: Any) -> tuple[float, ...]:
+    """Capacities as multiples of the link rate, one for each level."""
+    if not isinstance(value, list) or not value or not all(_factor(width) for width in value):
+        raise UsageError(f"widths are a list of numbers above 0 like [1, 2], but got {value!r}")
+    return tuple(_factor(width) for width in value)
 
 
 TIME = Kind(parse_time, "s")
@@ -57,8 +57,8 @@ FLOPS = Kind(parse_flops, "flop/s")
 BYTES = Kind(parse_bytes, "B")
 COUNT = Kind(_whole, "1")
 FACTOR = Kind(_factor, "1")
-SHARE = Kind(_share, "1")
 SHAPE = Kind(_shape, "1")
+WIDTHS = Kind(_widths, "1")
 FLAG = Kind(flag, number=False)
 WORD = Kind(text, number=False)
 
@@ -146,5 +146,20 @@ _GRID = Part({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT}, needed=("s
 TOPOLOGIES: dict[str, Part] = {
     "torus": _GRID,
     "mesh": Part({"shape": SHAPE, "largest": SHAPE}, needed=("shape",)),
+    "fat-tree": Part(
+        {"arity": SHAPE, "up": SHAPE, "width": WIDTHS, "nodes": COUNT},
+        needed=("arity",),
+    ),
+    "dragonfly": Part(
+        {
+            "groups": COUNT,
+            "routers": COUNT,
+            "nodes": COUNT,
+            "links": COUNT,
+            "local": FACTOR,
+            "global": FACTOR,
+        },
+        needed=("groups", "routers", "nodes", "links"),
+    ),
     "single": Part({}),
 }
