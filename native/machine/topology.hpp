@@ -27,7 +27,7 @@ public:
 
     [[nodiscard]] virtual int nodes() const = 0;
     [[nodiscard]] virtual Link links() const = 0;
-    // Links on the shortest route.
+    // Links on the minimal route, which is the shortest (on a dragonfly, of those that leave a group once).
     [[nodiscard]] virtual int hops(int from, int to) const = 0;
     // The most hops between any two nodes.
     [[nodiscard]] virtual int diameter() const = 0;

@@ -1,5 +1,6 @@
 #include "machine/topologies/parts.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -12,6 +13,8 @@ using nlohmann::json;
 bool is_count(const json& value) {
     return value.is_number_integer() && value >= 1 && value <= std::numeric_limits<std::int32_t>::max();
 }
+
+bool is_width(const json& value) { return value.is_number() && value.get<double>() > 0; }
 
 const json& at(const json& from, const char* key, const std::string& what) {
     if (!from.contains(key)) refuse_topology(std::string(key) + " is " + what + ", but is missing");
@@ -32,18 +35,27 @@ int read_count(const json& from, const char* key) {
 std::vector<int> read_counts(const json& from, const char* key, std::size_t most) {
     const std::string what = "a list of 1 to " + std::to_string(most) + " whole numbers of 1 or more";
     const json& value = at(from, key, what);
-    bool right = value.is_array() && !value.empty() && value.size() <= most;
-    for (std::size_t i = 0; right && i < value.size(); ++i) right = is_count(value[i]);
-    if (!right) refuse_topology(std::string(key) + " is " + what + ", but got " + value.dump());
+    if (!value.is_array() || value.empty() || value.size() > most ||
+        !std::all_of(value.begin(), value.end(), is_count))
+        refuse_topology(std::string(key) + " is " + what + ", but got " + value.dump());
     return value.get<std::vector<int>>();
 }
 
 double read_width(const json& from, const char* key) {
     if (!from.contains(key)) return 1;
     const json& value = from.at(key);
-    if (!value.is_number() || value.get<double>() <= 0)
+    if (!is_width(value))
         refuse_topology(std::string(key) + " is a number of more than 0, but got " + value.dump());
     return value.get<double>();
+}
+
+std::vector<double> read_widths(const json& from, const char* key, std::size_t count) {
+    if (!from.contains(key)) return std::vector<double>(count, 1);
+    const json& value = from.at(key);
+    if (!value.is_array() || value.size() != count || !std::all_of(value.begin(), value.end(), is_width))
+        refuse_topology(std::string(key) + " is a list of " + std::to_string(count) +
+                        " numbers of more than 0, but got " + value.dump());
+    return value.get<std::vector<double>>();
 }
 
 int product(const std::vector<int>& factors, const char* what) {

@@ -18,6 +18,8 @@ int read_count(const nlohmann::json& from, const char* key);
 std::vector<int> read_counts(const nlohmann::json& from, const char* key, std::size_t most);
 // A capacity as a multiple of the link rate, more than 0; 1 where the key is missing.
 double read_width(const nlohmann::json& from, const char* key);
+// A list of exactly so many of them.
+std::vector<double> read_widths(const nlohmann::json& from, const char* key, std::size_t count);
 
 // The product, or a refusal where it is beyond a 32-bit number; `what` says of what.
 int product(const std::vector<int>& factors, const char* what);

@@ -25,6 +25,20 @@ const std::vector<std::string> shapes{
     R"({"kind": "mesh", "shape": [1, 1]})",
     R"({"kind": "mesh", "shape": [2, 5]})",
     R"({"kind": "mesh", "shape": [3, 4, 5]})",
+    R"({"kind": "fat-tree", "arity": [5]})",
+    R"({"kind": "fat-tree", "arity": [4, 3], "nodes": 1})",
+    R"({"kind": "fat-tree", "arity": [4, 3, 2]})",
+    R"({"kind": "fat-tree", "arity": [3, 1, 4], "up": [2, 5]})",
+    R"({"kind": "fat-tree", "arity": [4, 3, 2], "up": [2, 1], "width": [1, 2, 4], "nodes": 17})",
+    R"({"kind": "dragonfly", "groups": 1, "routers": 1, "nodes": 1, "links": 1})",
+    R"({"kind": "dragonfly", "groups": 1, "routers": 1, "nodes": 3, "links": 1})",
+    R"({"kind": "dragonfly", "groups": 1, "routers": 8, "nodes": 2, "links": 1})",
+    R"({"kind": "dragonfly", "groups": 5, "routers": 1, "nodes": 2, "links": 5})",
+    R"({"kind": "dragonfly", "groups": 9, "routers": 4, "nodes": 2, "links": 2})",
+    R"({"kind": "dragonfly", "groups": 3, "routers": 4, "nodes": 2, "links": 2, "local": 2, "global": 0.5})",
+    R"({"kind": "dragonfly", "groups": 4, "routers": 5, "nodes": 2, "links": 2})",
+    R"({"kind": "dragonfly", "groups": 2, "routers": 3, "nodes": 3, "links": 4})",
+    R"({"kind": "dragonfly", "groups": 7, "routers": 4, "nodes": 1, "links": 3})",
 };
 
 using Route = std::vector<Link>;
@@ -79,8 +93,10 @@ TEST_P(TopologyContract, TheFirstVariantHasAsManyLinksAsThereAreHops) {
     });
 }
 
-// Hops are the distance that a breadth-first search over all cables finds: no way is shorter.
+// Hops are the distance that a breadth-first search over all cables finds: no way is shorter. Not so on a
+// dragonfly, where two cables between groups may save the ways within them: minimal means one.
 TEST_P(TopologyContract, NoWayIsShorterThanTheHops) {
+    const bool nearest = json::parse(GetParam())["kind"] != "dragonfly";
     std::vector<std::vector<int>> next;
     for (Link link = 0; link < topology->links(); ++link) {
         const auto [from, to] = topology->ends(link);
@@ -97,9 +113,11 @@ TEST_P(TopologyContract, NoWayIsShorterThanTheHops) {
                 distance[static_cast<std::size_t>(to)] = distance[static_cast<std::size_t>(reached[i])] + 1;
                 reached.push_back(to);
             }
-        for (int to = 0; to < topology->nodes(); ++to)
-            ASSERT_EQ(topology->hops(from, to), distance[static_cast<std::size_t>(to)])
-                << from << " to " << to;
+        for (int to = 0; to < topology->nodes(); ++to) {
+            const int shortest = distance[static_cast<std::size_t>(to)], hops = topology->hops(from, to);
+            ASSERT_GE(shortest, 0) << from << " to " << to;
+            ASSERT_TRUE(hops == shortest || (hops > shortest && !nearest)) << from << " to " << to;
+        }
     }
 }
 
@@ -117,6 +135,7 @@ TEST_P(TopologyContract, SomePairIsAsFarApartAsTheDiameterAndNoneFarther) {
 }
 
 TEST_P(TopologyContract, EveryLinkIsOfSomeRouteUnlessItHasNoCable) {
+    if (topology->nodes() == 1) return;  // a node alone may be joined to a switch for nothing
     std::set<Link> used, cabled;
     each_route([&](int, int, int, const Route& links) { used.insert(links.begin(), links.end()); });
     for (Link link = 0; link < topology->links(); ++link)
