@@ -1,0 +1,231 @@
+"""A described machine from a real run: what the simulator must know, each number with its interval.
+
+The engine's model of a message (`native/machine/engine.cpp`) has a cost at each end and a way between.
+Ping-pong tells their sum, overhead how much of it falls to each end, bandwidth the slower end; they are
+fitted together (`_rows`). What else a node has is told by a benchmark of its own (`_node`). What a run lacks
+is not guessed: the machine goes without, and a note says which benchmark would tell it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from leadline.calibrate import _condition, _node, _rows
+from leadline.calibrate._evidence import WHOLE, Evidence, evidence, missing
+from leadline.calibrate._values import Value
+from leadline.calibrate._write import Entry, machine_text, source
+from leadline.errors import LeadlineError
+
+__all__ = ["Calibration", "Value", "calibrate"]
+
+LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
+ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
+
+
+@dataclass
+class Calibration:
+    """The tables of a machine file, and sentences on what the run did not tell."""
+
+    run: str
+    title: str
+    about: str
+    tables: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    rows: dict[str, list[dict[str, Entry]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def toml(self) -> str:
+        """The machine file."""
+        return machine_text({"title": self.title, "about": self.about}, self.run, self.tables, self.rows)
+
+    def numbers(self) -> list[dict[str, Any]]:
+        """Every number with its key, interval and source, as an object each."""
+        named = list(self.tables.items())
+        named += [(f"{name}.{row['name']}", row) for name, rows in self.rows.items() for row in rows]
+        return [
+            {
+                "key": f"{name}.{key}",
+                "value": entry.value,
+                "unit": entry.unit,
+                "low": entry.low,
+                "high": entry.high,
+                "source": source(entry, self.run),
+            }
+            for name, table in named
+            for key, entry in table.items()
+            if isinstance(entry, Value)
+        ]
+
+
+def calibrate(
+    records: pl.DataFrame,
+    provenance: Mapping[str, Any],
+    *,
+    mpi: str | None = None,
+    stack: str | None = None,
+    placement: str | None = None,
+    run: str | None = None,
+) -> Calibration:
+    """The machine that a run's records tell of, under one MPI and stack.
+
+    `placement` is that of the two ranks on one node; core-group is taken where it is not said, else default.
+    Raises UsageError where a choice is needed, LeadlineError where the run lacks what every machine needs.
+    """
+    records = _condition.chosen(records, mpi, stack, run)
+    first = records.row(0, named=True)
+    made = Calibration(
+        run=first["run"],
+        title=f"Calibrated on {first['run']}: {first['mpi']}",
+        about=_about(provenance, first),
+    )
+    near = _condition.within_node(records, placement)
+    far = records.filter(pl.col("placement") == _condition.NODES)
+    if "pingpong" not in far.get_column("benchmark"):
+        far = far.clear()
+    _topology(made, records, bool(far.height))
+    _node_table(made, records, near, provenance)
+    if near.height:
+        _add_path(made, near, "local_protocol" if far.height else "protocol")
+    if far.height:
+        _add_path(made, far, "protocol")
+        _links(made)
+    if not near.height and not far.height:
+        raise LeadlineError(_lacks(sorted(ROW_BENCHMARKS)))
+    if found := _node.noise(records):
+        made.tables["noise"] = dict(found)
+    elif "noise" not in records.get_column("benchmark"):
+        made.notes.append(_lacks(["noise"], "detours of the cores"))
+    return made
+
+
+def _about(provenance: Mapping[str, Any], first: Mapping[str, Any]) -> str:
+    """What was measured, where and when, in a sentence."""
+    machine = provenance.get("machine") or {}
+    where = machine.get("cpu") or "a processor of unknown name"
+    when = str(provenance.get("date", "")).partition("T")[0] or "an unknown day"
+    return (
+        f"{where}, {first['mpi']} over {first['transport'] or first['stack']}, measured on {when}. "
+        "Each number has the 95 % interval that launches give."
+    )
+
+
+def _lacks(benchmarks: list[str], what: str = "what a message costs") -> str:
+    """The sentence on what a run does not tell."""
+    return f"this run does not tell {what}: it lacks {' and '.join(benchmarks)}; {_condition.HINT}"
+
+
+def _add_path(made: Calibration, records: pl.DataFrame, table: str) -> None:
+    """The protocol rows of a way, and what its messages share."""
+    if lacking := missing(records):
+        raise LeadlineError(_lacks(lacking))
+    told = evidence(records)
+    path = _rows.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
+    made.rows[table] = [_row(told, path, i) for i in range(len(path.rows))]
+    latency = _shared(told, path, "latency", "s")
+    if "wire" not in path.shared:
+        made.tables["node"]["local_latency"] = latency
+    else:
+        made.tables["links"]["base"] = latency
+        if rate := _rate(path.shared["wire"], told.launches, ("bandwidth", "pingpong")):
+            made.tables["links"]["rate"] = rate
+        if path.shared["message_gap"].value > 0:
+            made.tables["node"]["message_gap"] = _shared(told, path, "message_gap", "s")
+    worst = [f"{name} by {100 * off:.0f} %" for name, off in path.misses.items()]
+    made.notes.append(f"[[{table}]] misses (median over sizes): {', '.join(worst)}")
+
+
+def _shared(told: Evidence, path: _rows.Path, name: str, unit: str) -> Value:
+    """A number that all rows of a way share."""
+    one = path.shared[name]
+    return Value.drawn(one.value, one.draws, told.launches, unit, ROW_BENCHMARKS)
+
+
+def _row(told: Evidence, path: _rows.Path, index: int) -> dict[str, Entry]:
+    """One row of the protocol table."""
+    row, numbers = path.rows[index], path.numbers[index]
+    made: dict[str, Entry] = {"name": _name(path.rows, index)}
+    if index + 1 < len(path.rows):
+        # It changes somewhere after the last size of this row and up to the first of the next.
+        last, first = (float(told.sizes[WHOLE][at]) for at in (row.end - 1, row.end))
+        made["up_to"] = Value(float(np.sqrt(last * first)), "B", last, first, ("pingpong", "overhead"))
+    for key, one in numbers.items():
+        if key.endswith("_copy"):
+            if rate := _rate(one, told.launches, ROW_BENCHMARKS):
+                made[key] = rate
+        else:
+            made[key] = Value.drawn(one.value, one.draws, told.launches, "s", ROW_BENCHMARKS)
+    if row.handshake:
+        made["handshake"] = True
+    return made
+
+
+def _rate(cost: _rows.Fitted, launches: int, benchmarks: tuple[str, ...]) -> Value | None:
+    """A rate from a cost a byte; None where the bytes cost nothing."""
+    if cost.value * LIMIT < 1:
+        return None
+    with np.errstate(divide="ignore"):
+        return Value.drawn(1 / cost.value, 1 / cost.draws, launches, "B/s", benchmarks)
+
+
+def _name(rows: list[_rows.Row], index: int) -> str:
+    """Rows are named for what they do: the last before the handshake is eager, those before it are short."""
+    if rows[index].handshake:
+        nth = index - next(i for i, row in enumerate(rows) if row.handshake)
+        return "rendezvous" if nth == 0 else f"rendezvous-{nth + 1}"
+    if index + 1 == len(rows) or rows[index + 1].handshake:
+        return "eager"
+    return "short" if index == 0 else f"short-{index + 1}"
+
+
+def _topology(made: Calibration, records: pl.DataFrame, several: bool) -> None:
+    """The topology and, where there are several nodes, an empty table of links."""
+    if not several:
+        made.tables["topology"] = {"kind": "single"}
+        return
+    bindings = records.get_column("binding").drop_nulls().to_list()
+    hosts = {place.partition(":")[0] for binding in bindings for place in binding.split()}
+    shape = Value(max(2, len(hosts)), "shape", source="hosts of the run's ranks, taken as a line")
+    made.tables["topology"] = {"kind": "mesh", "shape": shape}
+    made.tables["links"] = {}
+    if len(hosts) > 2:
+        made.notes.append(
+            f"{len(hosts)} hosts are taken as a line: no benchmark tells how they are connected"
+        )
+
+
+def _links(made: Calibration) -> None:
+    """What is left of the links: a hop is not told apart from the network's ends."""
+    nothing = Value(0.0, "s", source="one hop was measured, so that hops are part of the base")
+    made.tables["links"].setdefault("hop", nothing)
+    if "rate" not in made.tables["links"]:
+        raise LeadlineError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
+
+
+def _node_table(
+    made: Calibration, records: pl.DataFrame, near: pl.DataFrame, provenance: Mapping[str, Any]
+) -> None:
+    """Cores and sockets as hwloc saw them, and the node's own times."""
+    machine = provenance.get("machine") or {}
+    hwloc = f"hwloc, at the run {made.run}"
+    ranks = int(records.get_column("ranks").cast(pl.Int64).max() or 1)  # type: ignore[arg-type]
+    cores = int(machine.get("cores") or ranks)
+    told = hwloc if machine.get("cores") else "the most ranks of the run, which does not tell its cores"
+    node: dict[str, Entry] = {
+        "cores": Value(cores, "1", source=told),
+        "ranks": Value(cores, "1", source=told),
+    }
+    for key, fact in (("sockets", "packages"), ("threads", "threads_per_core")):
+        if (machine.get(fact) or 1) > 1:
+            node[key] = Value(machine[fact], "1", source=hwloc)
+    made.tables["node"] = node
+    far = records.filter(pl.col("placement") == _condition.SOCKETS)
+    if found := _node.socket_latency(near, far):
+        node["socket_latency"] = found
+    elif (machine.get("packages") or 1) > 1:
+        made.notes.append(_lacks(["pingpong with placement = sockets"], "the way between sockets"))
+    if found := _node.match(records):
+        node["match"] = found
+    else:
+        made.notes.append(_lacks(["matching"], "what a queue costs"))

@@ -1,0 +1,90 @@
+"""What a run says of one way between two ranks: the whole message, its two ends, and the slower of them.
+
+Each is a series along message size with the median of every launch. Draws of launches are joint: one draw
+serves all series, so that what two benchmarks share of a slow launch stays shared.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from leadline.fits._series import Series, draw_jointly, series
+
+Array = NDArray[np.float64]
+
+WHOLE, SEND, RECEIVE, STREAM = "pingpong", "send", "receive", "bandwidth"
+# Benchmark and metric of each series.
+FROM = {
+    WHOLE: ("pingpong", "latency"),
+    SEND: ("overhead", "send_overhead"),
+    RECEIVE: ("overhead", "receive_overhead"),
+    STREAM: ("bandwidth", "message_rate"),
+}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Series of one way, by name: sizes (S,), typical times (S,) and times in each draw (draws, S), in s."""
+
+    sizes: dict[str, Array]
+    typical: dict[str, Array]
+    draws: dict[str, Array]
+    launches: int  # the fewest of any series
+
+    def at(self, name: str, sizes: Array) -> Array:
+        """Typical times of a series at other sizes, straight between those measured."""
+        return np.asarray(np.interp(sizes, self.sizes[name], self.typical[name]), dtype=np.float64)
+
+
+def missing(records: pl.DataFrame) -> list[str]:
+    """The benchmarks without which a way cannot be described, of those that `records` lack."""
+    found = {benchmark for benchmark, metric in FROM.values() if _series(records, benchmark, metric) is None}
+    return sorted(found)
+
+
+def evidence(records: pl.DataFrame) -> Evidence:
+    """The evidence in records of one condition, which lack nothing (`missing`)."""
+    parts: dict[str, Series] = {}
+    for name, (benchmark, metric) in FROM.items():
+        found = _series(records, benchmark, metric)
+        assert found is not None, f"{benchmark} is missing"
+        parts[name] = found
+    window = parts[STREAM].keys.get("window", 1)
+    parts[STREAM] = replace(parts[STREAM], medians=1 / parts[STREAM].medians)
+    sizes = {name: part.sizes for name, part in parts.items()}
+    typical = {name: part.typical for name, part in parts.items()}
+    draws = dict(zip(parts, draw_jointly(list(parts.values())), strict=True))
+    assert isinstance(window, int)
+    whole, many = (typical[WHOLE][None], draws[WHOLE])
+    typical[STREAM] = _slower_end(sizes, typical[STREAM][None], whole, window)[0]
+    draws[STREAM] = _slower_end(sizes, draws[STREAM], many, window)
+    return Evidence(sizes, typical, draws, min(part.launches for part in parts.values()))
+
+
+def _series(records: pl.DataFrame, benchmark: str, metric: str) -> Series | None:
+    """The series to take, where there are several: buffers reused, then the largest window."""
+    signed = benchmark == "overhead"  # a difference, which falls below zero in some launches
+    found = sorted(series(records, benchmark, metric, fewest=2, signed=signed), key=_preference)
+    return found[-1] if found else None
+
+
+def _preference(each: Series) -> tuple[bool, int]:
+    """A higher one is taken."""
+    window = each.keys.get("window", 0)
+    return each.keys.get("buffers") == "reused", window if isinstance(window, int) else 0
+
+
+def _slower_end(sizes: dict[str, Array], gaps: Array, whole: Array, window: int) -> Array:
+    """What one message costs the slower end, (draws, S), from the time a message of a stream.
+
+    A window is W - 1 messages at the pace of the slower end, one message as a whole, and the empty answer:
+    W gap(n) = (W - 1) E(n) + T(n) + T(0).
+    """
+    if window == 1:
+        return gaps
+    columns = [np.interp(sizes[STREAM], sizes[WHOLE], row) for row in whole]
+    once = np.stack(columns) + whole[:, :1]
+    # A stream that is quicker than its first message alone would have an end that costs nothing.
+    return np.asarray(np.maximum((window * gaps - once) / (window - 1), gaps / window), dtype=np.float64)

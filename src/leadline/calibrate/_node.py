@@ -1,0 +1,100 @@
+"""What a run says of a node beside its messages: matching, the way between sockets, and noise."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from leadline.calibrate._values import Value, from_launches
+from leadline.estimates import launch_estimates
+from leadline.fits._series import draw_jointly, pingpong
+from leadline.record import MEASURED
+
+Array = NDArray[np.float64]
+
+SMALL = 1024  # B; up to here two sockets differ by their distance, beyond also by their copies
+
+
+def match(records: pl.DataFrame) -> Value | None:
+    """Time for each queue entry that a match passes by; None where matching was not measured.
+
+    Of each launch and queue the slope of the latency by depth, with relative residuals: long queues leave the
+    caches and would else decide alone.
+    """
+    wanted = records.filter((pl.col("benchmark") == "matching") & (pl.col("metric") == "latency"))
+    if wanted.is_empty():
+        return None
+    slopes = []
+    for part in launch_estimates(wanted).partition_by("run", "launch", "queue", "bytes"):
+        depths, times = part.get_column("depth").to_numpy(), part.get_column("median").to_numpy()
+        if np.unique(depths).size > 1 and (times > 0).all():
+            matrix = np.stack([1 / times, depths / times], axis=1)
+            slopes.append(float(np.linalg.lstsq(matrix, np.ones_like(times), rcond=None)[0][1]))
+    return from_launches(slopes, "s", ("matching",)) if slopes else None
+
+
+def socket_latency(near: pl.DataFrame, far: pl.DataFrame) -> Value | None:
+    """What small messages take longer between sockets; None where they were not measured there."""
+    parts = [next(iter(pingpong(each)), None) for each in (near, far)]
+    if parts[0] is None or parts[1] is None:
+        return None
+    both = [parts[0], parts[1]]
+    common = np.intersect1d(both[0].sizes, both[1].sizes)
+    common = common[common <= SMALL]
+    if not common.size:
+        return None
+    places = [np.searchsorted(part.sizes, common) for part in both]
+    typical = [part.typical[place] for part, place in zip(both, places, strict=True)]
+    drawn = [draw[:, place] for draw, place in zip(draw_jointly(both), places, strict=True)]
+    value = max(0.0, float(np.median(typical[1] - typical[0])))
+    draws = np.maximum(0.0, np.median(drawn[1] - drawn[0], axis=1))
+    return Value.drawn(value, draws, min(part.launches for part in both), "s", ("pingpong",))
+
+
+def noise(records: pl.DataFrame) -> dict[str, Value] | None:
+    """Mean interval between detours of a core, and their mean length; None where not measured, or none.
+
+    Detours that come at random (exponential intervals, mean t) and last as they like (exponential lengths,
+    mean d) take the share l = d / t. A sample of N ranks and W seconds has N W / t of them, and the longest
+    stays below x with probability exp(-(N W / t) exp(-x / d)): from l and the median x of the longest follow
+    d and t. Of the two solutions the one with more and shorter detours is taken, for a sample without any is
+    rare (J. Lambert's W gives it).
+    """
+    wanted = records.filter((pl.col("benchmark") == "noise") & (pl.col("source") == MEASURED))
+    found = []
+    for part in wanted.partition_by("launch", "ranks"):
+        samples = {row["metric"]: _kept(row) for row in part.iter_rows(named=True)}
+        row = part.row(0, named=True)
+        if {"lost", "longest"} <= samples.keys() and row["duration"] and samples["lost"].size:
+            # Only the harness's alignment lies between two samples.
+            length = row["duration"] / len(row["samples"])
+            lost, longest = float(samples["lost"].mean()), float(np.median(samples["longest"]))
+            if lost > 0 and longest > 0:
+                found.append(_detours(lost, longest, row["ranks"] * length))
+    if not found:
+        return None
+    intervals, lengths = zip(*found, strict=True)
+    return {
+        "interval": from_launches(intervals, "s", ("noise",)),
+        "detour": from_launches(lengths, "s", ("noise",)),
+    }
+
+
+def _kept(row: dict[str, object]) -> Array:
+    """The samples of a record without the warm-up."""
+    samples, warmup = row["samples"], row["warmup"] or 0
+    assert isinstance(samples, Iterable) and isinstance(warmup, int)
+    return np.array(list(samples)[warmup:], dtype=np.float64)
+
+
+def _detours(lost: float, longest: float, watched: float) -> tuple[float, float]:
+    """Interval and length of detours: from the share lost, the median longest, the time of all ranks."""
+    from scipy.special import lambertw  # noqa: PLC0415  (slow to import)
+
+    # v exp(-v) = x ln 2 / (N W l) with v = x / d; beyond 1/e the longest is too long for the share, and
+    # detours of its own length come nearest.
+    right = longest * np.log(2) / (watched * lost)
+    v = -float(lambertw(-right, -1).real) if right < np.exp(-1) else 1.0
+    detour = longest / v
+    return detour / lost, detour

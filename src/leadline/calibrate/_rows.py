@@ -1,0 +1,291 @@
+"""Where the protocol changes, and what a message costs its two ends under each.
+
+The rows are the pieces of the ping-pong by size (`leadline.fits.piecewise`), cut where messages begin to wait
+for their receiver. What the simulator makes of a row (`native/machine/engine.cpp`) is, with e_s = o_s + n c_s
+for the sending core, e_r = o_r + n c_r for the receiving one, L the way and o_h a handshake's overhead:
+
+    eager       T = e_s + L + e_r             send e_s   receive e_r           stream max(e_s, e_r)
+    rendezvous  T = e_s + 3 L + 2 o_h + e_r              receive T - L - o_h   stream e_r
+
+and between nodes n / R more in T, and the stream no faster than n / R and the least gap between two messages.
+Which end or what else is the slowest is read from the data; then these are linear, so one weighted
+least-squares fit without negative parameters (C. L. Lawson and R. J. Hanson, Solving Least Squares Problems,
+1974) has them all, L common to all rows. A real machine does not follow them to the digit: the weights say
+what must be right first.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leadline.calibrate._evidence import RECEIVE, SEND, STREAM, WHOLE, Evidence
+from leadline.fits._judge import criterion
+from leadline.fits._segments import partitions
+from leadline.fits.piecewise import FEWEST_TO_BREAK
+
+Array = NDArray[np.float64]
+
+MOST = 4  # pieces on either side of the handshake: caches and copies change the pace within a protocol too
+# What comes first where equations and machine disagree: a message as a whole, then how many go in a second;
+# how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
+WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, SEND: 1.0, RECEIVE: 1.0}
+FILLED = 0.1  # times the weight, of a value between two sizes that were measured
+SLOWER = 1.1  # times both ends, from which the way between two nodes is what holds a stream up
+SHORT = 1.5  # times the least, up to which a stream's time a message is the gap and not its bytes
+WAY = "way"
+HANDSHAKE_WAYS, HANDSHAKE_OVERHEADS = 3, 2  # request, grant and data; of the sender and of the receiver
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the protocol table: sizes from the `first` up to before the `end` of the ping-pong's."""
+
+    first: int
+    end: int
+    handshake: bool
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A number: its value, and its value in each draw of launches."""
+
+    value: float
+    draws: Array
+
+
+@dataclass(frozen=True)
+class Path:
+    """A way between two ranks: its rows with the numbers of each (`_PARAMETERS`), and what all share."""
+
+    rows: list[Row]
+    shared: dict[str, Fitted]  # of `_SHARED`
+    numbers: list[dict[str, Fitted]]
+    misses: dict[str, float]  # of each series, the median relative distance from the equations
+
+
+_SHARED = ("latency", "wire", "message_gap")  # the second, s/B, and the third between nodes only
+_EAGER = ("send_overhead", "receive_overhead", "send_copy", "receive_copy")  # copies as s/B
+_RENDEZVOUS = (*_EAGER, "handshake_overhead")
+
+
+def fit(evidence: Evidence, between_nodes: bool = False) -> Path:
+    """Rows and numbers of a way within a node or between two."""
+    rows = rows_of(evidence)
+    equations = _Equations(evidence, rows, between_nodes)
+    solved = equations.solve(equations.typical)
+    drawn = np.stack([equations.solve(draw) for draw in equations.draws])
+    columns = equations.columns
+    fitted = [Fitted(float(solved[i]), drawn[:, i]) for i in range(len(columns))]
+    shared: dict[str, Fitted] = {}
+    numbers: list[dict[str, Fitted]] = [{} for _ in rows]
+    for (row, name), one in zip(columns, fitted, strict=True):
+        (shared if row < 0 else numbers[row])[name] = one
+    return Path(rows, shared, numbers, equations.misses(solved))
+
+
+def rows_of(evidence: Evidence) -> list[Row]:
+    """The rows of the protocol table by the ping-pong's sizes."""
+    x, y = evidence.sizes[WHOLE], evidence.typical[WHOLE]
+    best: tuple[float, list[Row]] | None = None
+    for cut in _cuts(evidence):
+        rows = []
+        for begin, end, handshake in ((0, cut, False), (cut, x.size, True)):
+            if begin < end:
+                starts = [begin + int(each) for each in _pieces(x[begin:end], y[begin:end])]
+                ends = [*starts[1:], end]
+                rows += [Row(a, b, handshake) for a, b in zip(starts, ends, strict=True)]
+        squares = sum(_squares(x[row.first : row.end], y[row.first : row.end]) for row in rows)
+        judged = criterion(squares, x.size, len(rows))
+        if best is None or judged < best[0]:
+            best = judged, rows
+    assert best is not None
+    return best[1]
+
+
+def handshakes(evidence: Evidence) -> NDArray[np.bool_]:
+    """At which sizes of the overheads a message waits for its receiver.
+
+    Without a handshake the two ends and the way between take turns, so the ends together take less than the
+    whole. With one, sending waits for the receiver and a late receive for the sender: both take nearly all.
+    """
+    x = evidence.sizes[SEND]
+    whole, send, stream = evidence.at(WHOLE, x), evidence.typical[SEND], evidence.at(STREAM, x)
+    # A lone eager send that takes longer than the whole message had its own troubles (a cold cache, a full
+    # queue); what it takes in a stream is then nearer.
+    send = np.where(send > whole, stream, send)
+    return np.asarray(send + evidence.at(RECEIVE, x) > whole, dtype=np.bool_)
+
+
+def _cuts(evidence: Evidence) -> range:
+    """Where among the ping-pong's sizes the handshake may begin, as far as the overheads tell."""
+    waits, x = handshakes(evidence), evidence.sizes[SEND]
+    # The cut that sets the fewest sizes on the wrong side.
+    right = [int((~waits[:i]).sum() + waits[i:].sum()) for i in range(x.size + 1)]
+    cut = int(np.argmax(right))
+    whole = evidence.sizes[WHOLE]
+    first = int(np.searchsorted(whole, x[cut - 1], side="right")) if cut else 0
+    last = int(np.searchsorted(whole, x[cut])) if cut < x.size else whole.size
+    return range(last if cut == x.size else min(first, last), last + 1)
+
+
+def _pieces(x: Array, y: Array) -> Array:
+    """First sizes of the pieces of one side of the handshake, as `leadline.fits.piecewise` chooses them.
+
+    A piece neither begins below nothing nor falls with size, for the rows of a machine do not: where copies
+    leave a cache the pace changes from size to size, and a line through that would begin far below zero.
+    """
+    if not x.size:
+        return np.empty(0)
+    cost = np.full((1, x.size, x.size), np.inf)
+    for i in range(x.size):
+        for j in range(i + 1, x.size):
+            cost[0, j, i] = _squares(x[i : j + 1], y[i : j + 1])
+    most = MOST if x.size >= FEWEST_TO_BREAK else 1
+    found = partitions(cost, most)
+    best = min(range(len(found)), key=lambda k: criterion(float(found[k][0][0]), x.size, k + 1))
+    return np.asarray(found[best][1][0] if x.size > 1 else [0])
+
+
+def _squares(x: Array, y: Array) -> float:
+    """Squared relative residuals of the line through a piece that neither begins below nothing nor falls."""
+    share = np.stack([1 / y, x / y], axis=1)
+    found, *_ = np.linalg.lstsq(share, np.ones_like(y), rcond=None)
+    if found.min() >= 0 and x.size > 2:
+        return float(((share @ found - 1) ** 2).sum())
+    # One of the two is nothing; two sizes alone are not trusted with both.
+    alone = [each / (each @ each) * each.sum() - 1 for each in share.T if each.any()]
+    return min(float(off @ off) for off in alone)
+
+
+class _Equations:
+    """The linear equations of all rows: a matrix, weighted, and right-hand sides for the draws."""
+
+    def __init__(self, evidence: Evidence, rows: list[Row], between_nodes: bool) -> None:
+        """One line for each value measured; lines of one series stand together."""
+        self.columns = [(-1, name) for name in (_SHARED if between_nodes else _SHARED[:1])]
+        for index, row in enumerate(rows):
+            self.columns += [(index, name) for name in (_RENDEZVOUS if row.handshake else _EAGER)]
+        self._between_nodes = between_nodes
+        self._place = {column: i for i, column in enumerate(self.columns)}
+        self._evidence, self._rows = evidence, rows
+        whole = evidence.sizes[WHOLE]
+        self._from = [float(whole[row.first]) for row in rows]
+        lines: list[Array] = []
+        values, draws, weights = [], [], []
+        self._series: list[str] = []
+        for name, series_weight in WEIGHTS.items():
+            for size, value, drawn, filled in self._values(name):
+                line = self._line(name, size)
+                if line is None or value <= 0:
+                    continue
+                lines.append(line)
+                values.append(value)
+                draws.append(drawn)
+                weights.append(series_weight * (FILLED if filled else 1) / value)
+                self._series.append("" if filled else name)
+        weight = np.array(weights)
+        matrix = np.stack(lines) * weight[:, None]
+        self._lines, self._values_ = np.stack(lines), np.array(values)
+        # Seconds and bytes differ by nine powers of ten: columns of equal length keep the digits.
+        self._scale = np.linalg.norm(matrix, axis=0)
+        self._scale[self._scale == 0] = 1
+        self._q, self._r = np.linalg.qr(matrix / self._scale)
+        self.typical = self._values_ * weight
+        self.draws = np.stack(draws, axis=1) * weight
+
+    def solve(self, right: Array) -> Array:
+        """The parameters, none negative, that come nearest to a right-hand side."""
+        from scipy.optimize import nnls  # noqa: PLC0415  (slow to import)
+
+        found, _ = nnls(self._r, self._q.T @ right)
+        return np.asarray(found / self._scale, dtype=np.float64)
+
+    def misses(self, solved: Array) -> dict[str, float]:
+        """Median relative distance of each series from the equations."""
+        off = np.abs(self._lines @ solved / self._values_ - 1)
+        names = np.array(self._series)
+        return {name: float(np.median(off[names == name])) for name in WEIGHTS if (names == name).any()}
+
+    def _values(self, name: str) -> list[tuple[float, float, Array, bool]]:
+        """Size, value, draws, and whether it stands between measured sizes, of everything in a series."""
+        evidence = self._evidence
+        x, typical, draws = evidence.sizes[name], evidence.typical[name], evidence.draws[name]
+        if name in (SEND, RECEIVE):
+            # No end of an eager message costs more than the stream's slower end: what a lone one takes
+            # beyond is cold caches.
+            most = np.where(self._waits(x), np.inf, evidence.at(STREAM, x))
+            typical, draws = np.minimum(typical, most), np.minimum(draws, most)
+        found = [(float(n), float(typical[i]), draws[:, i], False) for i, n in enumerate(x)]
+        if name == WHOLE:
+            return found
+        gaps = np.setdiff1d(evidence.sizes[WHOLE], x)
+        for n in gaps[gaps > 0]:
+            alike = self._waits(x) == self._waits(np.array([n]))[0]
+            if alike.any():
+                value = float(np.interp(n, x[alike], typical[alike]))
+                nearest = int(np.flatnonzero(alike)[np.argmin(np.abs(x[alike] - n))])
+                scaled = draws[:, nearest] * (value / typical[nearest] if typical[nearest] > 0 else 0)
+                found.append((float(n), value, scaled, True))
+        return found
+
+    def _row(self, size: float) -> int:
+        """The row of a size."""
+        return max(0, int(np.searchsorted(self._from, size, side="right")) - 1)
+
+    def _waits(self, sizes: Array) -> NDArray[np.bool_]:
+        """Which sizes are in rows with a handshake."""
+        return np.array([self._rows[self._row(float(n))].handshake for n in sizes], dtype=np.bool_)
+
+    def _slower(self, row: int) -> str:
+        """Which end of a row is the slower one, or the way between, as far as single messages tell."""
+        x = self._evidence.sizes[SEND]
+        inside = np.array([self._row(float(n)) == row for n in x])
+        if not inside.any():
+            inside[:] = True
+        stream = self._evidence.at(STREAM, x)
+        send = np.minimum(self._evidence.typical[SEND], stream)
+        receive = np.minimum(self._evidence.at(RECEIVE, x), stream)
+        if self._between_nodes:
+            ends = np.maximum(send, receive)[inside]
+            if self._rows[row].handshake or np.median(stream[inside] / ends) > SLOWER:
+                return WAY
+        return SEND if send[inside].sum() > receive[inside].sum() else RECEIVE
+
+    def _line(self, name: str, size: float) -> Array | None:
+        """What each parameter counts in a value of a series; None where the equations say nothing of it."""
+        row = self._row(size)
+        handshake = self._rows[row].handshake
+        ways, overheads = (HANDSHAKE_WAYS, HANDSHAKE_OVERHEADS) if handshake else (1, 0)
+        sends = {"send_overhead": 1.0, "send_copy": size}
+        receives = {"receive_overhead": 1.0, "receive_copy": size}
+        both = sends | receives
+        if name == WHOLE:
+            return self._counts(
+                row, both | {"handshake_overhead": overheads}, {"latency": ways, "wire": size}
+            )
+        if handshake and name == RECEIVE:
+            waited = both | {"handshake_overhead": overheads - 1}
+            return self._counts(row, waited, {"latency": ways - 1, "wire": size})
+        if handshake and name == SEND:
+            # A real send also waits for the word that its receiver has the data; the simulator's does not.
+            return None
+        if name == STREAM:
+            name = self._slower(row)
+            if name == WAY:
+                paced = (
+                    self._evidence.at(STREAM, np.array([size])) < SHORT * self._evidence.typical[STREAM][0]
+                )
+                return self._counts(row, {}, {"message_gap": 1.0} if paced else {"wire": size})
+            if handshake:
+                name = RECEIVE
+        return self._counts(row, sends if name == SEND else receives, {})
+
+    def _counts(self, row: int, own: dict[str, float], shared: dict[str, float]) -> Array:
+        """A line of the matrix; what is no parameter here is left out."""
+        line = np.zeros(len(self.columns))
+        for at, counts in ((row, own), (-1, shared)):
+            for parameter, count in counts.items():
+                if (place := self._place.get((at, parameter))) is not None:
+                    line[place] = count
+        return line

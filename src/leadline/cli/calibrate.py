@@ -1,0 +1,96 @@
+"""`leadline calibrate`: a described machine from a real run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Run, newest_run
+from leadline.cli._working import working
+
+if TYPE_CHECKING:
+    from leadline.calibrate import Calibration
+
+COLUMNS = {"key": "number", "told": "value, 95 %", "source": "from"}
+
+
+@click.command
+@click.argument("run", type=Run(), required=False)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The machine file to write, such as machines/here.toml; without it the numbers are only shown.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--mpi", metavar="MPI", help="Which MPI, where the run has several; a family will do.")
+@click.option("--stack", metavar="STACK", help="Which transports, where the run has several.")
+@click.option("--placement", metavar="PLACEMENT", help="Which two ranks of a node tell its own way.")
+@json_option
+def command(
+    *,
+    run: Path | None,
+    output: Path | None,
+    force: bool,
+    mpi: str | None,
+    stack: str | None,
+    placement: str | None,
+    as_json: bool,
+) -> None:
+    """Describe a machine to the simulator by what a run measured on it.
+
+    RUN is a run or a record file, by default the newest run; 'leadline run calibrate' makes one that tells
+    everything. The machine file has each number with its 95 % interval and the benchmarks that it is from,
+    and 'leadline run PLAN --on FILE' runs any plan on it.
+    """
+    from leadline import calibrate, store  # noqa: PLC0415  (load numpy and polars)
+    from leadline.errors import UsageError  # noqa: PLC0415
+
+    if output and output.exists() and not force:
+        raise UsageError(f"{output} is there already; name another file, or replace it with --force")
+    path = run or newest_run()
+    with working("reading records") as say:
+        records, provenance = store.load(path), store.provenance(path)
+        say("fitting")
+        made = calibrate.calibrate(records, provenance, mpi=mpi, stack=stack, placement=placement)
+    if output:
+        _write(made, output)
+    if as_json:
+        print_table(made.numbers(), {}, as_json=True)
+        return
+    print_table(_for_people(made), COLUMNS)
+    for note in made.notes:
+        click.echo(f"{note}.")
+    if output:
+        click.echo(f"{output}: run a plan on it with 'leadline run PLAN --on {output}'")
+
+
+def _write(made: "Calibration", output: Path) -> None:
+    """Write the machine file, and read it as the simulator will."""
+    from leadline import machine  # noqa: PLC0415
+    from leadline.errors import LeadlineError  # noqa: PLC0415
+    from leadline.record_files import replace  # noqa: PLC0415
+
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        replace(output, made.toml().encode())
+    except OSError as problem:
+        raise LeadlineError(f"cannot write {output}: {problem.strerror}") from problem
+    machine.load(output)
+
+
+def _for_people(made: "Calibration") -> list[dict[str, Any]]:
+    """The numbers with quantities in words."""
+    from leadline.units import format_bytes, format_quantity  # noqa: PLC0415
+
+    rows = []
+    for row in made.numbers():
+        unit = "1" if row["unit"] == "shape" else row["unit"]
+        if unit == "B":  # a size that lies between two that were measured, which are exact
+            told = f"{format_bytes(int(row['low']))} to {format_bytes(int(row['high']))}"
+        else:
+            told = format_quantity(row["value"], unit, row["low"], row["high"])
+        rows.append({"key": row["key"], "told": told, "source": row["source"]})
+    return rows
