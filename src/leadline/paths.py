@@ -49,5 +49,5 @@ def shipped(folder: str) -> dict[str, Path]:
     here = Path(__file__).resolve().parent
     for directory in (here / folder, here.parents[1] / folder):
         if directory.is_dir() and any(directory.glob("*.toml")):
-            return {path.stem: path for path in sorted(directory.glob("*.toml"))}
+            return {path.stem: path for path in sorted(directory.glob("*.toml"), key=lambda path: path.stem)}
     return {}

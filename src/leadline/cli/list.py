@@ -1,4 +1,4 @@
-"""The verb that shows what there is: benchmarks, plans, MPIs, metrics."""
+"""The verb that shows what there is: benchmarks, plans, MPIs, machines, metrics."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -45,6 +45,24 @@ def mpis() -> Rows:
     return discover.rows()
 
 
+def machines() -> Rows:
+    """The described machines that come with Leadline."""
+    from leadline import machine  # noqa: PLC0415
+
+    return [
+        {
+            "name": each.name,
+            "title": each.title,
+            "topology": each.kind,
+            "nodes": each.max_nodes,
+            "ranks": each.max_ranks,
+            "ranks_per_node": each.ranks_per_node,
+            "path": str(each.path),
+        }
+        for each in map(machine.load, machine.names())
+    ]
+
+
 # What can be listed: how its rows are made, and the columns that are shown of them.
 LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
     "benchmarks": (
@@ -63,6 +81,10 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
             "launcher": "launcher",
         },
     ),
+    "machines": (
+        machines,
+        {"name": "machine", "title": "title", "topology": "topology", "nodes": "nodes", "ranks": "ranks"},
+    ),
     "metrics": (
         metrics,
         {
@@ -80,7 +102,7 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 @click.argument("what", type=click.Choice(list(LISTS)))
 @json_option
 def command(what: str, as_json: bool) -> None:
-    """List the benchmarks, the shipped plans, this machine's MPIs, or the metrics."""
+    """List the benchmarks, the shipped plans, this machine's MPIs, the described machines, or the metrics."""
     make, columns = LISTS[what]
     with working(f"gathering {what}"):  # the benchmarks' program may have to be built
         rows = make()

@@ -1,4 +1,4 @@
-"""The verb that prints what a run found, filtered, and hands it to other programs."""
+"""The verb that prints what a run found, filtered, and hands it to other programs; or a described machine."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._machine import WORD, Shown, show_machine
 from leadline.cli._table import json_option, print_table
-from leadline.cli._types import Run, newest_run
+from leadline.cli._types import newest_run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +20,7 @@ AXES = ("run", "source", "mpi", "stack", "protocol", "placement", "ranks")
 
 
 @click.command()
-@click.argument("run", type=Run(), required=False)
+@click.argument("what", type=Shown(), nargs=-1, metavar="[RUN | machine NAME]")
 @click.option("--benchmark", "-b", multiple=True, help="Only this benchmark; may be given several times.")
 @click.option("--metric", "-m", multiple=True, help="Only this metric; may be given several times.")
 @click.option(
@@ -40,7 +41,7 @@ AXES = ("run", "source", "mpi", "stack", "protocol", "placement", "ranks")
 )
 def command(
     *,
-    run: Path | None,
+    what: tuple[str, ...],
     benchmark: tuple[str, ...],
     metric: tuple[str, ...],
     where: tuple[str, ...],
@@ -53,13 +54,22 @@ def command(
 
     RUN is a run's directory or its name in runs/, or a .parquet file; without it, the newest run. The next
     launch's median is expected in the interval under "next launch".
+
+    `machine NAME` prints a described machine instead, each of its numbers with where it is from.
     """
+    if len(what) == 2 and what[0] == WORD:
+        if benchmark or metric or where or samples or as_csv or parquet:
+            raise click.UsageError("a machine is shown whole, or with --json", click.get_current_context())
+        show_machine(what[1], as_json)
+        return
+    if len(what) > 1:
+        raise click.UsageError(f"one run at a time, but got {' '.join(what)}", click.get_current_context())
     from leadline import store  # noqa: PLC0415  (polars takes a while to load)
     from leadline.select import matching  # noqa: PLC0415
 
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other", click.get_current_context())
-    path = run or newest_run()
+    path = store.find(what[0]) if what else newest_run()
     wanted = [
         *(f"benchmark={name}" for name in benchmark),
         *(f"metric={name}" for name in metric),

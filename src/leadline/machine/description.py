@@ -73,16 +73,17 @@ class Machine:
 
     def numbers(self) -> list[Number]:
         """Every number of the machine with its source, in the order of the tables."""
-        return [value for value in self._values() if isinstance(value, Number)]
+        return [value for _, value in self.values() if isinstance(value, Number)]
 
-    def _values(self) -> Iterator[Read]:
-        """Every value."""
-        yield from self.topology.values()
-        yield from self.top.values()
+    def values(self) -> Iterator[tuple[str, Read]]:
+        """Every value of the machine with its key: numbers, words and switches."""
+        yield "topology.kind", self.kind
+        yield from _keyed("topology", self.topology)
+        yield from self.top.items()
         for name in PARTS:
-            yield from self.tables.get(name, {}).values()
-            for row in self.rows.get(name, ()):
-                yield from row.values()
+            yield from _keyed(name, self.tables.get(name, {}))
+            for index, row in enumerate(self.rows.get(name, ())):
+                yield from _keyed(f"{name}.{row_name(row, index)}", row)
 
     def _shape(self) -> dict[str, Any]:
         """The topology's values."""
@@ -200,8 +201,7 @@ def _read_part(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> N
         return
     rows: list[dict[str, Read]] = []
     for table in tables:
-        label = table.data.get("name", table.data.get("operation", len(rows)))
-        row = part(table, schema, name, f"{name}.{label}")
+        row = part(table, schema, name, f"{name}.{row_name(table.data, len(rows))}")
         for key in schema.needed:
             if key not in row:
                 raise table.error(f"a [[{name}]] needs the key {key!r}")
@@ -247,6 +247,16 @@ def _check(draft: _Draft) -> None:
             f"node.ranks: {node['cores']} cores have room for {hosts} ranks a node, but got {node['ranks']}",
             "node",
         )
+
+
+def row_name(row: Mapping[str, Any], index: int) -> str:
+    """What a row is called in the keys of its values: its name or operation, else its place."""
+    return str(row.get("name", row.get("operation", index)))
+
+
+def _keyed(name: str, values: Values) -> Iterator[tuple[str, Read]]:
+    """The values of a table with their keys in full."""
+    yield from ((f"{name}.{key}", value) for key, value in values.items())
 
 
 def _plain(value: Read) -> Any:

@@ -110,6 +110,8 @@ PARTS: dict[str, Part] = {
             "socket_latency": TIME,
             "message_gap": TIME,
             "match": TIME,
+            "poll": TIME,
+            "put_overhead": TIME,
             "flops": FLOPS,
             "memory": RATE,
         },

@@ -23,7 +23,7 @@ class Number:
     key: str  # table and key, "links.rate"; rows by their names, "protocol.eager.send_overhead"
     value: Any  # in SI units; a tuple for the shape of a grid
     unit: str
-    text: str  # as it is written
+    text: str  # value and interval as they are written
     source: str
     interval: tuple[float, float] | None = None  # in SI units
     calibrated: str | None = None  # the claim or the run that it was fitted to
@@ -65,7 +65,7 @@ def number(table: Table, key: str, kind: Kind, path: str) -> Number:
         key=path,
         value=read("", given["value"]),
         unit=kind.unit,
-        text=_shown(given["value"]),
+        text=_shown(given["value"], _ends(table, given, key, path)),
         source=source or f"calibrated on {words['calibrated']}",
         interval=_interval([read(".interval", end) for end in _ends(table, given, key, path)]),
         calibrated=words["calibrated"],
@@ -111,6 +111,7 @@ def _interval(ends: list[Any]) -> tuple[float, float] | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def _shown(value: Any) -> str:
-    """A value as it is written; a grid with crosses."""
-    return " x ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _shown(value: Any, ends: list[Any]) -> str:
+    """A value as it is written, a grid with crosses, and its interval."""
+    plain = " x ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{plain} [{ends[0]}, {ends[1]}]" if ends else plain
