@@ -1,0 +1,191 @@
+#include "machine/networks/fluid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace leadline::machine {
+namespace {
+
+// Below this part of a capacity a difference is rounding.
+constexpr double rounding = 1e-10;
+
+// How far t moves after a round: all the way, later half of it, and less each time that half did not do.
+double step(int round, int straight) { return std::ldexp(1, -std::min(round / straight, 4)); }
+
+}  // namespace
+
+void Fluid::clear() {
+    capacity_.clear();
+    bound_.clear();
+    begin_.clear();
+    uses_.clear();
+}
+
+std::int32_t Fluid::add_resource(double capacity) {
+    capacity_.push_back(capacity);
+    return static_cast<std::int32_t>(capacity_.size()) - 1;
+}
+
+std::int32_t Fluid::add_flow(double bound) {
+    bound_.push_back(bound);
+    begin_.push_back(static_cast<std::int32_t>(uses_.size()));
+    return static_cast<std::int32_t>(bound_.size()) - 1;
+}
+
+void Fluid::add_use(std::int32_t resource, bool yields) { uses_.push_back(2 * resource + (yields ? 1 : 0)); }
+
+void Fluid::solve(Effort effort) {
+    begin_.push_back(static_cast<std::int32_t>(uses_.size()));
+    invert();
+    settled_ = false;
+    for (rounds_ = 0; !settled_ && rounds_ < effort.rounds;) {
+        limit(true);
+        fill();
+        settled_ = shared_.empty() || measure(step(++rounds_, effort.straight)) <= rounding;
+    }
+    if (!settled_) cut();
+    // Nobody moves, since t swung to the last: half for each class lets everybody move.
+    if (stuck()) {
+        limit(false);
+        fill();
+    }
+    begin_.pop_back();
+}
+
+// The flows of each constraint, the flows by their bounds, and where the two classes meet.
+void Fluid::invert() {
+    const std::size_t constraints = 2 * capacity_.size();
+    user_begin_.assign(constraints + 1, 0);
+    for (const Constraint c : uses_) ++user_begin_[index(c) + 1];
+    std::partial_sum(user_begin_.begin(), user_begin_.end(), user_begin_.begin());
+    users_.resize(uses_.size());
+    std::vector<std::int32_t> at(user_begin_.begin(), user_begin_.end() - 1);
+    for (std::int32_t f = 0; f < flows(); ++f)
+        for (std::int32_t i = begin_[index(f)]; i < begin_[index(f) + 1]; ++i)
+            users_[index(at[index(uses_[index(i)])]++)] = f;
+    by_bound_.resize(bound_.size());
+    std::iota(by_bound_.begin(), by_bound_.end(), 0);
+    const auto bound = [&](std::int32_t f) { return bound_[index(f)]; };
+    if (!std::ranges::is_sorted(by_bound_, {}, bound)) std::ranges::stable_sort(by_bound_, {}, bound);
+    shared_.clear();
+    first_.clear();
+    for (std::int32_t r = 0; index(r) < capacity_.size(); ++r) {
+        const auto* from = &user_begin_[2 * index(r)];
+        if (from[0] == from[1] || from[1] == from[2]) continue;
+        double wanted = 0;
+        for (std::int32_t i = from[0]; i < from[1]; ++i) wanted += bound(users_[index(i)]);
+        shared_.push_back(r);
+        first_.push_back(std::min(wanted, capacity_[index(r)]));
+    }
+}
+
+// Sets what each constraint may give: with `yielding` what t leaves to those that yield, else half to each
+// class.
+void Fluid::limit(bool yielding) {
+    state_.resize(2 * capacity_.size());
+    for (std::size_t c = 0; c < state_.size(); ++c)
+        state_[c] = {.left = capacity_[c / 2], .open = user_begin_[c + 1] - user_begin_[c]};
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+        const double all = capacity_[index(shared_[i])];
+        const double left = yielding ? all - first_[i] : all / 2;
+        State* const of = &state_[2 * index(shared_[i])];
+        if (!yielding) of[0].left = left;
+        of[1].left = left > rounding * all ? left : 0;
+    }
+}
+
+double Fluid::share(Constraint constraint) const {
+    const State& state = state_[index(constraint)];
+    return std::max(0.0, state.left) / state.open;
+}
+
+void Fluid::settle(std::int32_t flow, double rate) {
+    rate_[index(flow)] = rate;
+    for (std::int32_t i = begin_[index(flow)]; i < begin_[index(flow) + 1]; ++i) {
+        State& state = state_[index(uses_[index(i)])];
+        state.left -= rate;
+        --state.open;
+    }
+}
+
+void Fluid::settle_constraint(Constraint constraint, double share) {
+    for (std::int32_t i = user_begin_[index(constraint)]; i < user_begin_[index(constraint) + 1]; ++i)
+        if (const std::int32_t f = users_[index(i)]; rate_[index(f)] < 0) settle(f, share);
+}
+
+// Progressive filling, from one full constraint to the next. A share only grows while others are settled, so
+// that the heap's key is never too large, and it is corrected when it comes to the top.
+void Fluid::fill() {
+    rate_.assign(bound_.size(), -1);
+    heap_.clear();
+    for (Constraint c = 0; index(c) < state_.size(); ++c)
+        if (state_[index(c)].open > 0) heap_.emplace_back(share(c), c);
+    std::ranges::make_heap(heap_, std::greater{});
+    std::size_t bounded = 0;
+    while (!heap_.empty()) {
+        const auto [key, c] = heap_.front();
+        for (; bounded < by_bound_.size(); ++bounded) {
+            const std::int32_t f = by_bound_[bounded];
+            if (bound_[index(f)] > key) break;
+            if (rate_[index(f)] < 0) settle(f, bound_[index(f)]);
+        }
+        std::ranges::pop_heap(heap_, std::greater{});
+        heap_.pop_back();
+        if (state_[index(c)].open == 0) continue;
+        if (const double now = share(c); now > key * (1 + rounding)) {
+            heap_.emplace_back(now, c);
+            std::ranges::push_heap(heap_, std::greater{});
+        } else {
+            settle_constraint(c, key);
+        }
+    }
+    for (; bounded < by_bound_.size(); ++bounded)
+        if (const std::int32_t f = by_bound_[bounded]; rate_[index(f)] < 0)
+            rate_[index(f)] = bound_[index(f)];
+}
+
+// Moves t towards what the flows that go first have, by a part of the way; the greatest difference from what
+// it was, as a part of the capacity.
+double Fluid::measure(double step) {
+    double most = 0;
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+        const std::size_t c = 2 * index(shared_[i]);
+        double now = 0;
+        for (std::int32_t k = user_begin_[c]; k < user_begin_[c + 1]; ++k)
+            now += rate_[index(users_[index(k)])];
+        most = std::max(most, std::abs(now - first_[i]) / capacity_[c / 2]);
+        first_[i] += step * (now - first_[i]);
+    }
+    return most;
+}
+
+// Cuts the flows that yield back to what is left of each resource. Whoever gets less takes less elsewhere
+// too, so that no resource is filled by it.
+void Fluid::cut() {
+    std::vector<double> factor(bound_.size(), 1);
+    for (const std::int32_t r : shared_) {
+        const std::size_t c = 2 * index(r);
+        const auto load = [&](std::size_t of) {
+            double sum = 0;
+            for (std::int32_t k = user_begin_[of]; k < user_begin_[of + 1]; ++k)
+                sum += rate_[index(users_[index(k)])];
+            return sum;
+        };
+        const double yielding = load(c + 1);
+        const double left = std::max(0.0, capacity_[index(r)] - load(c));
+        if (yielding <= left) continue;
+        for (std::int32_t k = user_begin_[c + 1]; k < user_begin_[c + 2]; ++k) {
+            double& of = factor[index(users_[index(k)])];
+            of = std::min(of, left / yielding);
+        }
+    }
+    for (std::size_t f = 0; f < rate_.size(); ++f) rate_[f] *= factor[f];
+}
+
+bool Fluid::stuck() const {
+    return !rate_.empty() && std::ranges::none_of(rate_, [](double rate) { return rate > 0; });
+}
+
+}  // namespace leadline::machine
