@@ -1,0 +1,115 @@
+"""A simulated run beside a measured one on the terminal: by points, by patterns, and as a whole."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.cli._table import print_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+POINTS = {
+    "point": "point",
+    "measured": "measured, 95 %",
+    "simulated": "simulated",
+    "ratio": "ratio, 95 %",
+    "verdict": "verdict",
+}
+PATTERNS = {
+    "pattern": "pattern",
+    "points": "points",
+    "median_off": "off, median",
+    "most_off": "at most",
+    "bias": "to which side",
+    "near": "within 25 %",
+    "within": "within the interval",
+}
+
+
+def print_against(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_json: bool = False) -> None:
+    """Print how far `simulated` is from `measured`; as JSON a list of points, patterns and the whole.
+
+    Raises LeadlineError where no point is in both: what compares nothing must not look well.
+    """
+    from leadline import against  # noqa: PLC0415  (loads numpy and polars)
+    from leadline.errors import LeadlineError  # noqa: PLC0415
+
+    table = against.against(measured, simulated)
+    whole = against.overall(table)
+    if not whole["points"]:
+        raise LeadlineError(
+            "the simulated and the measured run have no point in common; run the same plan on both, "
+            "with the same ranks and placements"
+        )
+    patterns = against.patterns(table)
+    if as_json:
+        rows = [{"of": "point", **row} for row in table.iter_rows(named=True)]
+        rows += [{"of": "pattern", **row} for row in patterns]
+        print_table([*rows, {"of": "all", **whole}], {}, as_json=True)
+        return
+    print_table(_points(table), POINTS)
+    click.echo()
+    print_table([_pattern(row) for row in patterns], PATTERNS)
+    click.echo()
+    click.echo(_sentence(whole, table))
+
+
+def _points(table: "pl.DataFrame") -> list[dict[str, Any]]:
+    """The points that both have, in words."""
+    from leadline.against import COLUMNS  # noqa: PLC0415
+    from leadline.cli._series import differing, words  # noqa: PLC0415
+    from leadline.units import format_quantity  # noqa: PLC0415
+
+    rows = [row for row in table.iter_rows(named=True) if row["ratio"] is not None]
+    named = [name for name in table.columns if name not in COLUMNS and name not in ("benchmark", "metric")]
+    telling = ["benchmark", "metric", *differing(rows, named)]
+    return [
+        {
+            "point": words(row, telling),
+            "measured": format_quantity(
+                row["measured"], row["unit"], row["measured_low"], row["measured_high"]
+            ),
+            "simulated": format_quantity(row["simulated"], row["unit"]),
+            "ratio": _ratio(row),
+            "verdict": _verdict(row),
+        }
+        for row in rows
+    ]
+
+
+def _ratio(row: dict[str, Any]) -> str:
+    """A ratio with its interval."""
+    if row["low"] is None:
+        return f"{row['ratio']:.2f}"
+    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    """The verdict with how far it is off."""
+    from leadline.against import OFF  # noqa: PLC0415
+
+    if row["verdict"] != OFF:
+        return str(row["verdict"])
+    return f"off by {100 * (row['ratio'] - 1):+.0f} %"
+
+
+def _pattern(row: dict[str, Any]) -> dict[str, Any]:
+    """A pattern's figures in words."""
+    shares = {name: f"{100 * row[name]:.0f} %" for name in ("median_off", "most_off", "near", "within")}
+    side = f"{100 * row['bias']:+.0f} %"
+    return {"pattern": f"{row['benchmark']}, {row['metric']}", "points": row["points"], "bias": side} | shares
+
+
+def _sentence(whole: dict[str, Any], table: "pl.DataFrame") -> str:
+    """The whole in a line, and what was on one side only."""
+    from leadline.against import NOT_MEASURED, NOT_SIMULATED  # noqa: PLC0415
+
+    said = (
+        f"{whole['points']} points: off by {100 * whole['median_off']:.0f} % (median), "
+        f"{100 * whole['near']:.0f} % of them within 25 %, {100 * whole['within']:.0f} % within the interval"
+    )
+    for verdict in (NOT_SIMULATED, NOT_MEASURED):
+        if count := table.get_column("verdict").to_list().count(verdict):
+            said += f"; {count} {verdict}"
+    return f"{said}."
