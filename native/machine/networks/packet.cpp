@@ -1,0 +1,256 @@
+// Tier `packet`: messages cut into packets, which share engines, links and buffers by the router's rules.
+//
+// - A message is cut as machine.packets says; where that is without bound, into pieces of 4 KiB, which is an
+//   approximation. Messages of a node that begin with the same link go one after the other; those of
+//   different links share the injection engine a packet at a time.
+// - Virtual cut-through: a packet's head may go on links.hop after it entered a link; the link is busy for
+// the
+//   packet's bytes over its rate. It needs a slot in the buffer behind the link, which is given back when the
+//   packet begins to leave: bytes go out as fast as others come in.
+// - Buffers are FIFOs: a head that waits holds up the packets behind it.
+// - Grid (links of rings or lines between nodes): one deterministic channel under the bubble rule (BG/L,
+// BG/P:
+//   to enter a ring takes two free slots, to stay in it one, so that a ring never fills), and one dynamic
+//   channel for messages routed by load. Their packets take, at each node, the link with the most free room
+//   among the message's variants, and the deterministic channel where there is none; they stay in it then.
+// - Elsewhere: a channel for each hop of a route, so that no circle of waiting can close, and no bubble rule.
+// - A link serves packets in transit before those of its node (machine.transit_first), each class in the
+// order
+//   in which the buffers' heads began to wait, which is round robin.
+// - A message routed by load moves no faster than one link either, as the contract of all tiers has it.
+//
+// Durations of packets are cut to whole picoseconds, so queues run up to one part in a million too fast; a
+// message is never told earlier than an idle network would bring it, which makes the idle law exact.
+#include <algorithm>
+#include <stdexcept>
+
+#include "machine/networks/packet_network.hpp"
+
+namespace leadline::machine {
+namespace {
+
+constexpr std::int64_t train = 4096;  // B of a piece, where the machine has no packets
+constexpr int most_channels = 8;      // for hops, where there is no grid; later hops share the last one
+
+// Axis and direction of a link between two neighbours of a grid; -1 for any other link.
+int ring_of(const Topology& topology, Link link) {
+    const auto [from, to] = topology.ends(link);
+    if (from >= topology.nodes() || to >= topology.nodes()) return -1;
+    const auto lengths = topology.axes(), at = topology.coordinates(from), goal = topology.coordinates(to);
+    int ring = -1;
+    for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+        const int step = goal[axis] - at[axis];
+        if (step == 0) continue;
+        if (ring >= 0) return -1;  // more than one axis
+        const bool grows = step == 1 || step == 1 - lengths[axis];
+        if (!grows && step != -1 && step != lengths[axis] - 1) return -1;
+        ring = static_cast<int>(2 * axis) + (grows ? 0 : 1);
+    }
+    return ring;
+}
+
+double per_byte(double rate) { return 1e12 / rate; }
+
+}  // namespace
+
+PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, Listener& listener,
+                             Options options)
+    : machine_(machine),
+      topology_(topology),
+      listener_(listener),
+      options_(options),
+      links_(static_cast<Index>(topology.links())),
+      room_(static_cast<Index>(std::max(2, machine.buffer_packets))),  // less than two could enter no ring
+      piece_(machine.packets.largest() == std::numeric_limits<std::int64_t>::max()
+                 ? train
+                 : machine.packets.largest()),
+      injection_full_(0),
+      injection_per_byte_(per_byte(machine.node.injection)),
+      engines_(static_cast<std::size_t>(topology.nodes())) {
+    if (room_ > 1024) throw std::invalid_argument("machine description: buffer_packets is at most 1024");
+    injection_full_ = static_cast<Time>(static_cast<double>(piece_) * injection_per_byte_);
+    lay_out();
+}
+
+// Ports and their rates. The network is a grid when all cables that there are belong to one.
+void PacketNetwork::lay_out() {
+    const auto nodes = static_cast<std::size_t>(topology_.nodes());
+    ports_.resize(links_ + nodes);
+    per_byte_.resize(links_ + nodes);
+    bool other = false;
+    for (Index port = 0; port < ports_.size(); ++port) {
+        double rate = machine_.node.reception;
+        if (port < links_) {
+            const auto link = static_cast<Link>(port);
+            const double width = topology_.width(link);
+            if (width <= 0) continue;  // no cable
+            rate = machine_.links.rate * width;
+            ports_[port].ring = ring_of(topology_, link);
+            (ports_[port].ring >= 0 ? grid_ : other) = true;
+        } else {
+            ports_[port].node = port - links_;
+        }
+        per_byte_[port] = per_byte(rate);
+        ports_[port].full = static_cast<Time>(static_cast<double>(piece_) * per_byte_[port]);
+    }
+    grid_ = grid_ && !other;
+    widen_routes(static_cast<std::size_t>(topology_.diameter()) + 1);
+    grow_channels(1);
+}
+
+void PacketNetwork::grow_channels(int channels) {
+    if (static_cast<Index>(channels) <= channels_) return;
+    channels_ = static_cast<Index>(channels);
+    const std::size_t before = buffers_.size();
+    buffers_.resize(static_cast<std::size_t>(channels_) * links_);
+    for (std::size_t buffer = before; buffer < buffers_.size(); ++buffer)
+        buffers_[buffer].link = static_cast<Index>(buffer % links_);
+    packets_.resize(buffers_.size() * room_);
+}
+
+void PacketNetwork::send(Time now, const Transfer& transfer) {
+    const std::int64_t wire = machine_.packets.wire(transfer.bytes);
+    if (transfer.from == transfer.to) {
+        send_local(now, transfer, wire);
+        return;
+    }
+    now_ = now;
+    const Index id = messages_.take();
+    Message& message = messages_[id];
+    message = {};
+    message.token = transfer.token;
+    message.to = transfer.to;
+    message.count = wire <= piece_ ? 1 : (wire - 1) / piece_ + 1;
+    message.unsent = message.missing = message.count;
+    message.rest = wire - (message.count - 1) * piece_;
+    ++under_way_;
+    find_routes(message, transfer);
+    foresee(message, now, wire);
+    // A port for each first link of its routes.
+    for (int variant = 0; variant < std::max<int>(1, message.variants); ++variant) {
+        const Index port = route_at(message.routes[variant], 0);
+        bool known = false;
+        for (int earlier = 0; earlier < variant; ++earlier)
+            known = known || route_at(message.routes[earlier], 0) == port;
+        if (known) continue;
+        ports_[port].node = static_cast<Index>(transfer.from);
+        enqueue(port, id);
+    }
+    work();
+    give_reports();
+}
+
+// Within a node: the local engine alone, message after message.
+void PacketNetwork::send_local(Time now, const Transfer& transfer, std::int64_t wire) {
+    Engine& engine = engines_[static_cast<std::size_t>(transfer.from)];
+    const Time start = std::max(now, engine.local);
+    const Time lasts = transfer_time(wire, machine_.node.local);
+    engine.local = start + std::max(lasts, machine_.node.message_gap);
+    listener_.injected(transfer.token, start + lasts);
+    listener_.arrived(transfer.token, start + lasts + machine_.node.local_latency);
+}
+
+void PacketNetwork::find_routes(Message& message, const Transfer& transfer) {
+    const int all = transfer.adaptive ? topology_.variants(transfer.from, transfer.to) : 1;
+    const int kept = std::min(all, most_variants);
+    message.variants = transfer.adaptive ? static_cast<std::uint16_t>(kept) : std::uint16_t{0};
+    for (int variant = 0; variant < kept; ++variant) {
+        links_found_.clear();
+        // Of more variants than there are bits, some from everywhere.
+        const auto chosen = static_cast<int>(static_cast<std::int64_t>(variant) * all / kept);
+        topology_.route(transfer.from, transfer.to, chosen, links_found_);
+        const Link* const begin = links_found_.data();
+        message.routes[variant] = new_route(begin, begin + links_found_.size(), transfer.to);
+        if (!grid_) grow_channels(std::min(most_channels, static_cast<int>(links_found_.size())));
+    }
+    if (grid_ && transfer.adaptive) grow_channels(2);
+}
+
+// The law of an idle network, on the deterministic route.
+void PacketNetwork::foresee(Message& message, Time now, std::int64_t wire) {
+    double rate = std::min(machine_.node.injection, machine_.node.reception);
+    Time hops = 0;
+    for (Index port = 0; (port = route_at(message.routes[0], static_cast<unsigned>(hops))) < links_; ++hops)
+        rate = std::min(rate, machine_.links.rate * topology_.width(static_cast<Link>(port)));
+    message.injected = now + transfer_time(wire, rate);
+    message.arrived = message.injected + machine_.links.base + hops * machine_.links.hop;
+}
+
+// A row with the links and the engine where they end.
+PacketNetwork::Index PacketNetwork::new_route(const Link* begin, const Link* end, int to) {
+    const auto length = static_cast<std::size_t>(end - begin) + 1;
+    if (length > stride_) widen_routes(length);
+    if (free_routes_.empty()) {
+        free_routes_.push_back(static_cast<Index>(routes_.size() / stride_));
+        routes_.resize(routes_.size() + stride_);
+    }
+    const Index row = free_routes_.back();
+    free_routes_.pop_back();
+    Index* const at = routes_.data() + row * stride_;
+    std::transform(begin, end, at, [](Link link) { return static_cast<Index>(link); });
+    at[length - 1] = links_ + static_cast<Index>(to);
+    return row;
+}
+
+// Longer rows, for a detour longer than the diameter.
+void PacketNetwork::widen_routes(std::size_t length) {
+    if (length > 16000) throw std::invalid_argument("network packet: routes have at most 16000 links");
+    const std::size_t rows = stride_ == 0 ? 0 : routes_.size() / stride_;
+    std::vector<Index> wider(rows * length, none);
+    for (std::size_t row = 0; row < rows; ++row)
+        std::copy_n(routes_.begin() + static_cast<std::ptrdiff_t>(row * stride_), stride_,
+                    wider.begin() + static_cast<std::ptrdiff_t>(row * length));
+    routes_ = std::move(wider);
+    stride_ = length;
+}
+
+void PacketNetwork::enqueue(Index at, Index id) {
+    Port& port = ports_[at];
+    const Index entry = queued_.take();
+    queued_[entry] = {id, none};
+    ++messages_[id].queues;
+    if (port.local_first == none) {
+        port.local_first = entry;
+        port.since = now_;
+        work_.push_back({port_free, at});
+    } else {
+        queued_[port.local_last].next = entry;
+    }
+    port.local_last = entry;
+}
+
+// Takes the first message from a port's queue.
+void PacketNetwork::drop_head(Port& port) {
+    const Index entry = port.local_first;
+    port.local_first = queued_[entry].next;
+    const Index id = queued_[entry].message;
+    queued_.give_back(entry);
+    Message& message = messages_[id];
+    if (--message.queues == 0 && message.missing == 0) messages_.give_back(id);
+}
+
+// All packets have arrived.
+void PacketNetwork::finish(Index id) {
+    const Message& message = messages_[id];
+    for (int variant = 0; variant < std::max<int>(1, message.variants); ++variant)
+        free_routes_.push_back(message.routes[variant]);
+    --under_way_;
+    if (message.queues == 0) messages_.give_back(id);
+}
+
+// Once all else is done: the listener may send at once, which then tells the rest.
+void PacketNetwork::give_reports() {
+    while (told_ < reports_.size()) {
+        const Report report = reports_[told_++];
+        if (report.arrival) listener_.arrived(report.token, report.when);
+        else listener_.injected(report.token, report.when);
+    }
+    reports_.clear();
+    told_ = 0;
+}
+
+std::unique_ptr<Network> make_packet(const Machine& machine, const Topology& topology, Listener& listener) {
+    return std::make_unique<PacketNetwork>(machine, topology, listener, PacketNetwork::Options{});
+}
+
+}  // namespace leadline::machine

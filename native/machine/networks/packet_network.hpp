@@ -1,0 +1,187 @@
+// The packet tier's inner page: what packet.cpp (messages) and packet_router.cpp (packets) share, and what
+// its tests look at. The rules it keeps are told in packet.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "machine/network.hpp"
+#include "machine/pool.hpp"
+#include "machine/wheel.hpp"
+
+namespace leadline::machine {
+
+// Sees each packet pass a link or a reception engine (links() + node). For tests.
+class PacketWatch {
+public:
+    // `taken` is how many slots of the buffer behind the link are taken or promised, this packet's included;
+    // `transit` whether the packet came over another link.
+    virtual void passed(int port, Time start, Time end, std::uint32_t token, int taken, bool transit) = 0;
+
+protected:
+    ~PacketWatch() = default;
+};
+
+class PacketNetwork final : public Network {
+public:
+    struct Options {
+        bool bubble = true;  // off only to show what it is for
+        PacketWatch* watch = nullptr;
+    };
+    PacketNetwork(const Machine& machine, const Topology& topology, Listener& listener, Options options);
+
+    void send(Time now, const Transfer& transfer) override;
+    [[nodiscard]] Time next() const override { return wheel_.next(); }
+    void advance() override;
+
+    // Packets that went over a link or into a node, so far.
+    [[nodiscard]] std::int64_t passed() const { return passed_; }
+    // Messages that have not wholly arrived; more than none when nothing moves any more is a deadlock.
+    [[nodiscard]] std::size_t under_way() const { return under_way_; }
+
+private:
+    using Index = std::uint32_t;
+    static constexpr Index none = ~Index{0};
+    static constexpr int most_variants = 16;  // bits of Packet::ways
+
+    struct Packet {
+        Time ready = 0;          // its head is in the buffer
+        std::uint32_t span = 0;  // ps from its head to its tail
+        Index message = 0;
+        Index route = 0;             // row of routes_; meant for nothing while there are ways
+        std::uint16_t ways = 0;      // variants of its message still open to it: it is routed by load
+        std::uint16_t hop : 14 = 0;  // place in the route of the link it came by
+        std::uint16_t last : 1 = 0;  // of its message, so maybe smaller
+        std::uint16_t own : 1 = 0;   // has a row of routes_ to itself
+    };
+    // A FIFO of packets behind a link, one for each channel. Its head waits for one port at a time.
+    struct Buffer {
+        std::uint16_t head = 0, count = 0;
+        std::uint16_t taken = 0;  // slots, with those that are promised
+        std::uint16_t need = 0;   // free slots that the head needs at its target
+        Index link = 0;           // behind which it is
+        Index target = none;      // the buffer that the head waits to go to
+        Index next = none;        // the next buffer that waits for the same port
+        Time since = 0;           // when the head began to wait
+    };
+    // A link or a reception engine: packets pass it one at a time.
+    struct Port {
+        Time busy = 0;                                // until then
+        Time armed = never;                           // when it will be looked at
+        Time full = 0;                                // how long a full packet takes
+        Time since = 0;                               // when a message of its own node last had its turn
+        Index first = none, last = none;              // buffers whose heads wait for it
+        Index local_first = none, local_last = none;  // messages of the node that begin with it
+        Index node = 0;                               // whose engine feeds it, or which it feeds
+        std::int32_t ring = -1;                       // axis and direction in a grid
+        Index queued = none;                          // the next port that waits for the same engine
+        bool waits = false;                           // for the injection engine
+    };
+    struct Engine {
+        Time free = 0;                    // the injection engine
+        Time gap = 0;                     // before which it may start no other message
+        Time reception_gap = 0;           // the same of the reception engine
+        Time local = 0;                   // the local engine is free
+        Index first = none, last = none;  // ports that wait for the injection engine
+    };
+    struct Message {
+        std::int64_t count = 0, unsent = 0, missing = 0;  // packets
+        std::int64_t rest = 0;                            // B of the last one
+        Time injected = 0, arrived = 0;                   // on an idle network; these times are never earlier
+        Time pace = 0;                                    // before which it may send no other packet
+        std::uint32_t token = 0;
+        int to = 0;
+        std::uint16_t queues = 0;                   // of ports, in which it stands
+        std::uint16_t variants = 0;                 // none: not routed by load
+        int turn = 0;                               // the variant that took its last packet
+        std::array<Index, most_variants> routes{};  // rows of routes_
+    };
+    struct Queued {
+        Index message = none, next = none;
+    };
+    struct Report {
+        std::uint32_t token;
+        bool arrival;
+        Time when;
+    };
+    enum Kind : std::uint32_t { port_free, head_ready, engine_free };
+    struct Event {
+        Kind kind;
+        Index which;
+    };
+
+    // Messages: packet.cpp.
+    void lay_out();
+    void grow_channels(int channels);
+    void send_local(Time now, const Transfer& transfer, std::int64_t wire);
+    void find_routes(Message& message, const Transfer& transfer);
+    void foresee(Message& message, Time now, std::int64_t wire);
+    [[nodiscard]] Index new_route(const Link* begin, const Link* end, int to);
+    void widen_routes(std::size_t length);
+    void enqueue(Index port, Index id);
+    void drop_head(Port& port);
+    void finish(Index id);
+    void give_reports();
+
+    // Packets: packet_router.cpp.
+    void work();
+    void request(Index buffer);
+    [[nodiscard]] Index choose(Index buffer, Packet& packet);
+    [[nodiscard]] Index detour(Index buffer, Packet& packet);
+    void serve(Index port, bool turn);
+    void serve_engine(Index node);
+    [[nodiscard]] Index sendable(Index port, Index& before);
+    void forward(Index buffer, Index before, Index port);
+    [[nodiscard]] bool inject(Index port, bool turn);
+    [[nodiscard]] Index entrance(Index port, const Message& message, Packet& packet) const;
+    [[nodiscard]] Index better(Index port, Index id, const Message& message) const;
+    [[nodiscard]] bool engine_taken(Index port, bool turn);
+    Time pass(Index port, Packet packet, Time tail, Index target, bool promised);
+    void deliver(Index port, const Packet& packet, Time tail);
+    void arm(Index port, Time when);
+
+    [[nodiscard]] Index route_at(Index row, unsigned hop) const { return routes_[row * stride_ + hop]; }
+    [[nodiscard]] Packet& head(Index buffer) { return packets_[buffer * room_ + buffers_[buffer].head]; }
+    [[nodiscard]] Index channel(Index link, unsigned hop) const {
+        return grid_ ? link : std::min<Index>(hop, channels_ - 1) * links_ + link;
+    }
+    [[nodiscard]] Time duration(const Packet& packet, Time full, double per_byte) const {
+        if (packet.last == 0) return full;
+        return static_cast<Time>(static_cast<double>(messages_[packet.message].rest) * per_byte);
+    }
+
+    const Machine& machine_;
+    const Topology& topology_;
+    Listener& listener_;
+    const Options options_;
+    const Index links_;
+    const Index room_;     // packets of a buffer
+    std::int64_t piece_;   // B of a full packet on the wire
+    Time injection_full_;  // how long the injection engine takes for it
+    double injection_per_byte_;
+    bool grid_ = false;  // channels are deterministic and dynamic, else one for each hop
+    Index channels_ = 0;
+    Time now_ = 0;
+    std::int64_t passed_ = 0;
+    std::size_t under_way_ = 0;
+
+    std::vector<Port> ports_;       // links, then reception engines
+    std::vector<double> per_byte_;  // ps, of each port
+    std::vector<Buffer> buffers_;   // [channel][link]
+    std::vector<Packet> packets_;   // [buffer][slot]
+    std::vector<Engine> engines_;
+    std::size_t stride_ = 0;
+    std::vector<Index> routes_;  // rows of `stride_` ports, the last of which is a reception engine
+    std::vector<Index> free_routes_;
+    Pool<Message> messages_;
+    Pool<Queued> queued_;
+    Wheel<Event> wheel_;
+    std::vector<Event> work_;  // to be looked at now
+    std::vector<Report> reports_;
+    std::size_t told_ = 0;           // of them
+    std::vector<Link> links_found_;  // scratch
+};
+
+}  // namespace leadline::machine

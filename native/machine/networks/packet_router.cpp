@@ -1,0 +1,315 @@
+// What happens to packets; the rules are told in packet.cpp. One event a hop: that a link is free again where
+// something waits for it, or that a head has come into an empty buffer.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "machine/networks/packet_network.hpp"
+
+namespace leadline::machine {
+
+void PacketNetwork::advance() {
+    now_ = wheel_.next();
+    const Event event = wheel_.pop();
+    switch (event.kind) {
+        case port_free:
+            if (ports_[event.which].armed != now_) return;  // looked at earlier in the meantime
+            ports_[event.which].armed = never;
+            serve(event.which, false);
+            break;
+        case head_ready: request(event.which); break;
+        case engine_free: serve_engine(event.which); break;
+    }
+    work();
+    give_reports();
+}
+
+// What has become possible at this moment: a list, not recursion, since one slot that comes free may let
+// packets move all around a ring.
+void PacketNetwork::work() {
+    for (std::size_t each = 0; each < work_.size(); ++each) {
+        const Event item = work_[each];
+        if (item.kind == port_free) serve(item.which, false);
+        else request(item.which);
+    }
+    work_.clear();
+}
+
+void PacketNetwork::arm(Index at, Time when) {
+    Port& port = ports_[at];
+    if (when >= port.armed) return;
+    port.armed = when;
+    wheel_.push(when, {port_free, at});
+}
+
+// Has the head of a buffer wait for its next port.
+void PacketNetwork::request(Index at) {
+    Buffer& buffer = buffers_[at];
+    Packet& packet = head(at);
+    if (packet.ready > now_) {
+        wheel_.push(packet.ready, {head_ready, at});
+        return;
+    }
+    const Index to = packet.ways != 0 ? choose(at, packet) : route_at(packet.route, packet.hop + 1U);
+    Port& port = ports_[to];
+    if (to >= links_) {
+        buffer.need = 0;
+    } else if (packet.ways == 0) {
+        const bool stays = at < links_ && port.ring == ports_[at].ring;
+        buffer.need = grid_ && options_.bubble && !stays ? 2 : 1;
+        buffer.target = channel(to, packet.hop + 1U);
+    }
+    buffer.since = now_;
+    buffer.next = none;
+    (port.first == none ? port.first : buffers_[port.last].next) = at;
+    port.last = at;
+    if (port.busy > now_) arm(to, port.busy);
+    else serve(to, false);
+}
+
+// The next port of a packet that is routed by load: the one with the most free room, then the one free first.
+PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
+    const Message& message = messages_[packet.message];
+    Index best = none, best_room = 0;
+    std::uint16_t ways = 0;
+    for (unsigned left = packet.ways; left != 0; left &= left - 1) {
+        const int variant = std::countr_zero(left);
+        const Index to = route_at(message.routes[variant], packet.hop + 1U);
+        if (to >= links_) return to;
+        if (to == best) {
+            ways |= static_cast<std::uint16_t>(1U << variant);
+            continue;
+        }
+        const Index target = grid_ ? links_ + to : channel(to, packet.hop + 1U);
+        const Index room = room_ - buffers_[target].taken;
+        if (best != none && (room < best_room || (room == best_room && ports_[to].busy >= ports_[best].busy)))
+            continue;
+        best = to;
+        best_room = room;
+        ways = static_cast<std::uint16_t>(1U << variant);
+        buffers_[at].target = target;
+    }
+    if (grid_ && best_room == 0) return detour(at, packet);
+    packet.ways = ways;
+    // In a grid the slot is taken now: a packet never waits for room in a dynamic channel, which has no
+    // bubble.
+    buffers_[at].need = grid_ ? 0 : 1;
+    if (grid_) ++buffers_[buffers_[at].target].taken;
+    return best;
+}
+
+// Sends a packet the deterministic way from here on.
+PacketNetwork::Index PacketNetwork::detour(Index at, Packet& packet) {
+    const Link link = static_cast<Link>(buffers_[at].link);
+    const int to = messages_[packet.message].to;
+    links_found_.assign(1, link);
+    topology_.route(topology_.ends(link).second, to, 0, links_found_);
+    packet.route = new_route(links_found_.data(), links_found_.data() + links_found_.size(), to);
+    packet.ways = 0;
+    packet.own = 1;
+    packet.hop = 0;
+    return route_at(packet.route, 1);
+}
+
+// Lets the next packet pass a port, if there is one that can. `turn`: the injection engine is this port's.
+void PacketNetwork::serve(Index at, bool turn) {
+    Port& port = ports_[at];
+    if (port.busy > now_) {
+        if (port.first != none || port.local_first != none) arm(at, port.busy);
+        return;
+    }
+    Index before = none;
+    const Index buffer = port.first == none ? none : sendable(at, before);
+    const bool local_first =
+        buffer == none || (!machine_.transit_first && port.since < buffers_[buffer].since);
+    bool sent = port.local_first != none && local_first && inject(at, turn);
+    if (!sent && buffer != none) {
+        forward(buffer, before, at);
+        sent = true;
+    }
+    if (!sent || (port.first == none && port.local_first == none)) return;
+    if (port.busy > now_) arm(at, port.busy);
+    else work_.push_back({port_free, at});
+}
+
+// The first buffer whose head may pass a port now, and the one that waits before it.
+PacketNetwork::Index PacketNetwork::sendable(Index at, Index& before) {
+    before = none;
+    const Time gap = at >= links_ ? engines_[at - links_].reception_gap : 0;
+    for (Index each = ports_[at].first; each != none; before = each, each = buffers_[each].next) {
+        const Buffer& buffer = buffers_[each];
+        if (at < links_) {
+            if (buffer.need == 0 || buffers_[buffer.target].taken + buffer.need <= room_) return each;
+            continue;
+        }
+        if (gap <= now_) return each;
+        const Message& message = messages_[head(each).message];
+        if (message.missing != message.count) return each;
+        arm(at, gap);  // a further message must wait for its turn at the engine
+    }
+    return none;
+}
+
+// Takes the head of a buffer that waits for a port, behind `before`, over that port.
+void PacketNetwork::forward(Index from, Index before, Index at) {
+    Port& port = ports_[at];
+    Buffer& buffer = buffers_[from];
+    (before == none ? port.first : buffers_[before].next) = buffer.next;
+    if (port.last == from) port.last = before;
+    Packet packet = head(from);
+    ++packet.hop;
+    if (++buffer.head == room_) buffer.head = 0;
+    --buffer.taken;
+    if (--buffer.count != 0) work_.push_back({head_ready, from});
+    const Port& source = ports_[buffer.link];
+    if (source.busy <= now_ && (source.first != none || source.local_first != none))
+        work_.push_back({port_free, buffer.link});
+    pass(at, packet, packet.ready + packet.span, buffer.target, packet.ways != 0 && grid_);
+}
+
+// Sends a packet over a port; its tail comes there at `tail`. The time for which the port is busy.
+Time PacketNetwork::pass(Index at, Packet packet, Time tail, Index target, bool promised) {
+    Port& port = ports_[at];
+    const Time lasts = duration(packet, port.full, per_byte_[at]);
+    port.busy = now_ + lasts;
+    ++passed_;
+    const Time span = std::max(lasts, tail - now_);
+    if (at < links_ && !promised) ++buffers_[target].taken;
+    if (options_.watch != nullptr)
+        options_.watch->passed(static_cast<int>(at), now_, port.busy, messages_[packet.message].token,
+                               at < links_ ? buffers_[target].taken : 0, at >= links_ || packet.hop != 0);
+    if (at >= links_) {
+        deliver(at, packet, now_ + span);
+        return lasts;
+    }
+    packet.span = static_cast<std::uint32_t>(std::min<Time>(span, std::numeric_limits<std::uint32_t>::max()));
+    packet.ready = now_ + machine_.links.hop;
+    Buffer& buffer = buffers_[target];
+    Index slot = buffer.head + Index{buffer.count};
+    if (slot >= room_) slot -= room_;
+    packets_[target * room_ + slot] = packet;
+    if (++buffer.count == 1) wheel_.push(packet.ready, {head_ready, target});
+    return lasts;
+}
+
+void PacketNetwork::deliver(Index at, const Packet& packet, Time tail) {
+    Message& message = messages_[packet.message];
+    if (message.missing == message.count)
+        engines_[at - links_].reception_gap = now_ + machine_.node.message_gap;
+    if (packet.own != 0) free_routes_.push_back(packet.route);
+    if (--message.missing != 0) return;
+    reports_.push_back({message.token, true, std::max(tail + machine_.links.base, message.arrived)});
+    finish(packet.message);
+}
+
+// Sends the next packet of the node's own that begins with a link, if it can go now.
+bool PacketNetwork::inject(Index at, bool turn) {
+    Port& port = ports_[at];
+    while (port.local_first != none && messages_[queued_[port.local_first].message].unsent == 0)
+        drop_head(port);
+    if (port.local_first == none) return false;
+    const Index id = queued_[port.local_first].message;
+    Message& message = messages_[id];
+    Packet packet;
+    const Index target = entrance(at, message, packet);
+    if (target == none) return false;  // until a slot comes free
+    Engine& engine = engines_[port.node];
+    const bool begins = message.unsent == message.count;
+    const Time earliest = std::max(message.pace, begins ? engine.gap : 0);
+    if (earliest > now_) {
+        arm(at, earliest);
+        return false;
+    }
+    if (packet.ways != 0) {
+        const Index other = better(at, id, message);
+        if (other != at) {
+            work_.push_back({port_free, other});
+            return false;
+        }
+    }
+    if (engine_taken(at, turn)) return false;
+    packet.message = id;
+    packet.last = message.unsent == 1 ? 1 : 0;
+    const Time lasts = duration(packet, injection_full_, injection_per_byte_);
+    engine.free = now_ + lasts;
+    if (begins) engine.gap = now_ + machine_.node.message_gap;
+    port.since = now_;
+    const Time passes = pass(at, packet, now_ + lasts, target, false);
+    --message.unsent;
+    if (message.variants != 0) {
+        message.pace = now_ + passes;
+        for (int variant = 0; variant < message.variants; ++variant) {
+            const Index port_of = route_at(message.routes[variant], 0);
+            if (port_of == at) message.turn = variant;
+            work_.push_back({port_free, port_of});
+        }
+    }
+    if (message.unsent == 0) {
+        reports_.push_back(
+            {message.token, false, std::max(now_ + std::max(lasts, passes), message.injected)});
+        drop_head(port);
+    }
+    return true;
+}
+
+// The buffer that a message's next packet would go to over a port, and its way; none where there is no room.
+PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, Packet& packet) const {
+    packet.route = message.routes[0];
+    if (message.variants != 0) {
+        const Index target = grid_ ? links_ + at : at;
+        if (buffers_[target].taken < room_) {
+            for (int variant = 0; variant < message.variants; ++variant)
+                if (route_at(message.routes[variant], 0) == at)
+                    packet.ways |= static_cast<std::uint16_t>(1U << variant);
+            return target;
+        }
+        if (route_at(packet.route, 0) != at) return none;
+    }
+    const Index need = grid_ && options_.bubble ? 2 : 1;
+    return buffers_[at].taken + need <= room_ ? at : none;
+}
+
+// Which of the ports where a message stands first should take its next packet: the one with the most free
+// room; among equals they take turns.
+PacketNetwork::Index PacketNetwork::better(Index at, Index id, const Message& message) const {
+    Index best = none, least = room_;
+    for (int each = 1; each <= message.variants; ++each) {
+        const Index to = route_at(message.routes[(message.turn + each) % message.variants], 0);
+        const Port& port = ports_[to];
+        const bool able = port.busy <= now_ && port.first == none && !port.waits &&
+                          port.local_first != none && queued_[port.local_first].message == id;
+        const Index taken = buffers_[grid_ ? links_ + to : to].taken;
+        if ((to != at && !able) || taken >= least) continue;
+        best = to;
+        least = taken;
+    }
+    return best == none ? at : best;
+}
+
+// Whether the injection engine has others to serve first: then the port stands in its line.
+bool PacketNetwork::engine_taken(Index at, bool turn) {
+    Port& port = ports_[at];
+    Engine& engine = engines_[port.node];
+    if (turn || (engine.free <= now_ && engine.first == none)) return false;
+    if (port.waits) return true;
+    port.waits = true;
+    port.queued = none;
+    if (engine.first == none) wheel_.push(engine.free, {engine_free, port.node});
+    (engine.first == none ? engine.first : ports_[engine.last].queued) = at;
+    engine.last = at;
+    return true;
+}
+
+// The injection engine is free: to the port that has waited longest and can use it.
+void PacketNetwork::serve_engine(Index node) {
+    Engine& engine = engines_[node];
+    while (engine.first != none && engine.free <= now_) {
+        const Index at = engine.first;
+        engine.first = ports_[at].queued;
+        ports_[at].waits = false;
+        serve(at, true);
+    }
+    if (engine.first != none) wheel_.push(engine.free, {engine_free, node});
+}
+
+}  // namespace leadline::machine
