@@ -9,7 +9,7 @@ import pytest
 from leadline.campaign import TRIES, Campaign
 from leadline.launch import Event
 from leadline.plan import Plan, Point
-from leadline.record import FAILED, OK, SKIPPED
+from leadline.record import FAILED, MEASURED, OK, SKIPPED
 from leadline.registry import Benchmark, Metric, Situation, Sweep
 from leadline.store import Store, load
 
@@ -35,6 +35,8 @@ def registry(_: Situation) -> dict[str, Benchmark]:
 
 class Script:
     """An executor whose points take 1 s each and give the values that the test hands out."""
+
+    source = MEASURED
 
     def __init__(self, values: Callable[[int, int], float] = lambda size, launch: 1e-6) -> None:
         """`values` gives a point's value from its size and the ordinal of its launch."""

@@ -35,13 +35,18 @@ TRIES = 2  # failures of a point, or of a kind of launch, after which it is left
 
 
 class Executor(Protocol):
-    """What can launch points: real ranks (`leadline.execute`), or a script in tests."""
+    """What can launch points: real ranks (`leadline.execute`), simulated (`leadline.simulate`), or a test."""
+
+    source: str  # of the records: launches of simulated points do not differ, so that one is the answer
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """Status (skipped or failed) and reason where a point cannot be launched here; None where it can."""
 
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
-        """Launch points of one kind; the events' ids are their places in `points`."""
+        """Launch points of one kind; the events' ids are their places in `points`.
+
+        The events are those of `leadline.launch`, and `fail` for a point that is not worth another launch.
+        """
 
     def oversubscribed(self, point: Point) -> bool:
         """Whether the point's ranks are more than the cores there are."""
@@ -58,6 +63,7 @@ class Progress:
     time: float  # s, of the plan
     launches: int
     open: int  # points that still want launches
+    points: int  # of the whole plan
     doing: str
 
 
@@ -96,6 +102,7 @@ class Campaign:
         """`clock` gives s; `seed` decides the order of points within launches."""
         self.plan = plan
         self.executor = executor
+        self.measuring = executor.source == MEASURED
         self.store = store
         self.clock = clock
         self.show = show
@@ -123,7 +130,8 @@ class Campaign:
                 self.states[key].medians.append(row["median"])
                 self.states[key].launches += 1
         if records.height:
-            self.next_launch = int(records["launch"].max()) + 1  # type: ignore[arg-type]
+            if self.measuring:
+                self.next_launch = int(records["launch"].max()) + 1  # type: ignore[arg-type]
             self.spent_before = _spent(records)
         for row in records.filter(records["status"] != OK).to_dicts():
             if (state := self.states.get(point_key(row))) is not None:
@@ -181,7 +189,7 @@ class Campaign:
         for key, states in self.kinds.items():
             wanted = [s for s in states if self._open(s) and (s.point.headline or not headline)]
             self.random.shuffle(wanted)
-            for part in _parts(wanted):
+            for part in _parts(wanted) if self.measuring else [wanted] if wanted else []:
                 if self.elapsed > self.plan.time:
                     return
                 begin = self.clock()
@@ -202,7 +210,7 @@ class Campaign:
 
     def _once(self, states: list[_State]) -> list[_State]:
         """One launch. Returns the states that a lost launch left unasked."""
-        launch, self.next_launch = self.next_launch, self.next_launch + 1
+        launch, self.next_launch = self.next_launch, self.next_launch + self.measuring
         listener = _Listener(self, states, launch)
         self.doing = states[0].point.describe()
         try:
@@ -217,7 +225,8 @@ class Campaign:
     def _tick(self) -> None:
         """Show how far it is."""
         wanting = sum(self._open(state) for state in self.states.values())
-        self.show(Progress(self.elapsed, self.plan.time, self.next_launch, wanting, self.doing))
+        points, time = len(self.states), self.plan.time
+        self.show(Progress(self.elapsed, time, self.next_launch, wanting, points, self.doing))
 
     def _close_unreached(self) -> None:
         """A point that the time never came to is a record with that reason."""
@@ -232,7 +241,7 @@ class Campaign:
     def _row(self, point: Point, **facts: Any) -> Row:
         """The fields of a point's record that do not depend on a launch, and `facts`."""
         return {
-            "source": MEASURED,
+            "source": self.executor.source,
             "benchmark": point.benchmark,
             "metric": "",
             "mpi": point.mpi,
@@ -240,6 +249,8 @@ class Campaign:
             "protocol": point.protocol,
             "placement": point.placement,
             "ranks": point.ranks,
+            "mapping": point.mapping,
+            "partition": point.partition,
             "launch": self.next_launch,
             "started": datetime.now(UTC),
             **point.values,
@@ -299,8 +310,8 @@ class _Listener:
         elif kind == "skip":
             self.states[event["id"]].closed = True
             self._add(event["id"], status=SKIPPED, reason=event["reason"])
-        elif kind == "rubbish" and event["id"] is not None:
-            self._fail(event["id"], event["reason"])
+        elif kind in ("rubbish", "fail") and event["id"] is not None:
+            self._fail(event["id"], event["reason"], fatal=kind == "fail")
         elif kind == "late":
             self.campaign.remarks.add(f"{self.states[0].point.mpi}: {event['reason']}")
         elif kind == "end":
@@ -339,7 +350,7 @@ class _Listener:
         self.facts |= {
             "oversubscribed": crowded,
             "transport": self.campaign.executor.transport(point),
-            "binding": binding(places),
+            "binding": binding(places) or None,
         }
         if event["ranks"] != point.ranks:
             self.wrong = (
@@ -355,7 +366,9 @@ class _Listener:
         watched = ("run_delay", "switches", "steal", "others", "frequency")
         point = self.states[event["id"]].point
         taken = {name: event.get(name) for name in (*fields, *watched)}
-        return self.campaign._row(point, **self.facts, status=OK, **taken) | {"started": self.begun}
+        if "network" in event:  # where simulated: the tier that answered this point
+            taken["transport"] = event["network"]
+        return self.campaign._row(point, **(self.facts | taken), status=OK) | {"started": self.begun}
 
     def _add(self, index: int, **facts: Any) -> None:
         point = self.states[index].point

@@ -4,7 +4,7 @@ A kind is what points must have in common to share a launch: MPI, stack, protoco
 preparation finds out what cannot be done here before time is spent on it, and asks the library what it uses.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from leadline.mpi.discover import resolve
 from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.launcher import starter
 from leadline.plan import FOUND, Point
-from leadline.record import FAILED, SKIPPED
+from leadline.record import FAILED, MEASURED, SKIPPED
 from leadline.topology import possible
 
 # Words in the names of settings by which libraries switch protocols; their values go into the provenance.
@@ -71,6 +71,8 @@ class Kind:
 class RealExecutor:
     """Launches points of a plan on the MPIs of this machine (`leadline.campaign.Executor`)."""
 
+    source = MEASURED
+
     def __init__(self, mpis: Mapping[str, Mpi], directory: Path, say: Callable[[str], None]) -> None:
         """`mpis` by identity; `directory` takes the files of launches; `say` hears what is being prepared."""
         self.mpis = mpis
@@ -95,7 +97,7 @@ class RealExecutor:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
-        job = {"points": _asked(points)}
+        job = {"points": asked(enumerate(points))}
         with scratch(self.directory) as place:
             yield from Launch(kind.command, kind.env, job, place, point_limit=limit).events(tick)
 
@@ -182,8 +184,8 @@ def _command(kind: Kind, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list
     return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]
 
 
-def _asked(points: Sequence[Point]) -> list[dict[str, Any]]:
-    """Points as the benchmark program reads them (`native/harness/job.cpp`)."""
+def asked(points: Iterable[tuple[int, Point]]) -> list[dict[str, Any]]:
+    """Points with their ids as the benchmark program reads them (`native/harness/job.cpp`)."""
     return [
         {
             "id": index,
@@ -192,7 +194,7 @@ def _asked(points: Sequence[Point]) -> list[dict[str, Any]]:
             "tolerance": point.tolerance,
             "time": point.point_time,
         }
-        for index, point in enumerate(points)
+        for index, point in points
     ]
 
 

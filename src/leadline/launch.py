@@ -28,6 +28,7 @@ MARK = "LEADLINE_LAUNCH"  # a variable that finds every process of a launch, wha
 TICK = 0.1  # s between looks at the answers: rare, since looking takes processor time from the ranks
 START_LIMIT = 60.0  # s until the ranks must have started
 END_LIMIT = 5.0  # s from the last answer until the launcher must have ended
+OWN = ("leadline-bench: ", "leadline-sim: ")  # begin what the program itself says of a failure
 KEPT_OUTPUT = 1 << 20  # B of output kept from the beginning, as much again from the end
 
 
@@ -217,7 +218,7 @@ class Launch:
     def _why(self, status: int | None) -> str:
         """One sentence about a launch that ended too early: its own words where it has some."""
         said = [line.strip() for line in self.output.text.splitlines()]
-        own = [line.removeprefix("leadline-bench: ") for line in said if line.startswith("leadline-bench: ")]
+        own = [line.partition(": ")[2] for line in said if line.startswith(OWN)]
         if own:
             return own[0]
         if status is not None and status < 0:

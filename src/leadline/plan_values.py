@@ -18,7 +18,6 @@ Value = int | str
 # A range that is longer than this is more likely a wrong unit than a wish.
 LONGEST = 100_000
 
-_MAPPING = re.compile(r"[A-Z]{2,}|random:\d+|file:.+")
 _RANGE = re.compile(r"(?P<first>.+?)\.\.(?P<last>.+?)(?:\bstep\b(?P<step>.+))?")
 
 
@@ -110,18 +109,9 @@ def rank_counts(every_core: str) -> Callable[[Any], tuple[Value, ...]]:
     return lambda value: _each(value, ranks)
 
 
-def mapping(value: Any) -> str:
-    """Which rank sits where: an order of axes ("XYZT": X varies fastest), "random:SEED", "file:PATH"."""
-    if isinstance(value, str) and _MAPPING.fullmatch(value):
-        return value
-    raise UsageError(
-        f"a mapping is an order of axes such as 'XYZT', 'random:SEED' or 'file:PATH', but got {value!r}"
-    )
-
-
 def mappings(value: Any) -> tuple[str, ...]:
-    """One mapping or a list of them."""
-    return _each(value, lambda item: [mapping(item)])
+    """Which rank sits where, once or a list: orders of axes ("XYZT"), "random:SEED", files."""
+    return _each(value, lambda item: [text(item)])
 
 
 def partitions(value: Any) -> tuple[int, ...]:

@@ -12,6 +12,9 @@ from typing import Any
 import psutil
 
 from leadline import __version__
+from leadline.described import Described
+from leadline.errors import UsageError
+from leadline.machine import load
 from leadline.mpi import Mpi
 from leadline.mpi.discover import row
 from leadline.paths import checkout
@@ -22,17 +25,75 @@ from leadline.topology import facts
 def collect(mpis: Iterable[Mpi], plan: Path, benchmarks: Iterable[Benchmark]) -> dict[str, Any]:
     """Everything that is known before the first launch; `benchmarks` are those that the plan asks."""
     return {
+        **_common(plan, benchmarks),
+        "machine": facts(),
+        "before": before(),
+        "compiler": compiler(),
+        "mpis": [row(mpi) for mpi in mpis],
+        "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
+    }
+
+
+def of_simulation(site: Described, plan: Path, benchmarks: Iterable[Benchmark]) -> dict[str, Any]:
+    """The same of a run on a described machine: the machine as read, each number with where it is from.
+
+    This host does not matter: it only computes.
+    """
+    machine = site.machine
+    return {
+        **_common(plan, benchmarks),
+        "compiler": compiler(),
+        "simulated": {
+            "machine": machine.name,
+            "title": machine.title,
+            "file": str(machine.path),
+            "network": site.network,
+            "mapping": site.mapping,
+            "partition": site.partition,
+            "noise": site.noise,
+            "seed": site.seed,
+            "files": [str(directory.resolve()) for directory in site.beside],
+        },
+        "described": machine.native(),
+        "sources": dict(machine.sources),
+        "numbers": {each.key: f"{each.text} ({each.source})" for each in machine.numbers()},
+    }
+
+
+def site_of(run: Mapping[str, Any]) -> Described | None:
+    """The site of a run whose provenance is given, as it was; None where the run is one of real ranks.
+
+    Raises UsageError where the machine is gone, or is described otherwise by now.
+    """
+    if "simulated" not in run:
+        return None
+    said = run["simulated"]
+    machine = load(said["file"])
+    if machine.native() != run["described"]:
+        raise UsageError(
+            f"{said['file']} has changed since the run was begun, so the run cannot be gone on with; "
+            "begin another one"
+        )
+    return Described(
+        machine,
+        said["partition"],
+        said["mapping"],
+        said["network"],
+        said["noise"],
+        said["seed"],
+        tuple(Path(each) for each in said["files"]),
+    )
+
+
+def _common(plan: Path, benchmarks: Iterable[Benchmark]) -> dict[str, Any]:
+    """What runs of all kinds have."""
+    return {
         "leadline": __version__,
         "commit": commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "plan": plan.name,
         "benchmarks": [{"name": each.name, "question": each.question} for each in benchmarks],
-        "machine": facts(),
-        "before": before(),
-        "compiler": compiler(),
-        "mpis": [row(mpi) for mpi in mpis],
-        "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
     }
 
 
@@ -85,6 +146,6 @@ def _said(command: list[str]) -> str:
 
 def merged(before: Mapping[str, Any], kinds: list[dict[str, Any]]) -> dict[str, Any]:
     """The provenance of a run with what its launches told about each kind; kinds of before stay."""
-    keys = ("mpi", "stack", "protocol", "placement", "ranks")
-    held = {tuple(kind[key] for key in keys): kind for kind in [*before.get("kinds", []), *kinds]}
+    keys = ("mpi", "stack", "protocol", "placement", "ranks", "mapping", "partition")
+    held = {tuple(kind.get(key) for key in keys): kind for kind in [*before.get("kinds", []), *kinds]}
     return {**before, "kinds": list(held.values())}

@@ -65,3 +65,24 @@ def newest_run() -> Path:
     if not (found := store.runs()):
         raise UsageError(f"there are no runs in {store.RUNS}/ yet; 'leadline run quick' makes one")
     return found[-1]
+
+
+class MachineFile(click.ParamType):  # type: ignore[type-arg]
+    """A described machine, by path or by the name of one that is shipped."""
+
+    name = "machine"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path of the machine's file; UsageError where there is none."""
+        from leadline.machine import find  # noqa: PLC0415
+
+        return value if isinstance(value, Path) else find(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The shipped machines, and files."""
+        from leadline.machine import names  # noqa: PLC0415
+
+        items = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+        return items or [CompletionItem(incomplete, type="file")]

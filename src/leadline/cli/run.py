@@ -1,4 +1,4 @@
-"""The verb that measures."""
+"""The verb that measures, and simulates."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._types import MachineFile, PlanFile
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.campaign import Campaign, Progress
+    from leadline.described import Described
     from leadline.execute import RealExecutor
-    from leadline.plan import Plan
     from leadline.store import Store
+
+# Of a described machine only.
+DESCRIBED = ("ranks", "mapping", "network", "noise")
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", required=False, type=PlanFile())
 @click.option(
     "--output",
     "-o",
@@ -29,28 +33,65 @@ if TYPE_CHECKING:
 @click.option(
     "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run that was ended early."
 )
-@click.option("--seed", default=1, show_default=True, help="Decides the order of points within launches.")
-def command(*, plan: str | None, output: Path | None, resume: Path | None, seed: int) -> None:
-    """Measure what a plan asks for, on this machine's MPIs.
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    help="Decides the order of points within launches; on a described machine, the noise.",
+)
+@click.option(
+    "--on",
+    "machine",
+    type=MachineFile(),
+    metavar="MACHINE",
+    help="Simulate on a described machine: its name (see 'leadline list machines') or a TOML file.",
+)
+@click.option(
+    "--ranks",
+    type=click.IntRange(min=1),
+    help="With --on: the partition, in ranks. Default: the whole machine.",
+)
+@click.option(
+    "--mapping",
+    metavar="XYZT|FILE|random:SEED",
+    help="With --on: which rank sits where. Default: XYZT on a grid, else TX.",
+)
+@click.option(
+    "--network",
+    type=click.Choice(["auto", "loggp", "flow", "packet"]),
+    help="With --on: how true the network is. Default: auto, the cheapest that is true.",
+)
+@click.option("--noise", is_flag=True, help="With --on: with the machine's noise.")
+def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed: int, **asked: Any) -> None:
+    """Measure what a plan asks for, on this machine's MPIs, or simulate it on a described machine.
 
     PLAN is the name of a shipped plan (see 'leadline list plans') or a TOML file. Every finished point is on
     the disk at once: a run that is interrupted keeps them, and --resume goes on from there. The exit code is
     1 when a point failed; the others are measured all the same.
     """
-    from leadline import plan_files, store  # noqa: PLC0415  (polars takes a while to load)
+    from leadline import provenance, store  # noqa: PLC0415  (polars takes a while to load)
 
-    if resume and (plan or output):
-        raise click.UsageError(
-            "--resume takes its plan and its directory from the run", click.get_current_context()
-        )
+    context = click.get_current_context()
+    machine = asked.pop("machine")
+    if resume and (plan or output or machine):
+        raise click.UsageError("--resume takes its plan, machine and directory from the run", context)
+    for name in DESCRIBED:
+        if asked[name] and not machine:
+            raise click.UsageError(f"--{name} is of a described machine; name it with --on", context)
     if resume:
         path = store.find(str(resume))
-        _measure(path, path / store.PLAN, seed, resume=True)
-    elif plan:
-        chosen = plan_files.find(plan)
-        _measure(output or _new_run(chosen), chosen, seed, resume=False)
+        begun = provenance.site_of(store.provenance(path))
+        plan = path / store.PLAN
+        if begun:
+            _simulate(path, plan, begun, resume=True)
+        else:
+            _measure(path, plan, seed, resume=True)
+    elif not plan:
+        raise click.UsageError("missing PLAN, such as 'quick'", context)
+    elif machine:
+        _simulate(output or _new_run(plan), plan, _site(machine, plan, seed, asked), resume=False)
     else:
-        raise click.UsageError("missing PLAN, such as 'quick'", click.get_current_context())
+        _measure(output or _new_run(plan), plan, seed, resume=False)
 
 
 def _new_run(plan: Path) -> Path:
@@ -60,6 +101,26 @@ def _new_run(plan: Path) -> Path:
     from leadline.store import RUNS  # noqa: PLC0415
 
     return RUNS / f"{plan.stem}-{datetime.now():%Y%m%d-%H%M%S}"
+
+
+def _site(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Described":
+    """The described machine as the options want it."""
+    from leadline.described import NETWORKS, Described  # noqa: PLC0415
+    from leadline.machine import load  # noqa: PLC0415
+
+    network = asked["network"] or NETWORKS[0]
+    return Described.of(
+        load(machine), plan, asked["ranks"], asked["mapping"], network, noise=asked["noise"], seed=seed
+    )
+
+
+def _simulate(path: Path, plan: Path, site: "Described", resume: bool) -> None:
+    """Simulate the plan's points, and say what came of it."""
+    from leadline import simulate  # noqa: PLC0415
+
+    with _shown() as (show, say), _interruptible(path):
+        records = simulate.run(plan, site, path, resume=resume, say=say, show=show)
+    _conclude(records, path)
 
 
 def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
@@ -75,7 +136,8 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     with working("looking at the plan and the machine"):
         plan = Plan.load(plan_path, registry.benchmarks)
         known = find()
-        points = plan.points(registry.benchmarks, Here(lambda word: identities(word, known), usable_cores()))
+        here = Here(lambda word: identities(word, known), usable_cores())
+        points = plan.points(registry.benchmarks, here)
     named = {point.mpi for point in points}
     mpis = {mpi.id: mpi for mpi in known if mpi.id in named}
     if resume:
@@ -86,12 +148,13 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
         facts = provenance.collect(mpis.values(), plan_path, asking)
         opened = Store.create(path, plan.text, facts)
         _warn(facts["before"])
-    with opened as store, scratch() as place, _shown(plan) as (show, say):
+    with opened as store, scratch() as place, _shown() as (show, say):
         executor = RealExecutor(mpis, place, say)
         campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
         if resume:
             campaign.resume()
-        _take(campaign, executor, store)
+        with _interruptible(path):
+            _take(campaign, executor, store)
         if campaign.remarks:
             store.note(remarks=sorted(campaign.remarks))
         records = store.records()
@@ -119,26 +182,36 @@ def _take(campaign: "Campaign", executor: "RealExecutor", store: "Store") -> Non
     from leadline.provenance import merged  # noqa: PLC0415
     from leadline.store import provenance  # noqa: PLC0415
 
+    campaign.prepare()
+    store.note(kinds=merged(provenance(store.path), executor.facts())["kinds"])
+    campaign.run()
+
+
+@contextmanager
+def _interruptible(path: Path) -> Iterator[None]:
+    """An interruption within the block says how to go on with the run, once there is one."""
     try:
-        campaign.prepare()
-        store.note(kinds=merged(provenance(store.path), executor.facts())["kinds"])
-        campaign.run()
+        yield
     except KeyboardInterrupt as interrupt:
-        way_on = f"every finished point is kept, go on with 'leadline run --resume {store.path}'"
+        if not path.exists():
+            raise
+        way_on = f"every finished point is kept, go on with 'leadline run --resume {path}'"
         raise KeyboardInterrupt(way_on) from interrupt
 
 
 def _conclude(records: Any, path: Path) -> None:
     """Say how many points were measured, skipped and failed; exit code 1 where one failed."""
-    from leadline.record import FAILED, OK, SKIPPED  # noqa: PLC0415
+    from leadline.record import FAILED, OK, SIMULATED, SKIPPED  # noqa: PLC0415
     from leadline.store import point_key  # noqa: PLC0415
 
     by_status: dict[str, dict[Any, str]] = {OK: {}, SKIPPED: {}, FAILED: {}}
     for row in records.drop("samples").iter_rows(named=True):
         by_status[row["status"]].setdefault(point_key(row), row["reason"])
     launches = records["launch"].n_unique()
+    simulated = (records["source"] == SIMULATED).any()
+    done = "points simulated" if simulated else f"points measured in {launches} launches"
     click.echo(
-        f"{path}: {len(by_status[OK])} points measured in {launches} launches, "
+        f"{path}: {len(by_status[OK])} {done}, "
         f"{len(by_status[SKIPPED])} skipped, {len(by_status[FAILED])} failed"
     )
     for reason in dict.fromkeys(by_status[FAILED].values()):
@@ -148,11 +221,13 @@ def _conclude(records: Any, path: Path) -> None:
 
 
 @contextmanager
-def _shown(plan: "Plan") -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None]]]:
+def _shown() -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None]]]:
     """A progress bar on a terminal, nothing elsewhere: what to call with progress, and with preparations."""
     if not sys.stderr.isatty():
         yield (lambda _: None), (lambda _: None)
         return
+    from math import isfinite  # noqa: PLC0415
+
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
@@ -168,12 +243,23 @@ def _shown(plan: "Plan") -> Iterator[tuple[Callable[["Progress"], None], Callabl
         transient=True,
     )
     with bar:
-        task = bar.add_task("preparing", total=plan.time, left="")
+        task = bar.add_task("preparing", total=None, left="")
 
         def show(progress: "Progress") -> None:
-            left = f"{progress.open} points open, {progress.launches} launches"
+            timed = isfinite(progress.time)
+            total, completed = (
+                (progress.time, progress.elapsed)
+                if timed
+                else (progress.points, progress.points - progress.open)
+            )
+            left = f"{progress.open} points open" + (f", {progress.launches} launches" if timed else "")
             bar.update(
-                task, completed=progress.elapsed, description=progress.doing[:48], left=left, refresh=True
+                task,
+                total=total,
+                completed=completed,
+                description=progress.doing[:48],
+                left=left,
+                refresh=True,
             )
 
         def say(what: str) -> None:

@@ -1,0 +1,191 @@
+"""A described machine as the place where a plan is run: what a plan's words mean there."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Any, ClassVar
+
+import psutil
+
+from leadline.errors import LeadlineError, UsageError
+from leadline.machine import Machine, Number
+from leadline.mpi.launcher import AUTO
+from leadline.plan_points import Point
+from leadline.plan_settings import Launches, Settings
+from leadline.registry import Situation
+
+NETWORKS = ("auto", "loggp", "flow", "packet")
+
+# s that a simulated point may take: nothing is ever late here, but a program that hangs must end some day.
+LIMIT = 3600.0
+# B of memory that a simulation takes: a rank's coroutine, its queues and clocks; a node's share of links.
+RANK_BYTES, NODE_BYTES = 600, 600
+
+_ORDER = re.compile(r"[A-Z]+")
+_RANDOM = re.compile(r"random:\d+")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A described machine as the site of a plan (`leadline.plan_points.Site`).
+
+    `mapping` and `partition` stand for what the plan does not say; `beside` are the directories in which a
+    mapping's file is sought.
+    """
+
+    machine: Machine
+    partition: int
+    mapping: str
+    network: str = "auto"
+    noise: bool = False
+    seed: int = 1
+    beside: tuple[Path, ...] = (Path(),)
+    strict: ClassVar[bool] = False  # several MPIs and stacks become one machine
+
+    @classmethod
+    def of(
+        cls,
+        machine: Machine,
+        plan: Path,
+        ranks: int | None = None,
+        mapping: str | None = None,
+        network: str = NETWORKS[0],
+        *,
+        noise: bool = False,
+        seed: int = 1,
+    ) -> "Described":
+        """The site for a plan's file: by default all ranks of the machine, in its usual mapping.
+
+        Raises UsageError for more ranks than the machine has.
+        """
+        partition = whole(machine) if ranks is None else ranks
+        machine.partition(partition)
+        chosen = mapping or default_mapping(machine)
+        return cls(machine, partition, chosen, network, noise, seed, (plan.parent, Path()))
+
+    def settings(self, asked: Settings) -> Settings:
+        """A plan's settings without those of real launches."""
+        partitions = asked.partition or (self.partition,)
+        mappings = asked.mapping or (self.mapping,)
+        for ranks in partitions:
+            axes = _axes(self.machine.partition(ranks))
+            for mapping in mappings:
+                self._check(mapping, axes)
+        return replace(
+            asked,
+            mpi=(self.machine.name,),
+            stack=(self.network,),
+            oversubscribe=False,
+            hosts=(),
+            agent=None,
+            launcher=AUTO,
+            launches=Launches(1, 1),
+            point_limit=LIMIT,
+            mapping=mappings,
+            partition=partitions,
+        )
+
+    def mpis(self, word: str) -> Sequence[str]:
+        """The machine itself."""
+        return [self.machine.name]
+
+    def cores(self, partition: int | None) -> int:
+        """A rank on every core of the partition that runs one."""
+        return partition or self.partition
+
+    def situation(self, ranks: int, partition: int | None) -> Situation:
+        """The ranks, how many share a node, and the longest way through the partition."""
+        topology = self.machine.partition(partition or self.partition)
+        return Situation(ranks, self.machine.ranks_per_node, diameter(topology))
+
+    def seating(self, mapping: str) -> str:
+        """A mapping in the words of the native program: a file by its path."""
+        if _ORDER.fullmatch(mapping) or _RANDOM.fullmatch(mapping):
+            return mapping
+        return f"file:{self._file(mapping).resolve()}"
+
+    def _file(self, mapping: str) -> Path:
+        """The file of a mapping; UsageError where there is none."""
+        for directory in self.beside:
+            if (directory / mapping).is_file():
+                return directory / mapping
+        raise UsageError(
+            f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', 'random:SEED' or "
+            f"a file, but got {mapping!r}, and there is no such file"
+        )
+
+    def _check(self, mapping: str, axes: str) -> None:
+        """UsageError for a mapping that the partition's axes do not allow."""
+        if _ORDER.fullmatch(mapping) and sorted(mapping) != sorted(axes):
+            raise UsageError(
+                f"mapping: an order of axes on {self.machine.name} has each of {', '.join(axes)} once "
+                f"(T: the cores of a node), but got {mapping!r}"
+            )
+        self.seating(mapping)
+
+
+def whole(machine: Machine) -> int:
+    """Ranks of the machine as it is described; it may tell how far it can be extrapolated beyond that."""
+    shape = machine.topology.get("shape")
+    if not isinstance(shape, Number):
+        return machine.max_ranks
+    return int(prod(shape.value)) * machine.ranks_per_node
+
+
+def default_mapping(machine: Machine) -> str:
+    """Nodes first along the axes of a grid, as Blue Gene's XYZT; elsewhere a node's cores first."""
+    axes = _axes(machine.partition(1))
+    return axes if len(axes) > 2 else "TX"
+
+
+def _axes(topology: dict[str, Any]) -> str:
+    """The letters of a topology's axes, and T for the cores of a node."""
+    letters = "XYZABCDEFGHIJKLMNOPQRSUVW"
+    return letters[: len(topology.get("shape", [1]))] + "T"
+
+
+def diameter(topology: dict[str, Any]) -> int:
+    """The hops between the farthest nodes; 0 where there is no network, or none that is counted in hops."""
+    shape = topology.get("shape", [])
+    return sum(length // 2 if topology["kind"] == "torus" else length - 1 for length in shape)
+
+
+def estimate(point: Point, machine: Machine) -> int:
+    """Memory that simulating a point takes, B."""
+    partition = point.partition or point.ranks
+    return RANK_BYTES * point.ranks + NODE_BYTES * -(-partition // machine.ranks_per_node)
+
+
+def check_memory(points: Sequence[Point], machine: Machine, available: int | None = None) -> None:
+    """Raise LeadlineError where a point needs more memory than this host has left, B."""
+    available = psutil.virtual_memory().available if available is None else available
+    largest = max(points, key=lambda point: estimate(point, machine), default=None)
+    if largest is not None and (needed := estimate(largest, machine)) > available:
+        raise LeadlineError(
+            f"simulating {largest.describe()} takes about {needed / 1e9:.1f} GB of memory, but "
+            f"{available / 1e9:.1f} GB are free; ask for fewer ranks with --ranks"
+        )
+
+
+def impossible(point: Point, machine: Machine) -> str | None:
+    """Why a point cannot be had on the machine; None where it can."""
+    partition = point.partition or point.ranks
+    node = machine.native()["node"]
+    reasons = {
+        f"{point.ranks} ranks need a larger partition than {partition}": point.ranks > partition,
+        f"on a described machine placement {point.placement!r} is for two ranks, not {point.ranks}": (
+            point.placement != "default" and point.ranks != 2
+        ),
+        f"a partition of {partition} ranks of {machine.name} is one node": (
+            point.placement == "nodes" and partition <= machine.ranks_per_node
+        ),
+        f"a node of {machine.name} has one socket": (
+            point.placement == "sockets" and node.get("sockets", 1) < 2
+        ),
+        f"a node of {machine.name} runs one rank": (
+            point.placement in ("core-group", "sockets") and machine.ranks_per_node < 2
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
