@@ -2,6 +2,7 @@
 
 `write` makes the page, `write_figures` the files. Both derive everything from the records; what the page says
 is composed in `page`, how it looks is in `templates/` and `theme`, and each figure is a file in `figures/`.
+`write_reproduction` makes the page of a paper (`reproduction`), whose figures are files in `papers/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from leadline.report.page import Findings
+    from leadline.reproduce.outcome import Outcome
+    from leadline.reproduce.paper import Paper
+    from leadline.reproduce.results import Results
 
 
 def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out: Path) -> Path:
@@ -27,9 +31,32 @@ def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out
 
     with render.prefetched():
         composed = page.compose(_findings(records), provenances)
+    return _save(render.html(composed), out)
+
+
+def write_reproduction(
+    paper: "Paper",
+    results: "Results",
+    outcomes: "Sequence[Outcome]",
+    provenances: Sequence[Mapping[str, Any]],
+    out: Path,
+) -> Path:
+    """Write the page about a reproduced paper, its claims and its figures, to the file `out` and return it.
+
+    `provenances` as for `write`. Raises LeadlineError when there is no place to write.
+    """
+    from leadline.report import render, reproduction  # noqa: PLC0415  (imports polars and the figures)
+
+    with render.prefetched():
+        composed = reproduction.compose(paper, results, outcomes, provenances)
+    return _save(render.html(composed, "reproduction.html.j2"), out)
+
+
+def _save(html: str, out: Path) -> Path:
+    """Write a page to the file `out` and return it."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(render.html(composed), encoding="utf-8")
+        out.write_text(html, encoding="utf-8")
     except OSError as problem:
         raise LeadlineError(f"cannot write the report to {out}: {_why(problem)}") from problem
     return out

@@ -188,13 +188,13 @@ def _section(findings: Findings, benchmark: str, question: str) -> Section:
         f"benchmark-{benchmark}",
         question,
         tables.common(measured),
-        [_plot(each) for each in figures.draw(findings.subject(benchmark))],
+        [plot(each) for each in figures.draw(findings.subject(benchmark))],
         tables.missing([row for row in rows if row["status"] != OK]),
         tables.points_table(benchmark, measured),
     )
 
 
-def _plot(figure: figures.Figure) -> Plot:
+def plot(figure: figures.Figure) -> Plot:
     """A figure with its legend in groups; a group of one button that hides everything is left out."""
     groups = [
         LegendGroup(kind, label, entries)

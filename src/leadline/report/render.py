@@ -12,7 +12,6 @@ from typing import Any
 from leadline import __version__
 from leadline.report import theme
 from leadline.report.figures import Figure
-from leadline.report.page import Page
 
 VEGA_LITE = "6.4"  # the version that draws both the page's figures and those for papers
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -29,8 +28,11 @@ _OUTLINES = {
 }
 
 
-def html(page: Page) -> str:
-    """The page as HTML: style, script, figures and the library that draws them are all inside."""
+def html(page: object, template: str = "page.html.j2") -> str:
+    """The page as HTML: style, script, figures and the library that draws them are all inside.
+
+    `page` is what the template asks for: a `Page`, or what a template that extends it composes.
+    """
     import jinja2  # noqa: PLC0415  (only when a page is written)
     from markupsafe import Markup  # noqa: PLC0415
 
@@ -43,7 +45,7 @@ def html(page: Page) -> str:
         "shape_path": _OUTLINES.__getitem__,
     }
     written = datetime.now(UTC)
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(template).render(
         page=page,
         version=__version__,
         written=f"{written:%d %B %Y, %H:%M} UTC",

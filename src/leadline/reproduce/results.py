@@ -71,6 +71,13 @@ class Results:
             raise ValueError(f"{len(found)} points of {benchmark} lie on {len(curve)} values of {along}")
         return dict(sorted(curve.items()))
 
+    def values(self, benchmark: str, coordinate: str) -> list[int]:
+        """The values that a coordinate of a benchmark takes, in their order."""
+        found = {row[coordinate] for row in self.rows if row["benchmark"] == benchmark}
+        if not found:
+            raise AbsentError(f"the run has no point of {benchmark}")
+        return sorted(found)
+
     def peak(self, benchmark: str, metric: str, **where: Any) -> float:
         """The largest value at all points that `where` describes."""
         return max(float(row["value"]) for row in self._points(benchmark, metric, where))
@@ -91,8 +98,8 @@ class Results:
 
 
 def _mapping(word: str | None) -> str | None:
-    """A mapping without the place of its file: "bgp-hops" for "file:mappings/bgp-hops.txt"."""
-    return PurePath(word).stem if word and word.startswith("file:") else word
+    """A mapping without the place of its file: "bgp-hops" for "mappings/bgp-hops.txt"."""
+    return PurePath(word).stem if word and "/" in word else word
 
 
 def _fits(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

@@ -1,0 +1,137 @@
+"""The verb that runs a paper's experiments on the paper's machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Run
+from leadline.cli._working import working
+
+if TYPE_CHECKING:
+    from leadline.reproduce.outcome import Outcome
+    from leadline.reproduce.paper import Paper
+
+COLUMNS = {
+    "id": "claim",
+    "what": "what",
+    "told_expect": "expected",
+    "told_band": "accepted",
+    "told_value": "value",
+    "state": "state",
+}
+
+
+class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2
+    """The name of a paper whose claims are shipped."""
+
+    name = "paper"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Paper":
+        """The paper; UsageError where there is none of that name."""
+        from leadline.reproduce import paper  # noqa: PLC0415  (only when the verb is used)
+
+        return value if isinstance(value, paper.Paper) else paper.find(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The papers that there are."""
+        from leadline.reproduce import paper  # noqa: PLC0415
+
+        return [CompletionItem(name) for name in paper.shipped() if name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("paper", type=PaperName())
+@click.option(
+    "--from",
+    "runs",
+    type=Run(),
+    multiple=True,
+    metavar="RUN",
+    help="Judge this run of the paper's plan instead of simulating anew; once for each plan.",
+)
+@click.option(
+    "--network",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "loggp", "flow", "packet"]),
+    help="The tier of the network to simulate with; auto: the cheapest that is true.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="The page to write. Default: report/PAPER.html.",
+)
+@json_option
+def command(
+    *, paper: "Paper", runs: tuple[Path, ...], network: str, output: Path | None, as_json: bool
+) -> None:
+    """Run a paper's experiments on the paper's machine, and say claim by claim what is reached.
+
+    PAPER is bgp (MPI on Blue Gene/P, 2009) or bgl (MPI on Blue Gene/L, 2008). Every claim is reached, missed,
+    calibrated (a constant of the machine was set by it, so that it proves nothing), or not covered yet. A
+    missed claim is a result, not an error: the exit code is 1 only when a point could not be simulated. The
+    page has the claims and the paper's figures, drawn again; its path is the last line printed.
+    """
+    from leadline import record, report, store  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.reproduce import experiments, outcome  # noqa: PLC0415
+    from leadline.reproduce.results import Results  # noqa: PLC0415
+
+    paths = list(runs)
+    if not paths:
+        with working(f"simulating {paper.name}") as say:
+            paths = experiments.run(paper, network, store.RUNS, say)
+    with working("judging the claims"):
+        records = record.concat(store.load(path) for path in paths)
+        results = Results(records, experiments.machines(paper))
+        outcomes = outcome.judge(paper, results)
+    provenances = [
+        {"run": path.name, **store.provenance(path), "plan_text": store.plan_text(path)} for path in paths
+    ]
+    page = output or Path("report") / f"{paper.name}.html"
+    with working(f"writing {page}"):
+        report.write_reproduction(paper, results, outcomes, provenances, page)
+    print_table([_row(each, as_json) for each in outcomes], COLUMNS, as_json)
+    if not as_json:
+        _conclude(outcomes)
+        click.echo(page)
+    if records["status"].eq(record.FAILED).any():
+        click.get_current_context().exit(1)
+
+
+def _row(each: "Outcome", as_json: bool) -> dict[str, Any]:
+    """A claim as an object; for people also its numbers in words."""
+    from leadline.report.reproduction import band, expected, simulated  # noqa: PLC0415
+
+    row: dict[str, Any] = {
+        "id": each.claim.id,
+        "kind": each.claim.kind,
+        "what": each.claim.what,
+        "expect": each.claim.expect,
+        "band": each.claim.band,
+        "unit": each.claim.unit,
+        "value": each.value,
+        "reached": each.reached,
+        "state": each.state,
+        "why": each.why,
+        "how": each.how,
+        "basis": each.claim.basis,
+    }
+    if not as_json:
+        row |= {"told_expect": expected(each), "told_band": band(each), "told_value": simulated(each)}
+    return row
+
+
+def _conclude(outcomes: "list[Outcome]") -> None:
+    """Why claims were missed, and how many are in each state."""
+    from leadline.reproduce.outcome import MISSED, counts  # noqa: PLC0415
+
+    for each in outcomes:
+        if each.state == MISSED:
+            click.echo(f"missed {each.claim.id}: {each.why or 'it is not known why'}")
+    click.echo(", ".join(f"{count} {state}" for state, count in counts(outcomes).items() if count))

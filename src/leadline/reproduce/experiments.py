@@ -1,0 +1,38 @@
+"""The experiments of a paper: its plans, simulated on its machines as `leadline run --on` does it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from leadline import machine, plan_files, simulate
+from leadline.described import Described
+from leadline.reproduce.paper import Paper
+from leadline.reproduce.results import Constant, Machines
+
+
+def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lambda _: None) -> list[Path]:
+    """Simulate every plan of a paper on its machine; the runs, in the directory `runs`.
+
+    `network` is the tier to simulate with; `say` hears what is being done.
+    """
+    paths = []
+    for each in paper.experiments:
+        plan = plan_files.find(each.plan)
+        site = Described.of(machine.load(each.machine), plan, network=network)
+        path = runs / f"{each.plan}-{datetime.now():%Y%m%d-%H%M%S}"
+        simulate.run(plan, site, path, say=say, show=lambda progress: say(progress.doing))
+        paths.append(path)
+    return paths
+
+
+def machines(paper: Paper) -> Machines:
+    """What the claims must know of the paper's machines."""
+    loaded = {each.machine: machine.load(each.machine) for each in paper.experiments}
+    numbers = [(name, number) for name, each in loaded.items() for number in each.numbers()]
+    constants: dict[str, Constant] = {}
+    for name, number in numbers:
+        if number.claim:
+            value = number.value if number.stated is None else number.stated
+            constants.setdefault(number.claim, Constant(float(value), name, number.key))
+    calibrated = frozenset(number.calibrated for _, number in numbers if number.calibrated)
+    return Machines(constants, calibrated, {name: each.native() for name, each in loaded.items()})

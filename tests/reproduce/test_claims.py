@@ -1,0 +1,250 @@
+"""Every claim of every paper: its facts are the paper's, it is computed or says why not, it can be missed."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from leadline.errors import UsageError
+from leadline.plan_files import shipped as plans
+from leadline.reproduce import paper
+from leadline.reproduce.checks import checks, how
+from leadline.reproduce.outcome import CALIBRATED, MISSED, REACHED, UNCOVERED, judge
+from leadline.reproduce.results import Constant, Machines
+
+from . import toy
+from .toy import Row
+
+PAPERS = sorted(paper.shipped())
+
+# Of the facts of all claims of a paper, as `facts` writes them: a claim that is edited, dropped or added
+# changes it. The papers do not change.
+DIGESTS = {"bgp": "bf8b6e28ed65fd06", "bgl": "fef9248fc593c0c5"}
+
+
+def facts(name: str) -> str:
+    """What a paper's claims state, in one text."""
+    stated = [(c.id, c.kind, c.what, c.expect, c.band, c.unit, c.basis) for c in paper.find(name).claims]
+    return json.dumps(stated)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_facts_are_those_of_the_paper(name: str) -> None:
+    """Nobody moves a band to reach it: the facts are what they were when they were taken from the paper."""
+    assert hashlib.sha256(facts(name).encode()).hexdigest()[:16] == DIGESTS[name]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_is_computed_or_says_what_it_needs(name: str) -> None:
+    """A claim that is no constant has a function or a reason, never both; no function is without a claim."""
+    claims = {each.id: each for each in paper.find(name).claims}
+    known = checks(name)
+    assert set(known) <= set(claims)
+    for each in claims.values():
+        if each.kind != paper.CONSTANT:
+            assert (each.id in known) != bool(each.needs), each.id
+    assert all(len(how(check)) > 20 for check in known.values())
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_experiments_have_their_plans(name: str) -> None:
+    """The plans that a paper names are shipped, and so are the mappings that those name."""
+    for experiment in paper.find(name).experiments:
+        path = plans()[experiment.plan]
+        named = re.findall(r'"(mappings/[^"]+)"', path.read_text())
+        assert [each for each in named if not (path.parent / each).is_file()] == []
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parents[2] / "plans" / "mappings").glob("*.txt")))
+def test_mappings_are_seats(path: Path) -> None:
+    """A line a rank, four coordinates each, no seat twice."""
+    seats = path.read_text().splitlines()
+    assert all(re.fullmatch(r"\d+( \d+){3}", seat) for seat in seats)
+    assert len(set(seats)) == len(seats)
+
+
+def test_the_farthest_nodes_are_as_far_as_the_plan_says() -> None:
+    """The hops of bgp-hops.txt are 1 and half of each side of 512 nodes (8x8x8) to 32768 (32x32x32)."""
+    text = (Path(__file__).parents[2] / "plans" / "mappings" / "bgp-hops.txt").read_text()
+    hops = [sum(map(int, seat.split()[:3])) for seat in text.splitlines()]
+    assert hops == [0, 1, 12, 16, 20, 24, 32, 40, 48]
+
+
+# ----------------------------------------------------------------------------------------- on the toy machine
+
+
+def states(name: str, rows: list[Row], machines: Machines = toy.MACHINES) -> dict[str, str]:
+    """The state of each claim of a paper."""
+    return {each.claim.id: each.state for each in judge(paper.find(name), toy.results(rows, machines))}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_machine_that_behaves_as_the_papers_reaches_every_claim(name: str) -> None:
+    """The toy's laws have every property by arithmetic, so whatever is missed is a wrong function."""
+    found = states(name, toy.POINTS[name]())
+    assert [claim for claim, state in found.items() if state == MISSED] == []
+    assert REACHED in found.values()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_without_records_no_claim_is_reached(name: str) -> None:
+    """A point that is not there is missed, with the reason; constants need no record."""
+    outcomes = judge(paper.find(name), toy.results([]))
+    for each in outcomes:
+        if each.claim.kind != paper.CONSTANT:
+            assert each.state in (MISSED, UNCOVERED)
+            assert each.why
+            assert each.value is None
+
+
+def change(where: dict[str, object], factor: float) -> Callable[[Row], Row]:
+    """What makes the samples of the points that `where` describes larger by a factor."""
+
+    def changed(row: Row) -> Row:
+        if any(row.get(key) != value for key, value in where.items()):
+            return row
+        return {**row, "samples": [factor * sample for sample in row["samples"]]}
+
+    return changed
+
+
+# Points that are planted wrong, by which factor, and the claims that must notice, no others.
+PLANTED: list[tuple[str, dict[str, object], float, set[str]]] = [
+    (
+        "bgp",
+        {"benchmark": "pingpong", "mapping": "XYZT", "bytes": 65536, "buffers": "rotated"},
+        1.05,
+        {"latency.cache"},
+    ),
+    ("bgp", {"benchmark": "pingpong", "mapping": "XYZT"}, 1.1, {"latency.neighbour", "latency.intra"}),
+    ("bgp", {"benchmark": "corepairs", "pair": "0-3"}, 1.02, {"latency.corepair"}),
+    ("bgp", {"benchmark": "bandwidth", "mapping": "TXYZ"}, 0.8, {"bandwidth.intra"}),
+    (
+        "bgp",
+        {"benchmark": "bandwidth", "mapping": "XYZT", "partition": 2048},
+        0.9,
+        {"bandwidth.inter", "bandwidth.intra"},
+    ),
+    ("bgp", {"benchmark": "bandwidth", "mapping": "mappings/bgp-farthest.txt"}, 0.96, {"hops.bandwidth"}),
+    ("bgp", {"benchmark": "distance", "distance": 50, "bytes": 0}, 0.9, {"hops.zero"}),
+    ("bgp", {"benchmark": "distance", "distance": 50, "bytes": 1024}, 1.1, {"hops.1k"}),
+    ("bgp", {"benchmark": "flowthrough", "traffic": 6}, 0.9, {"flowthrough.intra"}),
+    ("bgp", {"benchmark": "flowthrough", "traffic": 4}, 0.9, {"flowthrough.otherlink"}),
+    ("bgp", {"pattern": "nested", "measured": "first", "other": "busy"}, 0.5, {"congestion.nested.through"}),
+    (
+        "bgp",
+        {"pattern": "nested", "measured": "second", "other": "busy"},
+        20,
+        {"congestion.nested.local", "congestion.nodetour"},
+    ),
+    (
+        "bgp",
+        {"pattern": "overlapping", "measured": "second", "other": "busy"},
+        20,
+        {"congestion.partial", "congestion.nodetour"},
+    ),
+    ("bgp", {"benchmark": "multistream", "pairs": 4, "bytes": 512}, 0.5, {"multistream.medium"}),
+    ("bgp", {"benchmark": "multistream", "pairs": 4}, 1.25, {"multistream.peak", "multistream.medium"}),
+    (
+        "bgp",
+        {"benchmark": "hotspot", "shape": "flat", "workers": 131071, "bytes": 4096},
+        0.9,
+        {"hotspot.growth"},
+    ),
+    (
+        "bgp",
+        {"benchmark": "hotspot", "shape": "tree", "workers": 4096, "bytes": 8},
+        4,
+        {"hotspot.hierarchical"},
+    ),
+    ("bgp", {"benchmark": "fan", "direction": "out"}, 0.9, {"fan.out"}),
+    ("bgp", {"benchmark": "fan", "direction": "in"}, 1.1, {"fan.in"}),
+    ("bgl", {"benchmark": "protocol", "protocol": "default"}, 1.3, {"protocol.short"}),
+    ("bgl", {"benchmark": "protocol", "protocol": "rendezvous"}, 1.04, {"protocol.long"}),
+    ("bgl", {"benchmark": "protocol", "protocol": "eager", "bytes": 121}, 0.8, {"protocol.eager"}),
+    ("bgl", {"benchmark": "protocol", "protocol": "rendezvous", "bytes": 10240}, 1.2, {"protocol.meet"}),
+    ("bgl", {"benchmark": "protocol", "protocol": "eager", "bytes": 500}, 1.1, {"zigzag"}),
+    (
+        "bgl",
+        {"benchmark": "distance", "mapping": "mappings/bgl-axis.txt", "distance": 10},
+        0.95,
+        {"distance"},
+    ),
+    ("bgl", {"benchmark": "distance", "mapping": "mappings/bgl-offaxis.txt"}, 1.2, {"offaxis"}),
+    ("bgl", {"benchmark": "bandwidth", "mpi": "bgl-vn"}, 1.1, {"vn.intranode"}),
+]
+
+
+@pytest.mark.parametrize(("name", "where", "factor", "noticed"), PLANTED)
+def test_what_is_planted_wrong_is_missed(
+    name: str, where: dict[str, object], factor: float, noticed: set[str]
+) -> None:
+    """Each claim looks at what it says, and at nothing else."""
+    rows = [change(where, factor)(row) for row in toy.POINTS[name]()]
+    found = states(name, rows)
+    assert {claim for claim, state in found.items() if state == MISSED} == {f"{name}.{n}" for n in noticed}
+
+
+def test_every_function_is_planted() -> None:
+    """Each claim that is computed is missed in one of the cases above."""
+    noticed = {f"{name}.{claim}" for name, _, _, claims in PLANTED for claim in claims}
+    assert noticed == {claim for name in PAPERS for claim in checks(name)}
+
+
+def test_a_failed_point_gives_its_reason() -> None:
+    """What the record says of the point that a claim needs is why it is missed."""
+    rows = [row for row in toy.bgp() if row["benchmark"] != "fan"]
+    lost = {**rows[0], "benchmark": "fan", "metric": "", "status": "failed", "samples": [], "direction": "in"}
+    lost |= {"reason": "rank 1 waits for rank 0", "neighbours": 6}
+    outcomes = judge(paper.find("bgp"), toy.results([*rows, lost]))
+    said = {each.claim.id: each.why for each in outcomes if each.state == MISSED}
+    assert said["bgp.fan.in"] == "no value: rank 1 waits for rank 0"
+    assert "the run has no point of fan" in said["bgp.fan.out"]
+
+
+def test_a_claim_that_a_constant_was_set_by_is_not_reproduced() -> None:
+    """It is calibrated while it holds, and missed when not even that."""
+    set_by = Machines(toy.MACHINES.constants, frozenset({"bgp.fan.in"}))
+    outcomes = {each.claim.id: each for each in judge(paper.find("bgp"), toy.results(toy.bgp(), set_by))}
+    assert outcomes["bgp.fan.in"].state == CALIBRATED
+    assert outcomes["bgp.fan.in"].reached is None
+    assert outcomes["bgp.fan.out"].reached is True
+    wrong = [change({"benchmark": "fan"}, 2)(row) for row in toy.bgp()]
+    assert states("bgp", wrong, set_by)["bgp.fan.in"] == MISSED
+
+
+def test_constants_are_compared_to_the_digit() -> None:
+    """425 MB/s is 425 MB/s; a machine that says 426, or nothing, misses it."""
+    other = {**toy.MACHINES.constants, "bgp.link": Constant(426e6, "toy", "links.rate")}
+    assert states("bgp", [])["bgp.link"] == REACHED
+    assert states("bgp", [], Machines(other))["bgp.link"] == MISSED
+    assert states("bgp", [], Machines())["bgp.link"] == MISSED
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[run]]\nplan='a'\nmachine='b'\n", "at least one"),
+        ("[[claim]]\nid='a'\nkind='vlaue'\n", "a kind out of"),
+        ("[[claim]]\nid='a'\nkind='value'\nexpcet=1\n", "did you mean 'expect'"),
+        ("[[claim]]\nid='a'\nkind='value'\n", "has a value to expect"),
+        ("[[claim]]\nid='a'\nkind='value'\nband=[2,1]\n", "a band is"),
+        ("[[claim]]\nid='a'\nkind='value'\nexpect=1\nunit='KB'\n", "unknown unit 'KB'"),
+        ("claim = ", "cannot read the claims"),
+    ],
+)
+def test_a_wrong_file_of_claims_is_told(tmp_path: Path, text: str, said: str) -> None:
+    """One sentence with file and claim."""
+    path = tmp_path / "paper.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        paper.Paper.load(path)
+
+
+def test_an_unknown_paper_is_told() -> None:
+    """The nearest name is offered."""
+    with pytest.raises(UsageError, match="no paper 'bpg'; did you mean 'bgp'"):
+        paper.find("bpg")
