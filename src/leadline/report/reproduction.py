@@ -9,12 +9,26 @@ from leadline.report import figures
 from leadline.report.origin import Origin, origins
 from leadline.report.page import Count, Plot, plot
 from leadline.report.papers import PaperFigure, draw
-from leadline.report.tables import Cell, Column, Table, TableRow
-from leadline.reproduce.outcome import MISSED, STATES, Outcome, counts
+from leadline.reproduce.outcome import MISSED, Outcome, counts
 from leadline.reproduce.paper import Paper
 from leadline.reproduce.results import Results
 
 _DIGITS = 4  # of a simulated value: more than any paper gives
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim in the page's table, all in words."""
+
+    id: str
+    what: str
+    basis: str
+    how: str
+    why: str
+    expected: str
+    band: str
+    simulated: str
+    state: str
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,7 @@ class ReproductionPage:
     title: str
     subtitles: list[str]
     counts: list[Count]
-    claims: Table
+    claims: list[ClaimRow]
     sections: list[FigureSection]
     origins: list[Origin]
 
@@ -48,18 +62,33 @@ def compose(
         title=paper.title,
         subtitles=[paper.authors, f"its experiments again, simulated on {' and '.join(machines)}"],
         counts=[Count(state, str(n), bad=state == MISSED and n > 0) for state, n in counts(outcomes).items()],
-        claims=claims_table(outcomes),
+        claims=claim_rows(outcomes),
         sections=[_section(each) for each in draw(paper.name, results.rows)],
         origins=origins(provenances),
     )
 
 
-def claims_table(outcomes: Sequence[Outcome]) -> Table:
+def claim_rows(outcomes: Sequence[Outcome]) -> list[ClaimRow]:
     """A row a claim, in the paper's order."""
-    headings = ("claim", "what", "in the paper", "expected", "accepted", "simulated", "state", "how and why")
-    numbers = {"expected", "accepted", "simulated"}
-    columns = [Column(heading, heading in numbers) for heading in headings]
-    return Table("Claims of the paper", columns, [_row(each) for each in outcomes])
+    return [
+        ClaimRow(
+            id=each.claim.id,
+            what=each.claim.what,
+            basis=each.claim.basis,
+            how=_sentence(each.how),
+            why=_sentence(each.why),
+            expected=expected(each),
+            band=band(each),
+            simulated=simulated(each) or units.MISSING,
+            state=each.state,
+        )
+        for each in outcomes
+    ]
+
+
+def _sentence(text: str) -> str:
+    """A text with a stop at its end, and a capital at its beginning."""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def expected(outcome: Outcome) -> str:
@@ -78,23 +107,6 @@ def simulated(outcome: Outcome) -> str:
     if outcome.says or outcome.value is None:
         return outcome.says
     return f"{outcome.value:.{_DIGITS}g} {outcome.claim.unit}".rstrip()
-
-
-def _row(outcome: Outcome) -> TableRow:
-    """A claim's row, marked by its state."""
-    claim = outcome.claim
-    said = [f"{each.rstrip('.')}." for each in (outcome.how, outcome.why) if each]
-    cells = [
-        Cell(claim.id),
-        Cell(claim.what),
-        Cell(claim.basis),
-        Cell(expected(outcome), claim.expect, True),
-        Cell(band(outcome), claim.band[0] if claim.band else None, True),
-        Cell(simulated(outcome) or units.MISSING, outcome.value, not outcome.says),
-        Cell(outcome.state, STATES.index(outcome.state)),
-        Cell(" ".join(said)),
-    ]
-    return TableRow(cells, outcome.state.replace(" ", "-"))
 
 
 def _section(figure: PaperFigure) -> FigureSection:
