@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from leadline import machine
 from leadline.cli import main
 from leadline.errors import UsageError
+from leadline.machine.schema import ABOUT, PARTS, TOP, TOPOLOGIES
 
 SMALL = """\
 title = "Two nodes on a wire"
@@ -337,3 +338,24 @@ def test_list_machines_has_names_and_sizes() -> None:
     rows = {row["name"]: row for row in json.loads(run("list", "machines", "--json"))}
     assert rows["bgp"]["ranks"] == 4 * 64**3
     assert rows["bgl"]["topology"] == "torus"
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_recipe_of_a_machine_is_accepted(tmp_path: Path) -> None:
+    """Its block is a machine of two nodes with eight ranks each."""
+    [block] = re.findall(r"```toml\n(.*?)```", (DOCS / "add-a-machine.md").read_text(), re.DOTALL)
+    assert machine.load(write(tmp_path, block, "office")).max_ranks == 16
+
+
+def test_every_key_is_documented() -> None:
+    """Each key that a machine may have stands in the tables of docs/machines.md, and no other."""
+    page = (DOCS / "machines.md").read_text()
+    rows = re.findall(r"^\| (.*) \|$", page[page.index("## The file itself") :], re.MULTILINE)
+    told = {
+        word for row in rows for cell in row.split(" | ")[:-1] for word in re.findall(r"`\[*(\w+)\]*`", cell)
+    }
+    keys = {key for part in (*PARTS.values(), *TOPOLOGIES.values()) for key in part.keys}
+    kinds = {kind for kind in TOPOLOGIES if kind.isidentifier()}
+    assert told == keys | kinds | set(TOP) | set(ABOUT) | set(PARTS)
