@@ -20,17 +20,15 @@ std::string letters_of(std::size_t axes) {
 }
 
 void check_order(const std::string& order, const std::string& letters) {
-    const std::string expected = ": an order here is of the letters " + letters;
+    const auto wrong = [&](const std::string& problem, char letter) {
+        refuse('"' + order + "\" " + problem + ' ' + letter + ": an order here is of the letters " + letters);
+    };
     for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::string letter(1, order[i]);
-        if (letters.find(order[i]) == std::string::npos)
-            refuse("\"" + order + "\" has an unknown letter " + letter + expected);
-        if (order.find(order[i]) != i)
-            refuse("\"" + order + "\" has the letter " + letter + " twice" + expected);
+        if (letters.find(order[i]) == std::string::npos) wrong("has an unknown letter", order[i]);
+        if (order.find(order[i]) != i) wrong("has twice the letter", order[i]);
     }
     for (const char letter : letters)
-        if (order.find(letter) == std::string::npos)
-            refuse("\"" + order + "\" lacks the letter " + std::string(1, letter) + expected);
+        if (order.find(letter) == std::string::npos) wrong("lacks the letter", letter);
 }
 
 std::vector<Seat> in_order(const std::string& order, const Topology& topology, int per_node, int ranks) {

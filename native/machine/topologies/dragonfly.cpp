@@ -151,8 +151,8 @@ private:
         return group >= steps ? group - steps : group - steps + groups_;
     }
     // The first of a group's ports to another.
-    [[nodiscard]] int port(int group, int other) const {
-        const int between = group - other - 1;
+    [[nodiscard]] int port(int here, int there) const {
+        const int between = here - there - 1;
         return (between < 0 ? between + groups_ : between) * cables_;
     }
     // The router at which a cable arrives, with the number of its copy.

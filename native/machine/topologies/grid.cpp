@@ -96,9 +96,14 @@ public:
     void route(int from, int to, int variant, std::vector<Link>& route) const override {
         Legs legs = plan(from, to);
         if (variant != 0) choose(legs, variant);
+        int steps = 0;
+        for (const Leg& leg : legs.all) steps += leg.steps;
+        const std::size_t before = route.size();
+        route.resize(before + static_cast<std::size_t>(steps));
+        Link* place = route.data() + before;
         for (int i = 0; i < legs.count; ++i) {
             const Leg& leg = legs.all[static_cast<std::size_t>(i)];
-            walk(from, leg, route);
+            place = walk(from, leg, place);
             from += (leg.to - leg.at) * axis_of(leg).stride.by();
         }
     }
@@ -181,17 +186,16 @@ private:
         }
     }
 
-    void walk(int node, const Leg& leg, std::vector<Link>& route) const {
+    // Writes a leg's links, up to where it passes the end of its axis and from there on; gives the next
+    // place.
+    Link* walk(int node, const Leg& leg, Link* place) const {
         const Axis& axis = axis_of(leg);
-        Link link = node * ports_ + 2 * leg.axis + (leg.grows ? 0 : 1);
         const Link step = axis.stride.by() * ports_ * (leg.grows ? 1 : -1);
-        const Link around = step * (axis.length - 1);
-        // Links until the wrap is passed: after it, the next node is on the other end of the axis.
-        int until = leg.grows ? axis.length - leg.at : leg.at + 1;
-        for (int i = 0; i < leg.steps; ++i) {
-            route.push_back(link);
-            link += --until == 0 ? -around : step;
-        }
+        const int ahead = std::min(leg.steps, leg.grows ? axis.length - leg.at : leg.at + 1);
+        const Link link = node * ports_ + 2 * leg.axis + (leg.grows ? 0 : 1);
+        for (int i = 0; i < ahead; ++i) *place++ = link + i * step;
+        for (int i = ahead; i < leg.steps; ++i) *place++ = link + (i - axis.length) * step;
+        return place;
     }
 
     std::vector<int> shape_;

@@ -50,12 +50,14 @@ double read_width(const json& from, const char* key) {
 }
 
 std::vector<double> read_widths(const json& from, const char* key, std::size_t count) {
-    if (!from.contains(key)) return std::vector<double>(count, 1);
+    std::vector<double> widths(count, 1);
+    if (!from.contains(key)) return widths;
     const json& value = from.at(key);
     if (!value.is_array() || value.size() != count || !std::all_of(value.begin(), value.end(), is_width))
         refuse_topology(std::string(key) + " is a list of " + std::to_string(count) +
                         " numbers of more than 0, but got " + value.dump());
-    return value.get<std::vector<double>>();
+    value.get_to(widths);
+    return widths;
 }
 
 int product(const std::vector<int>& factors, const char* what) {

@@ -94,7 +94,7 @@ TEST(Mapping, AnOrderThatIsNoneIsRefusedWithItsLetters) {
     const auto box = torus({2, 2, 2});
     const std::string rule = ": an order here is of the letters XYZT";
     EXPECT_EQ(refusal("XYQT", *box, 1, 1), "mapping: \"XYQT\" has an unknown letter Q" + rule);
-    EXPECT_EQ(refusal("XYXZT", *box, 1, 1), "mapping: \"XYXZT\" has the letter X twice" + rule);
+    EXPECT_EQ(refusal("XYXZT", *box, 1, 1), "mapping: \"XYXZT\" has twice the letter X" + rule);
     EXPECT_EQ(refusal("XYZ", *box, 1, 1), "mapping: \"XYZ\" lacks the letter T" + rule);
     EXPECT_EQ(refusal("", *box, 1, 1), "mapping: \"\" lacks the letter X" + rule);
 }
