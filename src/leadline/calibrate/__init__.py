@@ -158,6 +158,7 @@ def _row(told: Evidence, path: _rows.Path, index: int) -> dict[str, Entry]:
             made[key] = Value.drawn(one.value, one.draws, told.launches, "s", ROW_BENCHMARKS)
     if row.handshake:
         made["handshake"] = True
+        made["handshake_overhead"] = _shared(told, path, "handshake_overhead", "s")
     return made
 
 

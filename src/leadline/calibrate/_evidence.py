@@ -33,6 +33,10 @@ class Evidence:
     draws: dict[str, Array]
     launches: int  # the fewest of any series
 
+    def spread(self, name: str) -> Array:
+        """How uncertain each size of a series is: the draws' deviation as a share of the typical time."""
+        return np.asarray(self.draws[name].std(axis=0) / np.abs(self.typical[name]), dtype=np.float64)
+
     def at(self, name: str, sizes: Array) -> Array:
         """Typical times of a series at other sizes, straight between those measured."""
         return np.asarray(np.interp(sizes, self.sizes[name], self.typical[name]), dtype=np.float64)

@@ -1,8 +1,9 @@
 """Where the protocol changes, and what a message costs its two ends under each.
 
-The rows are the pieces of the ping-pong by size (`leadline.fits.piecewise`), cut where messages begin to wait
-for their receiver. What the simulator makes of a row (`native/machine/engine.cpp`) is, with e_s = o_s + n c_s
-for the sending core, e_r = o_r + n c_r for the receiving one, L the way and o_h a handshake's overhead:
+The rows are pieces of straight lines by size, as in `leadline.fits.piecewise`, through ping-pong and stream
+alike, cut where messages begin to wait for their receiver. What the simulator makes of a row
+(`native/machine/engine.cpp`) is, with e_s = o_s + n c_s for the sending core, e_r = o_r + n c_r for the
+receiving one, L the way and o_h a handshake's overhead:
 
     eager       T = e_s + L + e_r             send e_s   receive e_r           stream max(e_s, e_r)
     rendezvous  T = e_s + 3 L + 2 o_h + e_r              receive T - L - o_h   stream e_r
@@ -30,6 +31,7 @@ MOST = 4  # pieces on either side of the handshake: caches and copies change the
 # What comes first where equations and machine disagree: a message as a whole, then how many go in a second;
 # how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
 WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, SEND: 1.0, RECEIVE: 1.0}
+KNOWN = 0.02  # relative deviation from which a value counts less: the equations are no better than that
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
 SLOWER = 1.1  # times both ends, from which the way between two nodes is what holds a stream up
 SHORT = 1.5  # times the least, up to which a stream's time a message is the gap and not its bytes
@@ -59,14 +61,14 @@ class Path:
     """A way between two ranks: its rows with the numbers of each (`_PARAMETERS`), and what all share."""
 
     rows: list[Row]
-    shared: dict[str, Fitted]  # of `_SHARED`
+    shared: dict[str, Fitted]  # of `_BETWEEN`; a request and a grant cost the same whatever follows them
     numbers: list[dict[str, Fitted]]
     misses: dict[str, float]  # of each series, the median relative distance from the equations
 
 
-_SHARED = ("latency", "wire", "message_gap")  # the second, s/B, and the third between nodes only
-_EAGER = ("send_overhead", "receive_overhead", "send_copy", "receive_copy")  # copies as s/B
-_RENDEZVOUS = (*_EAGER, "handshake_overhead")
+_WITHIN = ("latency", "handshake_overhead")
+_BETWEEN = (*_WITHIN, "wire", "message_gap")  # wire as s/B
+_PARAMETERS = ("send_overhead", "receive_overhead", "send_copy", "receive_copy")  # copies as s/B
 
 
 def fit(evidence: Evidence, between_nodes: bool = False) -> Path:
@@ -86,17 +88,17 @@ def fit(evidence: Evidence, between_nodes: bool = False) -> Path:
 
 def rows_of(evidence: Evidence) -> list[Row]:
     """The rows of the protocol table by the ping-pong's sizes."""
-    x, y = evidence.sizes[WHOLE], evidence.typical[WHOLE]
+    x, shared = evidence.sizes[WHOLE], _lines_of(evidence)
     best: tuple[float, list[Row]] | None = None
     for cut in _cuts(evidence):
         rows = []
         for begin, end, handshake in ((0, cut, False), (cut, x.size, True)):
             if begin < end:
-                starts = [begin + int(each) for each in _pieces(x[begin:end], y[begin:end])]
+                starts = [begin + int(each) for each in _pieces([each[begin:end] for each in shared])]
                 ends = [*starts[1:], end]
                 rows += [Row(a, b, handshake) for a, b in zip(starts, ends, strict=True)]
-        squares = sum(_squares(x[row.first : row.end], y[row.first : row.end]) for row in rows)
-        judged = criterion(squares, x.size, len(rows))
+        squares = sum(_squares([each[row.first : row.end] for each in shared]) for row in rows)
+        judged = criterion(squares, len(shared) * x.size, len(rows))
         if best is None or judged < best[0]:
             best = judged, rows
     assert best is not None
@@ -129,33 +131,60 @@ def _cuts(evidence: Evidence) -> range:
     return range(last if cut == x.size else min(first, last), last + 1)
 
 
-def _pieces(x: Array, y: Array) -> Array:
+def _lines_of(evidence: Evidence) -> list[Array]:
+    """What lines are laid through, at the ping-pong's sizes: weighted (1, n, T) of it and of the stream."""
+    x = evidence.sizes[WHOLE]
+    found = []
+    for name in (WHOLE, STREAM):
+        near = np.clip(np.searchsorted(evidence.sizes[name], x), 0, evidence.sizes[name].size - 1)
+        weight = _trust(evidence.spread(name))[near] * WEIGHTS[name] / WEIGHTS[WHOLE]
+        if name == STREAM:  # only where it was measured
+            weight = weight * np.isin(x, evidence.sizes[name])
+        found.append(np.stack([np.ones_like(x), x, evidence.at(name, x)], axis=1) * weight[:, None])
+        found[-1] /= evidence.at(name, x)[:, None]
+    return found
+
+
+def _trust(spread: Array) -> Array:
+    """The weight of values so uncertain, against those that are as good as the equations."""
+    return np.asarray(KNOWN / np.hypot(KNOWN, spread), dtype=np.float64)
+
+
+def _pieces(series: list[Array]) -> Array:
     """First sizes of the pieces of one side of the handshake, as `leadline.fits.piecewise` chooses them.
 
     A piece neither begins below nothing nor falls with size, for the rows of a machine do not: where copies
     leave a cache the pace changes from size to size, and a line through that would begin far below zero.
     """
-    if not x.size:
-        return np.empty(0)
-    cost = np.full((1, x.size, x.size), np.inf)
-    for i in range(x.size):
-        for j in range(i + 1, x.size):
-            cost[0, j, i] = _squares(x[i : j + 1], y[i : j + 1])
-    most = MOST if x.size >= FEWEST_TO_BREAK else 1
+    count = len(series[0])
+    cost = np.full((1, count, count), np.inf)
+    for i in range(count):
+        for j in range(i + 1, count):
+            cost[0, j, i] = _squares([each[i : j + 1] for each in series])
+
+    def judged(squares: float, pieces: int) -> float:
+        """The criterion of so many pieces; every size counts once in each series."""
+        return criterion(squares, len(series) * count, pieces)
+
+    most = MOST if count >= FEWEST_TO_BREAK else 1
     found = partitions(cost, most)
-    best = min(range(len(found)), key=lambda k: criterion(float(found[k][0][0]), x.size, k + 1))
-    return np.asarray(found[best][1][0] if x.size > 1 else [0])
+    best = min(range(len(found)), key=lambda k: judged(float(found[k][0][0]), k + 1))
+    return np.asarray(found[best][1][0] if count > 1 else [0])
 
 
-def _squares(x: Array, y: Array) -> float:
-    """Squared relative residuals of the line through a piece that neither begins below nothing nor falls."""
-    share = np.stack([1 / y, x / y], axis=1)
-    found, *_ = np.linalg.lstsq(share, np.ones_like(y), rcond=None)
-    if found.min() >= 0 and x.size > 2:
-        return float(((share @ found - 1) ** 2).sum())
-    # One of the two is nothing; two sizes alone are not trusted with both.
-    alone = [each / (each @ each) * each.sum() - 1 for each in share.T if each.any()]
-    return min(float(off @ off) for off in alone)
+def _squares(series: list[Array]) -> float:
+    """Squared weighted residuals of the lines through a piece that neither begin below nothing nor fall."""
+    total = 0.0
+    for lines in series:
+        sides, right = lines[:, :2], lines[:, 2]
+        found, *_ = np.linalg.lstsq(sides, right, rcond=None)
+        if found.min() >= 0 and len(right) > 2:
+            total += float(((sides @ found - right) ** 2).sum())
+        else:
+            # One of the two is nothing; two sizes alone are not trusted with both.
+            alone = [each * (each @ right) / (each @ each) - right for each in sides.T if each.any()]
+            total += min((float(off @ off) for off in alone), default=0.0)
+    return total
 
 
 class _Equations:
@@ -163,9 +192,8 @@ class _Equations:
 
     def __init__(self, evidence: Evidence, rows: list[Row], between_nodes: bool) -> None:
         """One line for each value measured; lines of one series stand together."""
-        self.columns = [(-1, name) for name in (_SHARED if between_nodes else _SHARED[:1])]
-        for index, row in enumerate(rows):
-            self.columns += [(index, name) for name in (_RENDEZVOUS if row.handshake else _EAGER)]
+        self.columns = [(-1, name) for name in (_BETWEEN if between_nodes else _WITHIN)]
+        self.columns += [(index, name) for index in range(len(rows)) for name in _PARAMETERS]
         self._between_nodes = between_nodes
         self._place = {column: i for i, column in enumerate(self.columns)}
         self._evidence, self._rows = evidence, rows
@@ -182,7 +210,8 @@ class _Equations:
                 lines.append(line)
                 values.append(value)
                 draws.append(drawn)
-                weights.append(series_weight * (FILLED if filled else 1) / value)
+                trust = float(_trust(drawn.std() / value))
+                weights.append(series_weight * trust * (FILLED if filled else 1) / value)
                 self._series.append("" if filled else name)
         weight = np.array(weights)
         matrix = np.stack(lines) * weight[:, None]
@@ -220,7 +249,7 @@ class _Equations:
         if name == WHOLE:
             return found
         gaps = np.setdiff1d(evidence.sizes[WHOLE], x)
-        for n in gaps[gaps > 0]:
+        for n in gaps[(gaps >= x.min()) & (gaps <= x.max())]:
             alike = self._waits(x) == self._waits(np.array([n]))[0]
             if alike.any():
                 value = float(np.interp(n, x[alike], typical[alike]))
@@ -261,12 +290,10 @@ class _Equations:
         receives = {"receive_overhead": 1.0, "receive_copy": size}
         both = sends | receives
         if name == WHOLE:
-            return self._counts(
-                row, both | {"handshake_overhead": overheads}, {"latency": ways, "wire": size}
-            )
+            return self._counts(row, both, {"latency": ways, "handshake_overhead": overheads, "wire": size})
         if handshake and name == RECEIVE:
-            waited = both | {"handshake_overhead": overheads - 1}
-            return self._counts(row, waited, {"latency": ways - 1, "wire": size})
+            waited = {"latency": ways - 1, "handshake_overhead": overheads - 1, "wire": size}
+            return self._counts(row, both, waited)
         if handshake and name == SEND:
             # A real send also waits for the word that its receiver has the data; the simulator's does not.
             return None
