@@ -72,7 +72,7 @@ def _constant(claim: Claim, found: Constant | None) -> Outcome:
     if found is None:
         return Outcome(claim, MISSED, why=claim.missed or "no number of the machine names this claim")
     worth = found.value / UNITS[claim.unit]
-    told = f"{found.key} of the machine {found.machine}, an input of the simulation."
+    told = f"The number {found.key} of the machine {found.machine}, an input of the simulation."
     state = REACHED if accepted(claim, worth) else MISSED
     return Outcome(claim, state, worth, why=claim.missed if state == MISSED else "", how=told)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from leadline import paths
 from leadline.errors import UsageError, suggest
 
 CONSTANT, EXACT, VALUE, RATIO, PROPERTY = "constant", "exact", "value", "ratio", "property"
@@ -83,11 +84,7 @@ class Paper:
 
 def shipped() -> dict[str, Path]:
     """The papers that come with Leadline, by name: those of the package, or of its checkout."""
-    package = Path(__file__).resolve().parents[1]
-    for directory in (package / "papers", package.parents[1] / "papers"):
-        if directory.is_dir():
-            return {path.stem: path for path in sorted(directory.glob("*.toml"))}
-    return {}
+    return paths.shipped("papers")
 
 
 def find(name: str) -> Paper:
