@@ -1,6 +1,7 @@
 // Does it matter which two cores of a node talk to each other?
 //
-// A ping-pong between every two ranks in turn while the others stand by (Balaji et al., Blue Gene/P, 3.2).
+// A ping-pong between every two ranks of rank 0's node in turn while the others stand by (Balaji et al., Blue
+// Gene/P, 3.2). A pair names two of the ranks there, counted from 0.
 #include <charconv>
 
 #include "harness/benchmark.hpp"
@@ -9,11 +10,19 @@
 namespace leadline {
 namespace {
 
-std::vector<std::string> every_pair(int ranks) {
+std::vector<std::string> every_pair(const Scale& scale) {
     std::vector<std::string> pairs;
-    for (int a = 0; a < ranks; ++a)
-        for (int b = a + 1; b < ranks; ++b) pairs.push_back(std::to_string(a) + "-" + std::to_string(b));
+    for (int a = 0; a < scale.per_node; ++a)
+        for (int b = a + 1; b < scale.per_node; ++b) pairs.push_back(std::to_string(a) + "-" + std::to_string(b));
     return pairs;
+}
+
+// The ranks that share a node with rank 0, all where the places of ranks are not known.
+std::vector<int> ranks_here(const Comm& world) {
+    std::vector<int> here;
+    for (int rank = 0; rank < world.size(); ++rank)
+        if (rank == 0 || world.distance(0, rank) < other_node) here.push_back(rank);
+    return here;
 }
 
 // "0-3" as a pair of ranks below `ranks`; anything else is a point that cannot be asked.
@@ -27,7 +36,7 @@ Pair parse_pair(const std::string& text, int ranks) {
         if (second.ec == std::errc() && second.ptr == end && distinct && std::max(pair.from, pair.to) < ranks)
             return pair;
     }
-    Run::skip("'" + text + "' is not a pair of two of the " + std::to_string(ranks) + " ranks, such as 0-1");
+    Run::skip("'" + text + "' is not a pair of two of the " + std::to_string(ranks) + " ranks of the node, such as 0-1");
 }
 
 }  // namespace
@@ -36,7 +45,9 @@ BENCHMARK(corepairs, at_least(2), words("pair", "the two ranks, as 0-1", every_p
           sizes("bytes", {8, 65536}, "message size"),
           metric("latency", Unit::second, lower, mean, "half of one round trip"),
           metric("bandwidth", Unit::bytes_per_second, higher, mean, "message size over its one-way time")) {
-    const Pair pair = parse_pair(run.word("pair"), run.world().size());
+    const auto& here = run.once([&] { return ranks_here(run.world()); });
+    const Pair places = parse_pair(run.word("pair"), static_cast<int>(here.size()));
+    const Pair pair{here[static_cast<std::size_t>(places.from)], here[static_cast<std::size_t>(places.to)]};
     const Bytes data = run.buffers(run["bytes"])[0];
     while (co_await run.next_sample()) {
         co_await pingpong_sample(run, pair, data);

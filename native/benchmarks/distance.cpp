@@ -18,17 +18,30 @@ std::string name(std::int64_t distance) {
     }
 }
 
+// Within a node, then 1, 2, 4, ... hops up to the farthest.
+std::vector<std::int64_t> distances(const Scale& scale) {
+    std::vector<std::int64_t> all = counting(same_group, other_node);
+    for (int hops = 2; hops < scale.hops; hops *= 2) all.push_back(same_node + hops);
+    if (scale.hops > 1) all.push_back(same_node + scale.hops);
+    return all;
+}
+
+// The first rank at a distance from rank 0; none: the number of ranks.
+int first_at(const Comm& world, std::int64_t distance) {
+    int peer = 1;
+    while (peer < world.size() && world.distance(0, peer) != distance) ++peer;
+    return peer;
+}
+
 }  // namespace
 
 BENCHMARK(distance, at_least(2),
-          counts("distance", "0 core group, 1 package, 2 node, then 2 + hops",
-                 [](int) { return counting(same_group, other_node); }),
+          counts("distance", "0 core group, 1 package, 2 node, then 2 + hops", distances),
           sizes("bytes", {0, 1024, 1_MiB}, "message size"),
           metric("latency", Unit::second, lower, root, "half of one round trip"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "message size over its one-way time")) {
     Comm& world = run.world();
-    int peer = 1;
-    while (peer < world.size() && world.distance(0, peer) != run["distance"]) ++peer;
+    const int peer = run.once([&] { return first_at(world, run["distance"]); });
     if (peer == world.size())
         Run::skip("no rank is at distance " + std::to_string(run["distance"]) + " (" + name(run["distance"]) +
                   ") from rank 0");

@@ -24,14 +24,15 @@ std::vector<int> nearest(const Comm& world, std::size_t count) {
 
 BENCHMARK(fan, at_least(2), choice("direction", {"in", "out", "both"}, "what rank 0 does"),
           counts("neighbours", "ranks around rank 0",
-                 [](int ranks) { return counting(1, std::min(6, ranks - 1)); }),
+                 [](const Scale& scale) { return counting(1, std::min(6, scale.ranks - 1)); }),
           sizes("bytes", {65536, 1_MiB}, "message size"),
           counts("window", {16}, "messages under way with each"),
           metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes through rank 0, a second")) {
     Comm& world = run.world();
     const bool in = run.word("direction") != "out";
     const bool out = run.word("direction") != "in";
-    std::vector<int> peers = nearest(world, static_cast<std::size_t>(run["neighbours"]));
+    std::vector<int> peers =
+        run.once([&] { return nearest(world, static_cast<std::size_t>(run["neighbours"])); });
     if (peers.size() < static_cast<std::size_t>(run["neighbours"]))
         Run::skip("rank 0 has only " + std::to_string(peers.size()) + " neighbours");
     const bool middle = world.rank() == 0;

@@ -2,6 +2,8 @@
 //
 // The two middle ranks stream while up to (ranks - 2) / 2 pairs around them, nested like brackets, stream
 // across (Balaji et al., Blue Gene/P, 3.3).
+#include <algorithm>
+
 #include "harness/benchmark.hpp"
 #include "harness/patterns.hpp"
 
@@ -9,7 +11,7 @@ namespace leadline {
 
 BENCHMARK(flowthrough, at_least(4),
           counts("traffic", "pairs that stream across",
-                 [](int ranks) { return counting(0, (ranks - 2) / 2); }),
+                 [](const Scale& scale) { return counting(0, std::min(3, (scale.ranks - 2) / 2)); }),
           sizes("bytes", {65536, 1_MiB}, "message size"), counts("window", {16}, "sends under way at once"),
           metric("bandwidth", Unit::bytes_per_second, higher, mean,
                  "bytes the middle pair sends, a second")) {

@@ -46,7 +46,7 @@ Task<> ask(Comm& world, Bytes data, const Tree& tree) {
 }  // namespace
 
 BENCHMARK(hotspot, at_least(2),
-          counts("workers", "ranks that ask", [](int ranks) { return powers(1, ranks - 1); }),
+          counts("workers", "ranks that ask", [](const Scale& scale) { return powers(1, scale.ranks - 1); }),
           choice("shape", {"flat", "tree"}, "ask the master, or a head that asks for its group"),
           sizes("bytes", {8, 4096}, "size of a request and of its answer"),
           metric("latency", Unit::second, lower, mean,

@@ -11,12 +11,22 @@
 namespace leadline {
 namespace {
 
-// The pairs there are, each with its ends on different nodes if the ranks are on several.
+// The pairs there are: between rank 0's node and the nearest other one if the ranks are on several.
 std::vector<Pair> pairs_of(const Comm& world) {
-    std::vector<int> here;
+    std::vector<int> here{0};
     std::vector<int> there;
-    for (int rank = 0; rank < world.size(); ++rank)
-        (rank == 0 || world.distance(0, rank) < other_node ? here : there).push_back(rank);
+    int nearest = 0;  // distance of the ranks that are there
+    for (int rank = 1; rank < world.size(); ++rank) {
+        const int distance = world.distance(0, rank);
+        if (distance < other_node) {
+            here.push_back(rank);
+        } else if (there.empty() || distance < nearest) {
+            there = {rank};
+            nearest = distance;
+        } else if (world.distance(there.front(), rank) < other_node) {
+            there.push_back(rank);
+        }
+    }
     if (there.empty()) {
         const auto half = static_cast<std::ptrdiff_t>(here.size() / 2);
         there.assign(here.begin() + half, here.end());
@@ -31,12 +41,14 @@ std::vector<Pair> pairs_of(const Comm& world) {
 }  // namespace
 
 BENCHMARK(multistream, at_least(2),
-          counts("pairs", "pairs at once", [](int ranks) { return powers(1, ranks / 2); }),
+          counts("pairs", "pairs at once", [](const Scale& scale) {
+                     return powers(1, scale.per_node < scale.ranks ? scale.per_node : scale.ranks / 2);
+                 }),
           sizes("bytes", powers(64, 1_MiB), "message size"),
           counts("window", {16}, "sends under way at once, each pair"),
           metric("bandwidth", Unit::bytes_per_second, higher, smallest, "bytes all pairs send, a second")) {
     Comm& world = run.world();
-    const std::vector<Pair> pairs = pairs_of(world);
+    const auto& pairs = run.once([&] { return pairs_of(world); });
     const auto wanted = static_cast<std::size_t>(run["pairs"]);
     if (wanted > pairs.size())
         Run::skip(std::to_string(wanted) + " pairs at once, but the ranks make " +

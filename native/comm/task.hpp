@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace leadline {
@@ -89,6 +90,15 @@ public:
         return handle_.done();
     }
     [[nodiscard]] bool done() const { return handle_.done(); }
+    [[nodiscard]] bool failed() const { return handle_.promise().error != nullptr; }
+
+    // Runs the task, of which no part is ever suspended, to its end. Throws std::logic_error where one was.
+    T complete() {
+        if (!resume()) throw std::logic_error("a task was suspended where nothing resumes it");
+        return finish();
+    }
+
+    [[nodiscard]] std::coroutine_handle<> handle() const { return handle_; }
 
     // What the finished task returned. Throws what the task threw.
     T finish() {

@@ -31,9 +31,9 @@ nlohmann::json as_json(const Value& value) {
     return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
 }
 
-nlohmann::json describe(const Sweep& sweep, int ranks) {
+nlohmann::json describe(const Sweep& sweep, const Scale& scale) {
     auto values = nlohmann::json::array();
-    for (const auto& value : sweep.values(ranks)) values.push_back(as_json(value));
+    for (const auto& value : sweep.values(scale)) values.push_back(as_json(value));
     return {{"name", sweep.name},
             {"unit", sweep.kind == Kind::bytes ? "B" : "1"},
             {"kind", kind_name(sweep.kind)},
@@ -64,29 +64,29 @@ std::vector<std::int64_t> counting(std::int64_t from, std::int64_t to) {
 }
 
 Sweep sizes(std::string name, const std::vector<std::int64_t>& values, std::string help) {
-    return {std::move(name), Kind::bytes, [values = as_values(values)](int) { return values; },
+    return {std::move(name), Kind::bytes, [values = as_values(values)](const Scale&) { return values; },
             std::move(help), false};
 }
 
 Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::string help) {
-    return {std::move(name), Kind::count, [values = as_values(values)](int) { return values; },
+    return {std::move(name), Kind::count, [values = as_values(values)](const Scale&) { return values; },
             std::move(help), false};
 }
 
-Sweep counts(std::string name, std::string help, std::function<std::vector<std::int64_t>(int)> values) {
+Sweep counts(std::string name, std::string help, std::function<std::vector<std::int64_t>(const Scale&)> values) {
     return {std::move(name), Kind::count,
-            [values = std::move(values)](int ranks) { return as_values(values(ranks)); }, std::move(help),
+            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); }, std::move(help),
             false};
 }
 
 Sweep choice(std::string name, const std::vector<std::string>& words, std::string help) {
-    return {std::move(name), Kind::choice, [words = as_values(words)](int) { return words; }, std::move(help),
+    return {std::move(name), Kind::choice, [words = as_values(words)](const Scale&) { return words; }, std::move(help),
             true};
 }
 
-Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(int)> values) {
+Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(const Scale&)> values) {
     return {std::move(name), Kind::choice,
-            [values = std::move(values)](int ranks) { return as_values(values(ranks)); }, std::move(help),
+            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); }, std::move(help),
             false};
 }
 
@@ -95,7 +95,8 @@ void Registered::enter(Declaration&& made) {
     const auto place = std::ranges::lower_bound(all, made.name, {}, &Declaration::name);
     if (place != all.end() && place->name == made.name)
         throw std::logic_error("two benchmarks named " + made.name);
-    if (made.metrics.empty()) throw std::logic_error("benchmark " + made.name + " measures nothing");
+    if (made.metrics.empty() || made.metrics.size() > most_metrics)
+        throw std::logic_error("benchmark " + made.name + " measures nothing, or too much");
     all.insert(place, std::move(made));
 }
 
@@ -116,11 +117,11 @@ std::string_view unit_name(Unit unit) {
     return "";
 }
 
-nlohmann::json describe(int ranks) {
+nlohmann::json describe(const Scale& scale) {
     auto all = nlohmann::json::array();
     for (const auto& each : registry()) {
         auto sweeps = nlohmann::json::array();
-        for (const auto& sweep : each.sweeps) sweeps.push_back(describe(sweep, ranks));
+        for (const auto& sweep : each.sweeps) sweeps.push_back(describe(sweep, scale));
         auto metrics = nlohmann::json::array();
         for (const auto& metric : each.metrics) metrics.push_back(describe(metric));
         all.push_back({{"name", each.name},

@@ -34,11 +34,18 @@ constexpr Ranks at_least(int least) { return {least, 0}; }
 
 enum class Kind { bytes, count, choice };
 
-// A coordinate of the points. Its default values may depend on how many ranks there are.
+// What the default values of a sweep may depend on.
+struct Scale {
+    int ranks = 2;
+    int per_node = 2;  // of them on rank 0's node
+    int hops = 0;      // to the farthest node; 0 where a machine has no hops to tell
+};
+
+// A coordinate of the points.
 struct Sweep {
     std::string name;
     Kind kind;
-    std::function<std::vector<Value>(int ranks)> values;
+    std::function<std::vector<Value>(const Scale& scale)> values;
     std::string help;
     bool closed;  // only the default words are allowed
 };
@@ -56,6 +63,8 @@ struct Sampling {
     bool one_operation = false;  // a sample is one operation, however short
     bool whole_time = false;     // sample until the point's time is spent, however tight the answer
 };
+
+inline constexpr std::size_t most_metrics = 3;  // of one benchmark; each costs every simulated rank a number
 
 struct Declaration {
     std::string name;
@@ -75,9 +84,10 @@ Sweep sizes(std::string name, const std::vector<std::int64_t>& values, std::stri
 Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::string help);
 Sweep choice(std::string name, const std::vector<std::string>& words, std::string help);
 
-// Where the default values depend on how many ranks there are, what gives them comes last.
-Sweep counts(std::string name, std::string help, std::function<std::vector<std::int64_t>(int ranks)> values);
-Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(int ranks)> values);
+// Where the default values depend on the scale, what gives them comes last.
+Sweep counts(std::string name, std::string help,
+             std::function<std::vector<std::int64_t>(const Scale& scale)> values);
+Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(const Scale& scale)> values);
 
 // The first line of the benchmark's file; empty where no file has that name.
 std::string_view question(std::string_view benchmark);
@@ -104,8 +114,8 @@ const std::vector<Declaration>& registry();           // all, by name
 const Declaration* find(std::string_view benchmark);  // null when there is none
 std::string_view unit_name(Unit unit);
 
-// The registry as data, with the default values that `ranks` ranks give.
-nlohmann::json describe(int ranks);
+// The registry as data, with the default values at a scale.
+nlohmann::json describe(const Scale& scale);
 
 inline namespace literals {
 constexpr std::int64_t operator""_KiB(unsigned long long n) { return static_cast<std::int64_t>(n << 10U); }

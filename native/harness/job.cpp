@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <optional>
 
 namespace leadline {
 namespace {
@@ -50,8 +52,7 @@ public:
         const Disturbance now = disturbance();
         const Disturbance point = now - point_begin;
         const std::array<double, 3> mine{point.run_delay, point.switches, (now - begin_).cpu};
-        std::vector<double> all;
-        (void)session_.control().gather(mine, all);
+        const std::vector<double> all = session_.gather({mine.begin(), mine.end()});
         Seen seen;
         double cpu = 0;
         const auto& places = session_.places();
@@ -98,16 +99,17 @@ json record(const Question& question, const Metric& metric, const std::vector<do
             {"stopped_by", sampler.stopped_by()}};
 }
 
-// Runs the body to its end; the reason where it was not run.
-std::optional<std::string> ask(const Declaration& benchmark, Run& run) {
-    if (run.world().size() < benchmark.ranks.least)
-        return "needs " + std::to_string(benchmark.ranks.least) + " ranks, there are " +
-               std::to_string(run.world().size());
+// Runs the body of every rank that this process plays to its end; the reason where it was not run.
+std::optional<std::string> ask(Session& session, Asked& asked) {
+    const Declaration& benchmark = asked.benchmark;
+    const int ranks = session.size();
+    if (ranks < benchmark.ranks.least)
+        return "needs " + std::to_string(benchmark.ranks.least) + " ranks, there are " + std::to_string(ranks);
+    std::deque<Run> runs;
     try {
-        auto body = benchmark.body(run);
-        if (!body.resume())
-            throw std::logic_error("the body of " + benchmark.name + " did not come to its end");
-        body.finish();
+        session.run([&](Comm world, Control control) {
+            return benchmark.body(runs.emplace_back(asked, std::move(world), std::move(control)));
+        });
     } catch (const Skipped& skipped) {
         return skipped.what();
     } catch (const Unsupported& unsupported) {
@@ -116,21 +118,36 @@ std::optional<std::string> ask(const Declaration& benchmark, Run& run) {
     return std::nullopt;
 }
 
+// What a record says of its point beside its samples.
+json circumstances(Session& session, const Watch::Seen& seen, double duration) {
+    json said = session.answered();
+    said["duration"] = duration;
+    if constexpr (!Session::simulated)
+        said.update(json{{"run_delay", seen.run_delay},
+                         {"switches", std::lround(seen.switches)},
+                         {"steal", optional_number(seen.steal)},
+                         {"others", optional_number(seen.others)},
+                         {"frequency", optional_number(frequency())}});
+    return said;
+}
+
 void answer(const Question& question, Session& session, Arena& arena, Watch& watch, Answers* answers) {
     const Declaration& benchmark = *find(question.benchmark);
     if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
     const Disturbance begin = disturbance();
     const double at = steady_seconds();
-    Run run(benchmark, question.point, session.world(), session.control(), arena, question.limits);
-    const auto skipped = ask(benchmark, run);
+    std::optional<Asked> asked;
+    std::optional<std::string> skipped;
+    do {
+        asked.emplace(benchmark, question.point, arena, question.limits);
+        skipped = ask(session, *asked);
+    } while (session.again());
     const auto seen = watch.since(begin);
     if (!answers) return;
-    json common{{"duration", steady_seconds() - at},      {"run_delay", seen.run_delay},
-                {"switches", std::lround(seen.switches)}, {"steal", optional_number(seen.steal)},
-                {"others", optional_number(seen.others)}, {"frequency", optional_number(frequency())}};
+    const json common = circumstances(session, seen, steady_seconds() - at);
     if (skipped) answers->write({{"event", "skip"}, {"id", question.id}, {"reason", *skipped}});
     for (std::size_t i = 0; !skipped && i < benchmark.metrics.size(); ++i) {
-        json line = record(question, benchmark.metrics[i], run.sampler().samples()[i], run.sampler());
+        json line = record(question, benchmark.metrics[i], asked->sampler.samples()[i], asked->sampler);
         if (line.at("samples").empty()) continue;
         line.update(common);
         answers->write(line);
@@ -145,6 +162,7 @@ Job parse_job(const std::string& text) {
     Job job;
     for (const auto& each : from.at("points")) job.questions.push_back(parse_question(each));
     job.settings = from.value("settings", std::vector<std::string>{});
+    job.simulate = from.value("simulate", json());
     return job;
 }
 
@@ -159,24 +177,21 @@ void Answers::write(const json& line) {
 }
 
 void run_job(const Job& job, Session& session, Answers* answers) {
+    session.configure(job.simulate);
     const ClockQuality clock = measure_clock();
     if (answers) {
-        json places = json::array();
-        for (const auto& place : session.places()) places.push_back(place);
-        json line{{"event", "launch"},
-                  {"library", Session::library()},
-                  {"standard", Session::standard()},
-                  {"ranks", session.control().size()},
-                  {"places", places},
-                  {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}},
-                  {"rotation", {{"bytes", Run::rotation()}, {"cache", last_level_cache()}}}};
-        if (!job.settings.empty()) line["settings"] = Session::settings(job.settings);
+        json line = session.facts(job.settings);
+        line.update(json{{"event", "launch"},
+                         {"ranks", session.size()},
+                         {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}},
+                         {"rotation", {{"bytes", Run::rotation()}, {"cache", last_level_cache()}}}});
         answers->write(line);
     }
     Arena arena;
     Watch watch(session);
     for (Question question : job.questions) {
         question.limits.floor = std::max(question.limits.floor, clock.shortest_sample());
+        question.limits.exact = session.exact();
         answer(question, session, arena, watch, answers);
     }
     if (answers) answers->write({{"event", "done"}});

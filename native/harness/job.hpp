@@ -23,6 +23,7 @@ struct Job {
     std::vector<Question> questions;
     std::vector<std::string>
         settings;  // words in the names of the library's settings to report; none: no report
+    nlohmann::json simulate;  // the machine to simulate and how; null on a real one
 };
 
 // Reads a job. Throws std::runtime_error, or nlohmann's own exception, saying what is wrong with it.

@@ -12,7 +12,8 @@ using namespace leadline;
 
 constexpr const char* usage =
     "usage: leadline-bench JOB ANSWERS      ask the points of JOB, append to ANSWERS\n"
-    "       leadline-bench --describe [--ranks N]   print what benchmarks there are\n"
+    "       leadline-bench --describe [--ranks N] [--per-node P] [--hops H]\n"
+    "                                               print what benchmarks there are\n"
     "       leadline-bench --topology               print cores, packages and caches\n";
 
 std::string read_file(const std::string& path) {
@@ -25,13 +26,30 @@ std::string read_file(const std::string& path) {
 
 void measure(Session& session, const std::string& job_path, const std::string& answers_path) {
     // Only rank 0 reads and writes: the other ranks may be on hosts that do not share its file system.
-    const bool root = session.control().rank() == 0;
+    const bool root = session.rank() == 0;
     std::string text = root ? read_file(job_path) : std::string();
-    session.control().broadcast(text);
+    session.broadcast(text);
     const Job job = parse_job(text);
     std::optional<Answers> answers;
     if (root) answers.emplace(answers_path);
     run_job(job, session, root ? &*answers : nullptr);
+}
+
+// The scale of `--describe [--ranks N] [--per-node P] [--hops H]`.
+Scale parse_scale(const std::vector<std::string>& arguments) {
+    Scale scale;
+    bool together = true;  // all ranks on one node, unless it is said otherwise
+    for (std::size_t i = 1; i + 1 < arguments.size(); i += 2) {
+        const int value = std::stoi(arguments[i + 1]);
+        if (arguments[i] == "--ranks") scale.ranks = value;
+        if (arguments[i] == "--hops") scale.hops = value;
+        if (arguments[i] == "--per-node") {
+            scale.per_node = value;
+            together = false;
+        }
+    }
+    if (together) scale.per_node = scale.ranks;
+    return scale;
 }
 
 }  // namespace
@@ -39,8 +57,7 @@ void measure(Session& session, const std::string& job_path, const std::string& a
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (!arguments.empty() && arguments[0] == "--describe") {
-        const int ranks = arguments.size() > 2 ? std::stoi(arguments[2]) : 2;
-        std::cout << describe(ranks).dump(1) << '\n';
+        std::cout << describe(parse_scale(arguments)).dump(1) << '\n';
         return 0;
     }
     if (!arguments.empty() && arguments[0] == "--topology") {
@@ -58,7 +75,7 @@ int main(int argc, char** argv) {
         // One write, so that the lines of several ranks do not mix; the launcher's caller looks for this
         // mark.
         const std::string line =
-            "leadline-bench: rank " + std::to_string(session.control().rank()) + ": " + problem.what() + "\n";
+            "leadline-bench: rank " + std::to_string(session.rank()) + ": " + problem.what() + "\n";
         std::fputs(line.c_str(), stderr);
         Session::abandon();
     }

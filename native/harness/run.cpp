@@ -35,7 +35,8 @@ std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
         held.memory.reset(static_cast<std::byte*>(std::aligned_alloc(page, round_up(bytes, page))));
         if (!held.memory) throw std::bad_alloc();
         held.bytes = bytes;
-        std::fill_n(held.memory.get(), bytes, std::byte{1});
+        // A simulated message is only time: its bytes are never touched.
+        if constexpr (!Control::simulated) std::fill_n(held.memory.get(), bytes, std::byte{1});
     }
     return held.memory.get();
 }
@@ -56,19 +57,15 @@ double fold(Over over, const std::vector<double>& of_ranks) {
     return no_value;
 }
 
-Run::Run(const Declaration& benchmark, Point point, Comm world, Control& control, Arena& arena, Limits limits)
-    : benchmark_(benchmark),
-      point_(std::move(point)),
-      world_(std::move(world)),
-      control_(control),
-      arena_(arena),
-      sampler_(benchmark, limits),
-      mine_(benchmark.metrics.size() + 1, no_value) {}
+Run::Run(Asked& asked, Comm world, Control control)
+    : asked_(&asked), world_(std::move(world)), control_(std::move(control)) {
+    mine_.fill(no_value);
+}
 
 const Value& Run::value(const std::string& sweep) const {
-    const auto found = point_.find(sweep);
-    if (found == point_.end())
-        throw std::logic_error("benchmark " + benchmark_.name + " has no sweep '" + sweep +
+    const auto found = asked_->point.find(sweep);
+    if (found == asked_->point.end())
+        throw std::logic_error("benchmark " + asked_->benchmark.name + " has no sweep '" + sweep +
                                "' at this point");
     return found->second;
 }
@@ -81,7 +78,7 @@ Buffers Run::buffers(std::int64_t bytes, std::int64_t count) {
     const auto size = static_cast<std::size_t>(bytes);
     const auto many = std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)));
     const std::size_t stride = stride_of(size);
-    return {arena_.reserve(arena_slot_++, stride * many), size, stride, many};
+    return {asked_->arena.reserve(arena_slot_++, stride * many), size, stride, many};
 }
 
 std::size_t Run::rotation() {
@@ -96,46 +93,42 @@ Buffers Run::buffers(std::int64_t bytes, const std::string& use) {
     return buffers(bytes, static_cast<std::int64_t>(std::bit_floor(count)));
 }
 
-Task<bool> Run::next_sample() {
-    std::array<double, 2> decision{1, 1};  // go on?, batch
-    if (sampling_) {
-        co_await conclude_sample();
-        decision = {sampler_.done() ? 0.0 : 1.0, static_cast<double>(sampler_.batch())};
-        co_await control_.broadcast(decision);
-    } else {
-        sampling_ = true;
-        began_ = control_.now();
-    }
-    if (decision[0] == 0) co_return false;
-    batch_ = static_cast<long>(decision[1]);
-    std::ranges::fill(mine_, no_value);
-    elapsed_ = 0;  // a rank that does not time this sample has no say in how long it took
-    co_await control_.align();
-    co_return true;
+bool Run::begin_sample(Verdict verdict) {
+    sampling_ = true;
+    if (verdict.more == 0) return false;
+    batch_ = static_cast<std::int64_t>(verdict.batch);
+    mine_.fill(no_value);
+    mine_[0] = 0;  // a rank that does not time this sample has no say in how long it took
+    return true;
 }
 
-Task<> Run::conclude_sample() {
-    mine_[0] = elapsed_;
-    co_await control_.gather(mine_, all_);
-    if (control_.rank() != 0) co_return;
-    const std::size_t width = mine_.size();
-    const auto column = [&](std::size_t index) {
-        std::vector<double> values;
-        for (std::size_t at = index; at < all_.size(); at += width) values.push_back(all_[at]);
-        return values;
+// On rank 0: takes the sample that just ended, of which `all` holds each rank's values; none before the first.
+Verdict Run::judge(const std::vector<double>& all) {
+    Sampler& sampler = asked_->sampler;
+    if (!sampling_) {
+        asked_->began = control_.now();
+        return {1, static_cast<double>(sampler.batch())};
+    }
+    const auto& metrics = asked_->benchmark.metrics;
+    const std::size_t width = metrics.size() + 1;
+    std::vector<double> values(all.size() / width);
+    const auto folded = [&](std::size_t index, Over over) {
+        for (std::size_t rank = 0; rank < values.size(); ++rank) values[rank] = all[rank * width + index];
+        return fold(over, values);
     };
-    std::vector<double> folded;
-    for (std::size_t i = 0; i < benchmark_.metrics.size(); ++i)
-        folded.push_back(fold(benchmark_.metrics[i].over, column(i + 1)));
-    sampler_.take(fold(Over::largest, column(0)), folded, control_.now() - began_);
+    std::vector<double> sample;
+    for (std::size_t i = 0; i < metrics.size(); ++i) sample.push_back(folded(i + 1, metrics[i].over));
+    sampler.take(folded(0, Over::largest), sample, control_.now() - asked_->began);
+    return {sampler.done() ? 0.0 : 1.0, static_cast<double>(sampler.batch())};
 }
 
 void Run::sample(std::string_view metric, double value) {
-    const auto found = std::ranges::find(benchmark_.metrics, metric, &Metric::name);
-    if (found == benchmark_.metrics.end())
-        throw std::logic_error("benchmark " + benchmark_.name + " declares no metric '" +
+    const auto& metrics = asked_->benchmark.metrics;
+    const auto found = std::ranges::find(metrics, metric, &Metric::name);
+    if (found == metrics.end())
+        throw std::logic_error("benchmark " + asked_->benchmark.name + " declares no metric '" +
                                std::string(metric) + "'");
-    mine_[static_cast<std::size_t>(found - benchmark_.metrics.begin()) + 1] = value;
+    mine_[static_cast<std::size_t>(found - metrics.begin()) + 1] = value;
 }
 
 }  // namespace leadline

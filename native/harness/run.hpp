@@ -1,9 +1,11 @@
 // What a benchmark's body holds in its hand: the point that is asked, buffers, the sample loop.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,13 +61,38 @@ struct Skipped : std::runtime_error {
 
 using Point = std::map<std::string, Value>;
 
+// What the ranks of one process share of the point that is asked: on a real machine one rank's, on a simulated
+// one everybody's.
+class Asked {
+public:
+    Asked(const Declaration& benchmark, Point point, Arena& arena, Limits limits)
+        : benchmark(benchmark), point(std::move(point)), arena(arena), sampler(benchmark, limits) {}
+
+    const Declaration& benchmark;
+    Point point;
+    Arena& arena;
+    Sampler sampler;  // rank 0's
+    double began = 0;
+    std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
+};
+
 class Run {
 public:
-    Run(const Declaration& benchmark, Point point, Comm world, Control& control, Arena& arena, Limits limits);
+    Run(Asked& asked, Comm world, Control control);
 
     [[nodiscard]] Comm& world() { return world_; }
     [[nodiscard]] std::int64_t operator[](const std::string& sweep) const;  // a number of the point
     [[nodiscard]] const std::string& word(const std::string& sweep) const;  // a word of the point
+
+    // What `find` returns: looked for once, however many ranks of the machine this process plays. It must not
+    // depend on the rank.
+    template <class Find>
+    const auto& once(Find find) {
+        using Found = decltype(find());
+        auto& known = asked_->known;
+        if (known_ == known.size()) known.push_back(std::make_shared<const Found>(find()));
+        return *static_cast<const Found*>(known[known_++].get());
+    }
 
     // At least `count` buffers of `bytes`, filled; a second call gives other memory.
     Buffers buffers(std::int64_t bytes, std::int64_t count = 1);
@@ -80,7 +107,18 @@ public:
     [[noreturn]] static void skip(const std::string& reason) { throw Skipped(reason); }
 
     // True while another sample is wanted; ranks leave it together.
-    Task<bool> next_sample();
+    auto next_sample() {
+        using Agreement = decltype(control_.agree({}, {}));
+        struct Next {
+            Run& run;
+            Agreement agreement;
+            bool await_ready() { return agreement.await_ready(); }
+            auto await_suspend(std::coroutine_handle<> rank) { return agreement.await_suspend(rank); }
+            bool await_resume() { return run.begin_sample(agreement.await_resume()); }
+        };
+        const std::span<const double> mine(mine_.data(), sampling_ ? asked_->benchmark.metrics.size() + 1 : 0);
+        return Next{*this, control_.agree(mine, [this](const std::vector<double>& all) { return judge(all); })};
+    }
 
     // The operations of one sample, 0, 1, ...
     struct Batch {
@@ -100,40 +138,39 @@ public:
     [[nodiscard]] Batch batch() const { return {static_cast<std::size_t>(batch_)}; }
 
     void start() { started_ = control_.now(); }
-    void stop() { elapsed_ = control_.now() - started_; }
-    [[nodiscard]] double elapsed() const { return elapsed_; }  // of the sample, s
+    void stop() { mine_[0] = control_.now() - started_; }
+    [[nodiscard]] double elapsed() const { return mine_[0]; }  // of the sample, s
     [[nodiscard]] double each() const {
-        return elapsed_ / static_cast<double>(batch_);
+        return elapsed() / static_cast<double>(batch_);
     }  // of one operation, s
     [[nodiscard]] double now() const { return control_.now(); }
+    // Computes on a real machine; on a simulated one the time of `work` passes instead.
+    template <class Compute>
+    auto compute(Work work, Compute compute) {
+        if constexpr (!Control::simulated) compute();
+        return control_.charge(work);
+    }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
 
     // This rank's value of a metric for this sample, in the metric's SI unit.
     void sample(std::string_view metric, double value);
 
-    // What rank 0 has at the end.
-    [[nodiscard]] const Sampler& sampler() const { return sampler_; }
-    [[nodiscard]] double began() const { return began_; }
-
 private:
     [[nodiscard]] const Value& value(const std::string& sweep) const;
-    Task<> conclude_sample();
+    [[nodiscard]] Verdict judge(const std::vector<double>& all);
+    bool begin_sample(Verdict verdict);
 
-    const Declaration& benchmark_;
-    Point point_;
+    // There is one of these for each of a million ranks: what they share is in Asked.
+    Asked* asked_;
     Comm world_;
-    Control& control_;
-    Arena& arena_;
-    std::size_t arena_slot_ = 0;
-    Sampler sampler_;
-    bool sampling_ = false;
-    long batch_ = 1;
-    double began_ = 0;
+    Control control_;
+    std::int64_t batch_ = 1;
     double started_ = 0;
-    double elapsed_ = 0;
-    std::vector<double> mine_;  // elapsed, then a value for each metric
-    std::vector<double> all_;   // the same of every rank, on rank 0
+    std::array<double, most_metrics + 1> mine_;  // elapsed, then a value for each metric
+    std::uint32_t arena_slot_ = 0;
+    std::uint32_t known_ : 31 = 0;
+    bool sampling_ : 1 = false;
 };
 
 // How the values of the ranks become one; not-a-number where no rank gave one.

@@ -27,6 +27,10 @@ Sampler::Sampler(const Declaration& benchmark, Limits limits)
 
 void Sampler::take(double elapsed, const std::vector<double>& values, double since_begin) {
     for (std::size_t i = 0; i < samples_.size(); ++i) samples_[i].push_back(values[i]);
+    if (limits_.exact) {
+        stopped_by_ = "exact";
+        return;
+    }
     if (!batch_found_) {
         ++warmup_;
         find_batch(elapsed);

@@ -14,6 +14,7 @@ struct Limits {
     double floor = 20e-6;     // s; a sample must last at least this long for the clock
     int least = 12;           // samples before tolerance may end it
     int most = 400;           // samples at which it ends anyway
+    bool exact = false;       // every sample would be the same: one is enough
     int warmup = 2;           // samples after the batch is found that still count as warm-up
 };
 

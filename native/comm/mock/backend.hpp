@@ -6,8 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -57,6 +57,15 @@ public:
     Ready<> flush(int) {
         for (const std::size_t bytes : posted_) mock_->transfer(bytes);
         posted_.clear();
+        return {};
+    }
+    Ready<> notify(int target) {
+        (void)flush(target);
+        mock_->pass(mock_->script.posting);
+        return {};
+    }
+    Ready<> notified(std::int64_t) {
+        mock_->transfer(8);
         return {};
     }
     static Ready<> free() { return {}; }
@@ -112,6 +121,10 @@ public:
         return {-1};
     }
     Ready<> barrier() { return done(0); }
+    Ready<> bcast(Bytes data, int) { return done(data.size()); }
+    Ready<> allreduce(Bytes in, Bytes, Type, Reduce) { return done(in.size()); }
+    Ready<Comm> cart(std::span<const int>, bool) { return {*this}; }
+    [[nodiscard]] Neighbours shift(int, int) const { return {(rank() + size() - 1) % size(), (rank() + 1) % size()}; }
     Ready<Comm> split(int, int) { return {*this}; }
     Ready<Comm> dup() { return {*this}; }
     Ready<Window> window(std::size_t bytes, Exposure exposure) {
@@ -139,12 +152,10 @@ public:
     [[nodiscard]] static int rank() { return 0; }
     [[nodiscard]] static int size() { return 1; }
     [[nodiscard]] double now() const { return mock_->now; }
-    static Ready<> gather(std::span<const double> mine, std::vector<double>& all) {
-        all.assign(mine.begin(), mine.end());
-        return {};
+    static constexpr bool simulated = false;
+    static Ready<Verdict> agree(std::span<const double> mine, const Decide& decide) {
+        return {decide({mine.begin(), mine.end()})};
     }
-    static Ready<> broadcast(std::span<double>) { return {}; }
-    static Ready<> align() { return {}; }
     Ready<> busy(double seconds) {
         mock_->pass(seconds);
         return {};
@@ -153,8 +164,7 @@ public:
         mock_->pass(1e-9 * static_cast<double>(steps));
         return {};
     }
-    static void broadcast(std::string&) {}
-    static std::vector<std::string> gather(const std::string& mine) { return {mine}; }
+    static Ready<> charge(Work) { return {}; }
 
 private:
     Mock* mock_;
@@ -167,10 +177,23 @@ public:
     Comm world() { return Comm(mock_); }
     Control& control() { return control_; }
     Mock& mock() { return mock_; }
+    static void configure(const nlohmann::json&) {}
+    static void broadcast(std::string&) {}
+    static std::vector<double> gather(const std::vector<double>& mine) { return mine; }
+    static constexpr bool simulated = false;
+    [[nodiscard]] static int rank() { return 0; }
+    [[nodiscard]] int size() const { return mock_.script.size; }
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }
-    static std::string library() { return "mock"; }
-    static std::string standard() { return "0.0"; }
-    static std::map<std::string, std::string> settings(const std::vector<std::string>&) { return {}; }
+    [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const {
+        return {{"library", "mock"}, {"standard", "0.0"}, {"places", places_}};
+    }
+    template <class Program>
+    void run(Program program) {
+        program(world(), control_).complete();
+    }
+    static bool exact() { return false; }
+    static bool again() { return false; }
+    static nlohmann::json answered() { return nlohmann::json::object(); }
     [[noreturn]] static void abandon() { std::exit(1); }
 
 private:

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,24 @@ namespace leadline {
 inline void check(int code) {
     if (code != MPI_SUCCESS) [[unlikely]]
         fail(code);
+}
+
+inline MPI_Datatype mpi_type(Type type) {
+    switch (type) {
+        case Type::int32: return MPI_INT32_T;
+        case Type::int64: return MPI_INT64_T;
+        case Type::float32: return MPI_FLOAT;
+        case Type::float64: return MPI_DOUBLE;
+    }
+    return MPI_DATATYPE_NULL;
+}
+inline MPI_Op mpi_reduction(Reduce reduce) {
+    switch (reduce) {
+        case Reduce::sum: return MPI_SUM;
+        case Reduce::product: return MPI_PROD;
+        case Reduce::smallest: return MPI_MIN;
+    }
+    return MPI_OP_NULL;
 }
 
 class Window {
@@ -48,9 +67,13 @@ public:
         else check(MPI_Win_flush(target, handle_));
         return {};
     }
+    Ready<> notify(int target);
+    Ready<> notified(std::int64_t count);
     Ready<> free();  // collective; a window must be freed before the program ends
 
 private:
+    // Notices are counted in the last eight bytes of the memory, which is that much longer than asked for.
+    [[nodiscard]] std::size_t counter() const { return memory_.size(); }
     MPI_Win handle_ = MPI_WIN_NULL;
     Bytes memory_;
     std::unique_ptr<std::byte[]> own_;
@@ -124,6 +147,17 @@ public:
         check(MPI_Barrier(handle_));
         return {};
     }
+    Ready<> bcast(Bytes data, int root) {
+        check(MPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, root, handle_));
+        return {};
+    }
+    Ready<> allreduce(Bytes in, Bytes out, Type type, Reduce reduce) {
+        check(MPI_Allreduce(in.data(), out.data(), static_cast<int>(in.size() / size_of(type)), mpi_type(type),
+                            mpi_reduction(reduce), handle_));
+        return {};
+    }
+    Ready<Comm> cart(std::span<const int> dimensions, bool periodic);
+    [[nodiscard]] Neighbours shift(int dimension, int by) const;
     Ready<Comm> split(int color, int key) {
         MPI_Comm part = MPI_COMM_NULL;
         check(MPI_Comm_split(handle_, color, key, &part));
@@ -145,26 +179,13 @@ private:
 
 class Control {
 public:
+    static constexpr bool simulated = false;
     explicit Control(MPI_Comm comm);
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] static double now() { return steady_seconds(); }
 
-    // At rank 0, `all` becomes the values of rank 0, then of rank 1, ...; elsewhere it is left alone.
-    Ready<> gather(std::span<const double> mine, std::vector<double>& all) {
-        if (rank_ == 0) all.resize(mine.size() * static_cast<std::size_t>(size_));
-        check(MPI_Gather(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(),
-                         static_cast<int>(mine.size()), MPI_DOUBLE, 0, handle_));
-        return {};
-    }
-    Ready<> broadcast(std::span<double> shared) {
-        check(MPI_Bcast(shared.data(), static_cast<int>(shared.size()), MPI_DOUBLE, 0, handle_));
-        return {};
-    }
-    Ready<> align() {
-        check(MPI_Barrier(handle_));
-        return {};
-    }
+    Ready<Verdict> agree(std::span<const double> mine, const Decide& decide);
     // Keeps the processor busy for a while without touching memory or the network.
     Ready<> busy(double seconds) {
         for (const double end = now() + seconds; now() < end;) {}
@@ -174,8 +195,7 @@ public:
         spin(steps);
         return {};
     }
-    void broadcast(std::string& text);
-    std::vector<std::string> gather(const std::string& mine);  // at rank 0: one a rank
+    static Ready<> charge(Work) { return {}; }
 
 private:
     MPI_Comm handle_;
@@ -191,13 +211,26 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
+    static constexpr bool simulated = false;
+    [[nodiscard]] int rank() const { return control_->rank(); }
+    [[nodiscard]] int size() const { return control_->size(); }
     Comm world() { return {MPI_COMM_WORLD, places_}; }
     Control& control() { return *control_; }
     [[nodiscard]] const std::vector<Place>& places() const { return *places_; }
-    [[nodiscard]] static std::string library();   // the library's own words for itself, first line
-    [[nodiscard]] static std::string standard();  // version of the MPI standard that it serves
-    // The library's own settings as its tools interface tells them, those whose name holds one of the words.
-    [[nodiscard]] static std::map<std::string, std::string> settings(const std::vector<std::string>& words);
+    static void configure(const nlohmann::json&) {}
+    static void broadcast(std::string& text);                               // from rank 0 to all
+    static std::vector<double> gather(const std::vector<double>& mine);     // at rank 0: those of all ranks
+    // What a launch says of itself; of the library's own settings those whose name holds one of the words.
+    [[nodiscard]] nlohmann::json facts(const std::vector<std::string>& settings) const;
+
+    // This rank's program, to its end.
+    template <class Program>
+    void run(Program program) {
+        program(world(), *control_).complete();
+    }
+    static bool exact() { return false; }
+    static bool again() { return false; }
+    static nlohmann::json answered() { return nlohmann::json::object(); }
 
     // Ends every rank of the program at once, after an error that the others cannot know of.
     [[noreturn]] static void abandon();

@@ -31,6 +31,14 @@ void get(std::byte* data, const std::byte* remote, std::size_t bytes, int target
 
 void quiet() { shmem_quiet(); }
 
+void count_up(std::byte* counter, int target) {
+    shmem_longlong_atomic_inc(reinterpret_cast<long long*>(counter), target);
+}
+
+void wait_for(std::byte* counter, std::int64_t count) {
+    shmem_longlong_wait_until(reinterpret_cast<long long*>(counter), SHMEM_CMP_GE, count);
+}
+
 void finish() {
     if (std::exchange(started, false)) shmem_finalize();
 }
@@ -47,6 +55,8 @@ void release(std::byte*) {}
 void put(std::byte*, const std::byte*, std::size_t, int) {}
 void get(std::byte*, const std::byte*, std::size_t, int) {}
 void quiet() {}
+void count_up(std::byte*, int) {}
+void wait_for(std::byte*, std::int64_t) {}
 void finish() {}
 
 }  // namespace leadline::shmem

@@ -1,0 +1,32 @@
+// Where the ranks of a simulated run sit: by mapping, or two of them where a placement wants them.
+#include <algorithm>
+
+#include "backend.hpp"
+
+namespace leadline::sim {
+
+std::vector<machine::Seat> take_seats(const machine::Machine& machine, const machine::Topology& topology,
+                                      int ranks, const std::string& mapping, const std::string& placement) {
+    const machine::Node& node = machine.node;
+    if (placement == "default") return machine::make_mapping(mapping, topology, node.ranks, ranks);
+    if (ranks != 2)
+        throw Unsupported("a described machine places two ranks by '" + placement + "', more by a mapping");
+    const int per_socket = (node.ranks + node.sockets - 1) / node.sockets;
+    if (placement == "nodes") {
+        if (topology.nodes() < 2) throw Unsupported("the machine has one node");
+        // The node that is nearest, so that what is measured is the network and not its size.
+        int nearest = 1;
+        for (int each = 1; each < topology.nodes(); ++each)
+            if (topology.hops(0, each) < topology.hops(0, nearest)) nearest = each;
+        return {{0, 0}, {nearest, 0}};
+    }
+    if (node.ranks < 2) throw Unsupported("a node of this machine runs one rank");
+    if (placement == "sockets") {
+        if (node.sockets < 2) throw Unsupported("a node of this machine has one socket");
+        return {{0, 0}, {0, per_socket}};
+    }
+    if (per_socket < 2) throw Unsupported("a socket of this machine runs one rank");
+    return {{0, 0}, {0, 1}};
+}
+
+}  // namespace leadline::sim

@@ -1,0 +1,199 @@
+#include "machine/description.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+namespace leadline::machine {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& key, const std::string& problem) {
+    throw std::invalid_argument("machine description: " + key + " " + problem);
+}
+
+// A table of the description and its path, so that whatever is wrong is told with its key.
+class Table {
+public:
+    Table(const json& from, std::string path) : from_(from), path_(std::move(path)) {
+        if (!from_.is_object()) refuse(path_, "is a table");
+    }
+
+    [[nodiscard]] bool has(const char* key) const { return from_.contains(key); }
+    [[nodiscard]] std::string path(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+
+    void time(const char* key, Time& to) const {
+        if (const auto value = number(key)) to = from_seconds(*value);
+    }
+    void rate(const char* key, double& to) const {
+        if (const auto value = number(key)) to = *value;
+        if (to <= 0) refuse(path(key), "is more than nothing");
+    }
+    void factor(const char* key, double& to) const {
+        if (const auto value = number(key)) to = *value;
+    }
+    void whole(const char* key, std::int64_t& to) const {
+        if (const auto value = number(key)) to = static_cast<std::int64_t>(*value);
+    }
+    void whole(const char* key, int& to) const {
+        if (const auto value = number(key)) to = static_cast<int>(*value);
+    }
+    void flag(const char* key, bool& to) const { read(key, to); }
+    void word(const char* key, std::string& to) const { read(key, to); }
+    template <class Read>
+    void each(const char* key, Read read) const {
+        if (!has(key)) return;
+        for (const auto& one : from_.at(key)) read(Table(one, path(key)));
+    }
+    template <class Read>
+    void part(const char* key, Read read) const {
+        if (has(key)) read(Table(from_.at(key), path(key)));
+    }
+
+private:
+    [[nodiscard]] std::optional<double> number(const char* key) const {
+        if (!has(key)) return std::nullopt;
+        const json& value = from_.at(key);
+        if (!value.is_number()) refuse(path(key), "is a number, but got " + value.dump());
+        if (value.get<double>() < 0) refuse(path(key), "is not negative, but got " + value.dump());
+        return value.get<double>();
+    }
+    template <class T>
+    void read(const char* key, T& to) const {
+        if (!has(key)) return;
+        try {
+            to = from_.at(key).get<T>();
+        } catch (const json::exception&) {
+            refuse(path(key), "has the wrong type: " + from_.at(key).dump());
+        }
+    }
+
+    const json& from_;
+    std::string path_;
+};
+
+Protocol parse_protocol(const Table& from) {
+    Protocol protocol;
+    from.word("name", protocol.name);
+    from.whole("up_to", protocol.up_to);
+    from.time("send_overhead", protocol.send_overhead);
+    from.time("receive_overhead", protocol.receive_overhead);
+    from.time("send_packet", protocol.send_packet);
+    from.time("receive_packet", protocol.receive_packet);
+    from.rate("send_copy", protocol.send_copy);
+    from.rate("receive_copy", protocol.receive_copy);
+    from.whole("header", protocol.header);
+    from.flag("handshake", protocol.handshake);
+    from.time("handshake_overhead", protocol.handshake_overhead);
+    from.flag("adaptive", protocol.adaptive);
+    protocol.waits = protocol.handshake;
+    from.flag("waits", protocol.waits);
+    return protocol;
+}
+
+void parse_node(const Table& from, Node& node) {
+    from.whole("cores", node.cores);
+    from.whole("sockets", node.sockets);
+    from.whole("threads", node.threads);
+    from.whole("ranks", node.ranks);
+    from.rate("injection", node.injection);
+    from.rate("reception", node.reception);
+    from.rate("local", node.local);
+    from.flag("local_by_network", node.local_by_network);
+    from.time("local_latency", node.local_latency);
+    from.time("socket_latency", node.socket_latency);
+    from.time("message_gap", node.message_gap);
+    from.time("put_overhead", node.put_overhead);
+    from.time("match", node.match);
+    from.time("poll", node.poll);
+    from.rate("flops", node.flops);
+    from.rate("memory", node.memory);
+}
+
+std::vector<Protocol> parse_protocols(const Table& from, const char* key) {
+    std::vector<Protocol> all;
+    from.each(key, [&](const Table& one) { all.push_back(parse_protocol(one)); });
+    if (!std::ranges::is_sorted(all, {}, &Protocol::up_to))
+        refuse(from.path(key), "stands in the order of up_to");
+    // Whatever is larger than the last row says takes the last row.
+    if (!all.empty()) all.back().up_to = std::numeric_limits<std::int64_t>::max();
+    return all;
+}
+
+}  // namespace
+
+std::int64_t Packets::count(std::int64_t bytes) const {
+    return bytes <= payload ? 1 : (bytes + payload - 1) / payload;
+}
+
+std::int64_t Packets::wire(std::int64_t bytes) const {
+    const std::int64_t full = bytes <= payload ? 0 : (bytes - 1) / payload;
+    const std::int64_t rest = bytes - full * payload + overhead;
+    return full * largest() + (rest + granule - 1) / granule * granule;
+}
+
+std::int64_t Packets::largest() const {
+    if (payload == std::numeric_limits<std::int64_t>::max()) return payload;
+    return (payload + overhead + granule - 1) / granule * granule;
+}
+
+const Protocol& Machine::protocol(std::int64_t bytes, bool local) const {
+    const auto& table = local && !local_protocols.empty() ? local_protocols : protocols;
+    for (const auto& row : table)
+        if (bytes <= row.up_to) return row;
+    return table.back();
+}
+
+Machine parse_machine(const json& description) {
+    Machine machine;
+    const Table from(description, "");
+    from.word("name", machine.name);
+    from.part("links", [&](const Table& links) {
+        links.rate("rate", machine.links.rate);
+        links.time("hop", machine.links.hop);
+        links.time("base", machine.links.base);
+    });
+    from.part("packets", [&](const Table& packets) {
+        packets.whole("payload", machine.packets.payload);
+        packets.whole("overhead", machine.packets.overhead);
+        packets.whole("granule", machine.packets.granule);
+    });
+    from.part("node", [&](const Table& node) { parse_node(node, machine.node); });
+    machine.protocols = parse_protocols(from, "protocol");
+    machine.local_protocols = parse_protocols(from, "local_protocol");
+    if (machine.protocols.empty()) refuse("protocol", "has at least one row");
+    from.part("barrier_network", [&](const Table& barrier) {
+        machine.barrier.present = true;
+        barrier.time("latency", machine.barrier.latency);
+        barrier.time("overhead", machine.barrier.overhead);
+    });
+    from.part("collective_network", [&](const Table& collective) {
+        CollectiveNetwork& to = machine.collective;
+        to.present = true;
+        collective.rate("rate", to.rate);
+        collective.time("latency", to.latency);
+        collective.time("overhead", to.overhead);
+        collective.factor("float_factor", to.float_factor);
+        collective.factor("product_factor", to.product_factor);
+    });
+    from.part("noise", [&](const Table& noise) {
+        machine.noise.present = true;
+        noise.factor("interval", machine.noise.interval);
+        noise.factor("detour", machine.noise.detour);
+    });
+    from.each("collective", [&](const Table& row) {
+        Choice choice;
+        row.word("operation", choice.operation);
+        row.word("algorithm", choice.algorithm);
+        row.whole("up_to", choice.up_to);
+        machine.collectives.push_back(choice);
+    });
+    from.rate("reduce", machine.reduce);
+    from.flag("transit_first", machine.transit_first);
+    from.whole("buffer_packets", machine.buffer_packets);
+    return machine;
+}
+
+}  // namespace leadline::machine

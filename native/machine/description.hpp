@@ -1,0 +1,120 @@
+// A described machine in SI units, as the simulator reads it; machines/*.toml say where each number is from.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "machine/time.hpp"
+
+namespace leadline::machine {
+
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// What a message of a size costs the cores at its two ends, and how it travels.
+struct Protocol {
+    std::string name;                                              // short, eager, rendezvous
+    std::int64_t up_to = std::numeric_limits<std::int64_t>::max();  // B, the largest message that takes it
+    Time send_overhead = 0;                                        // of the sending core, a message
+    Time receive_overhead = 0;                                     // of the receiving core, a message
+    Time send_packet = 0;     // of the sending core, a packet
+    Time receive_packet = 0;  // of the receiving core, a packet
+    double send_copy = infinite;     // B/s at which the sending core copies the message; infinite: it does not
+    double receive_copy = infinite;  // B/s at which the receiving core copies it
+    std::int64_t header = 0;         // B that the message carries beside its payload
+    bool handshake = false;          // rendezvous: a request and a grant travel first
+    Time handshake_overhead = 0;     // of each of the two cores, for the request and the grant each
+    bool adaptive = false;           // routed by load; else always the same way
+    bool waits = false;  // a blocking send returns when the message has left the node, not when it is handed over
+};
+
+// How bytes become packets: each carries up to `payload` and costs `overhead` on the wire beside it; what
+// travels is a multiple of `granule`.
+struct Packets {
+    std::int64_t payload = std::numeric_limits<std::int64_t>::max();
+    std::int64_t overhead = 0;
+    std::int64_t granule = 1;
+
+    [[nodiscard]] std::int64_t count(std::int64_t bytes) const;
+    [[nodiscard]] std::int64_t wire(std::int64_t bytes) const;        // B on the wire of a whole message
+    [[nodiscard]] std::int64_t largest() const;                       // B on the wire of a full packet
+};
+
+struct Links {
+    double rate = infinite;  // B/s on the wire, each direction
+    Time hop = 0;            // each link passed
+    Time base = 0;           // of the network's two ends together, beside the hops
+};
+
+struct Node {
+    int cores = 1;
+    int sockets = 1;
+    int threads = 1;  // hardware threads a core
+    int ranks = 1;    // processes a node, as the machine is run
+    // The network's engines of the node, shared by its ranks: B/s on the wire out, in, and within the node.
+    double injection = infinite;
+    double reception = infinite;
+    double local = infinite;
+    bool local_by_network = false;  // messages within the node pass the network's engine; else memory copies
+    Time local_latency = 0;         // of a message within the node, beside the cores' overheads
+    Time message_gap = 0;           // the engine's least time between two messages, out and in each
+    Time put_overhead = -1;         // of the core, for a put or a get; less than nothing: as for a send
+    Time poll = 100'000;            // of the core, for asking whether an operation is over
+    Time match = 0;                 // of the receiving core, for each queue entry that a match passes by
+    Time socket_latency = 0;        // more, for a message between two sockets of a node
+    double flops = infinite;        // a second, each core
+    double memory = infinite;       // B/s of the whole node
+};
+
+// A network that only some communicators may use, in closed form.
+struct BarrierNetwork {
+    bool present = false;
+    Time latency = 0;    // of the whole machine
+    Time overhead = 0;   // of each core
+};
+struct CollectiveNetwork {
+    bool present = false;
+    double rate = infinite;     // B/s of payload, up and down at the same time
+    Time latency = 0;           // up and down the tree of the whole machine
+    Time overhead = 0;          // of each core, a call
+    double float_factor = 1;    // times the time of an integer sum, for floating-point sums
+    double product_factor = 1;  // the same, for operations that the network lacks
+};
+
+struct Noise {
+    bool present = false;
+    double interval = 0;  // s, mean between two detours of a core
+    double detour = 0;    // s, mean length
+};
+
+// Which algorithm a communicator's collective expands to: the first row that fits.
+struct Choice {
+    std::string operation;                                         // barrier, bcast, allreduce, ...
+    std::int64_t up_to = std::numeric_limits<std::int64_t>::max();  // B
+    std::string algorithm;
+};
+
+struct Machine {
+    std::string name;
+    Links links;
+    Packets packets;
+    Node node;
+    std::vector<Protocol> protocols;        // between nodes, by growing up_to
+    std::vector<Protocol> local_protocols;  // within a node; empty: as between nodes
+    BarrierNetwork barrier;
+    CollectiveNetwork collective;
+    double reduce = infinite;  // B/s at which a core combines two operands
+    Noise noise;
+    std::vector<Choice> collectives;
+    bool transit_first = true;  // through traffic before local injection
+    int buffer_packets = 8;     // that a router's input holds, each virtual channel
+
+    [[nodiscard]] const Protocol& protocol(std::int64_t bytes, bool local) const;
+};
+
+// Reads the description that src/leadline/machine.py writes. Throws std::invalid_argument naming the key.
+Machine parse_machine(const nlohmann::json& from);
+
+}  // namespace leadline::machine

@@ -1,0 +1,358 @@
+#include "machine/engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace leadline::machine {
+
+Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Seat> seats,
+               Conditions conditions)
+    : machine_(machine),
+      topology_(topology),
+      seats_(std::move(seats)),
+      conditions_(std::move(conditions)),
+      ranks_(seats_.size()),
+      posted_(Lines::Of::receives, seats_.size(), machine.node.match > 0),
+      unexpected_(Lines::Of::messages, seats_.size(), machine.node.match > 0),
+      network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
+    operations_.take();  // that is no_operation
+    if (conditions_.noise && machine_.noise.present)
+        for (int rank = 0; rank < ranks(); ++rank) draw_detour(rank);
+}
+
+int Engine::socket(int rank) const {
+    const Node& node = machine_.node;
+    const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
+    return seat(rank).core / per_socket;
+}
+
+const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
+    const bool within = local(from, to);
+    if (conditions_.protocol == "default") return machine_.protocol(bytes, within);
+    const auto& table =
+        within && !machine_.local_protocols.empty() ? machine_.local_protocols : machine_.protocols;
+    // Forcing eager or rendezvous leaves the one-packet protocol alone, as libraries do (Blue Gene/L, 4).
+    const Protocol& natural = machine_.protocol(bytes, within);
+    if (natural.name == "short") return natural;
+    const auto forced = std::ranges::find(table, conditions_.protocol, &Protocol::name);
+    return forced == table.end() ? natural : *forced;
+}
+
+// ---------------------------------------------------------------------------------------- events
+
+void Engine::run(const std::function<bool(int)>& ended) {
+    ended_ = ended;
+    stopped_ = false;
+    for (int rank = 0; rank < ranks(); ++rank)
+        if (at(rank).handle) ready_.push_back(rank);
+    for (;;) {
+        for (std::size_t i = 0; i < ready_.size() && !stopped_; ++i) resume(ready_[i]);
+        ready_.clear();
+        if (stopped_) return;
+        // What ranks do at an instant comes before what the network makes of it, so that messages of one
+        // instant are seen together.
+        const Time event = wheel_.next();
+        const Time inner = network_->next();
+        if (event == never && inner == never) break;
+        now_ = std::max(now_, std::min(event, inner));
+        if (event <= inner) happen(wheel_.pop());
+        else network_->advance();
+    }
+    if (std::ranges::any_of(ranks_, [](const Rank& rank) { return !rank.ended; })) throw Deadlock(who_waits());
+}
+
+void Engine::resume(int rank) {
+    const auto handle = std::exchange(at(rank).handle, {});
+    at(rank).parked = nullptr;
+    handle.resume();
+    if (at(rank).handle) return;
+    at(rank).ended = true;
+    stopped_ = ended_(rank) || stopped_;
+}
+
+void Engine::happen(const Event& event) {
+    switch (event.kind) {
+        case Kind::inject: inject(event.id); break;
+        case Kind::reach: reach(event.id); break;
+        case Kind::left: complete(event.id, now_); break;
+        case Kind::wake: ready_.push_back(static_cast<int>(event.id)); break;
+    }
+}
+
+// ---------------------------------------------------------------------------------------- a message's way
+
+std::uint32_t Engine::new_message(int from, int to, std::int64_t bytes, Leg leg) {
+    const std::uint32_t id = messages_.take();
+    Message& message = messages_[id];
+    message.bytes = bytes;
+    message.from = from;
+    message.to = to;
+    message.leg = leg;
+    message.send = no_operation;
+    message.receive = no_operation;
+    return id;
+}
+
+Operation Engine::new_operation(int rank, int peer) {
+    const Operation id = operations_.take();
+    operations_[id] = {.rank = rank, .peer = peer, .posted = at(rank).clock};
+    return id;
+}
+
+Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
+    const auto bytes = static_cast<std::int64_t>(data.size());
+    const std::uint32_t id = new_message(rank, to, bytes, Leg::data);
+    Message& message = messages_[id];
+    const Protocol& way = protocol(rank, to, bytes);
+    message.protocol = &way;
+    message.envelope = envelope;
+    if (const auto brought = std::min(data.size(), carried); brought)
+        std::memcpy(message.content.data(), data.data(), brought);
+    message.send = new_operation(rank, to);
+    operations_[message.send].tag = envelope.tag;
+    ++messages_sent_;
+    if (way.handshake) {
+        message.leg = Leg::request;
+        spend(rank, way.handshake_overhead);
+    } else {
+        spend(rank, send_cost(way, bytes));
+        if (!way.waits) operations_[message.send].done = at(rank).clock;
+    }
+    const Operation operation = message.send;
+    hand_over(id, at(rank).clock);
+    return operation;
+}
+
+Operation Engine::receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data) {
+    const Operation operation = new_operation(rank, from);
+    operations_[operation].receives = true;
+    operations_[operation].data = data;
+    operations_[operation].tag = envelope.tag;
+    const auto found = unexpected_.take(rank, envelope);
+    if (found.id == none) posted_.append(rank, envelope, operation);
+    else meet(found.id, operation, found.passed);
+    return operation;
+}
+
+Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
+    const std::uint32_t id = new_message(rank, target, bytes, leg);
+    const Protocol& way = machine_.protocol(bytes, local(rank, target));
+    messages_[id].protocol = &way;
+    const Operation operation = messages_[id].send = new_operation(rank, target);
+    spend(rank, machine_.node.put_overhead < 0 ? way.send_overhead : machine_.node.put_overhead);
+    ++messages_sent_;
+    hand_over(id, at(rank).clock);
+    return operation;
+}
+
+Operation Engine::put(int rank, int target, std::int64_t bytes) {
+    return one_sided(rank, target, bytes, Leg::put);
+}
+
+Operation Engine::get(int rank, int target, std::int64_t bytes) {
+    return one_sided(rank, target, bytes, Leg::get_request);
+}
+
+void Engine::signal(int rank, int target, std::function<void()> then) {
+    const std::uint32_t id = new_message(rank, target, 8, Leg::signal);
+    messages_[id].protocol = &machine_.protocol(8, local(rank, target));
+    signals_.emplace(id, std::move(then));
+    spend(rank, machine_.node.put_overhead < 0 ? messages_[id].protocol->send_overhead
+                                               : machine_.node.put_overhead);
+    hand_over(id, at(rank).clock);
+}
+
+void Engine::hand_over(std::uint32_t message, Time when) {
+    if (when <= now_) inject(message);
+    else wheel_.push(when, {Kind::inject, message});
+}
+
+void Engine::inject(std::uint32_t id) {
+    const Message& message = messages_[id];
+    const bool back = message.leg == Leg::grant || message.leg == Leg::get_data;
+    const int from = back ? message.to : message.from;
+    const int to = back ? message.from : message.to;
+    const bool empty = message.leg == Leg::request || message.leg == Leg::grant || message.leg == Leg::get_request;
+    if (local(from, to) && !machine_.node.local_by_network) {
+        // The cores have copied the bytes, or will: what is left is that the other one sees them.
+        const Time across = socket(from) == socket(to) ? 0 : machine_.node.socket_latency;
+        injected(id, now_);
+        arrived(id, now_ + machine_.node.local_latency + across);
+        return;
+    }
+    network_->send(now_, {.from = seat(from).node,
+                          .to = seat(to).node,
+                          .bytes = (empty ? 0 : message.bytes) + message.protocol->header,
+                          .adaptive = message.protocol->adaptive,
+                          .token = id});
+}
+
+void Engine::injected(std::uint32_t id, Time when) {
+    const Message& message = messages_[id];
+    if (message.leg != Leg::data || operations_[message.send].done != never) return;
+    if (when <= now_) complete(message.send, now_);
+    else wheel_.push(when, {Kind::left, message.send});
+}
+
+void Engine::arrived(std::uint32_t id, Time when) {
+    if (when <= now_) reach(id);
+    else wheel_.push(when, {Kind::reach, id});
+}
+
+void Engine::reach(std::uint32_t id) {
+    Message& message = messages_[id];
+    switch (message.leg) {
+        case Leg::request: knock(id); break;
+        case Leg::grant:
+            message.leg = Leg::data;
+            hand_over(id, now_ + send_cost(*message.protocol, message.bytes));
+            break;
+        case Leg::data:
+            if (message.receive == no_operation) {
+                knock(id);
+            } else {
+                complete(message.receive, now_);
+                messages_.give_back(id);
+            }
+            break;
+        case Leg::get_request:
+            message.leg = Leg::get_data;
+            inject(id);
+            break;
+        case Leg::get_data:
+            complete(message.send, now_);
+            messages_.give_back(id);
+            break;
+        case Leg::put: {
+            // The knowledge that it is there comes back over the same way.
+            const int hops = topology_.hops(seat(message.from).node, seat(message.to).node);
+            const Time back = local(message.from, message.to)
+                                  ? machine_.node.local_latency
+                                  : machine_.links.base + hops * machine_.links.hop;
+            wheel_.push(now_ + back, {Kind::left, message.send});
+            messages_.give_back(id);
+            break;
+        }
+        case Leg::signal: {
+            const auto then = std::move(signals_.extract(id).mapped());
+            messages_.give_back(id);
+            then();
+            break;
+        }
+    }
+}
+
+// An envelope at its receiver: a receive takes it, or it waits for one.
+void Engine::knock(std::uint32_t id) {
+    Message& message = messages_[id];
+    message.reached = now_;
+    const auto found = posted_.take(message.to, message.envelope);
+    if (found.id == none) unexpected_.append(message.to, message.envelope, id);
+    else meet(id, found.id, found.passed);
+}
+
+void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
+    Message& message = messages_[id];
+    Pending& pending = operations_[receive];
+    pending.source = message.envelope.source;
+    pending.peer = message.from;
+    pending.cost = receive_cost(*message.protocol, message.bytes) + passed * machine_.node.match;
+    if (const auto brought = std::min({pending.data.size(), carried, static_cast<std::size_t>(message.bytes)}))
+        std::memcpy(pending.data.data(), message.content.data(), brought);
+    if (message.leg == Leg::request) {
+        message.receive = receive;
+        message.leg = Leg::grant;
+        const Time both = std::max(message.reached, pending.posted);
+        hand_over(id, both + message.protocol->handshake_overhead);
+        return;
+    }
+    complete(receive, message.reached);
+    messages_.give_back(id);
+}
+
+void Engine::complete(Operation operation, Time when) {
+    Pending& pending = operations_[operation];
+    pending.done = when;
+    if (std::exchange(pending.awaited, false) && --at(pending.rank).wanted == 0) ready_.push_back(pending.rank);
+}
+
+// ---------------------------------------------------------------------------------------- a rank's words
+
+int Engine::finish(int rank, Operation operation) {
+    Pending& pending = operations_[operation];
+    at(rank).clock = std::max(at(rank).clock, pending.done);
+    spend(rank, pending.cost);
+    const int source = pending.source;
+    pending.done = 0;
+    pending.awaited = false;
+    operations_.give_back(operation);
+    return source;
+}
+
+void Engine::finish(int rank, std::span<Operation> operations) {
+    const auto over = [&](Operation each) { return operations_[each].done; };
+    several_.clear();
+    for (Operation& each : operations)
+        if (each != no_operation) several_.push_back(std::exchange(each, no_operation));
+    if (!std::ranges::is_sorted(several_, {}, over)) std::ranges::stable_sort(several_, {}, over);
+    for (const Operation each : several_) finish(rank, each);
+}
+
+bool Engine::await_one(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+    for (const Operation each : operations)
+        if (each != no_operation && operations_[each].done != never) return false;
+    for (const Operation each : operations)
+        if (each != no_operation) operations_[each].awaited = true;
+    at(rank).wanted = 1;
+    at(rank).handle = handle;
+    return true;
+}
+
+bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+    int open = 0;
+    for (const Operation each : operations)
+        if (each != no_operation && operations_[each].done == never) {
+            operations_[each].awaited = true;
+            ++open;
+        }
+    if (open == 0) return false;
+    at(rank).wanted = open;
+    at(rank).handle = handle;
+    return true;
+}
+
+void Engine::await_now(int rank, std::coroutine_handle<> handle) {
+    at(rank).handle = handle;
+    wheel_.push(at(rank).clock, {Kind::wake, static_cast<std::uint32_t>(rank)});
+}
+
+void Engine::park(int rank, std::coroutine_handle<> handle, const char* why) {
+    at(rank).handle = handle;
+    at(rank).parked = why;
+}
+
+void Engine::wake(int rank, Time when) {
+    at(rank).clock = std::max(at(rank).clock, when);
+    ready_.push_back(rank);
+}
+
+// ---------------------------------------------------------------------------------------- costs
+
+Time Engine::send_cost(const Protocol& way, std::int64_t bytes) const {
+    return way.send_overhead + way.send_packet * machine_.packets.count(bytes) +
+           transfer_time(bytes, way.send_copy);
+}
+
+Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
+    // A core that takes packets out as they come is behind only by what it is slower than the link.
+    const std::int64_t packets = machine_.packets.count(bytes);
+    const Time behind =
+        packets > 1 ? std::max<Time>(0, way.receive_packet -
+                                            transfer_time(machine_.packets.largest(), machine_.links.rate))
+                    : 0;
+    return way.receive_overhead + way.receive_packet + (packets - 1) * behind +
+           transfer_time(bytes, way.receive_copy);
+}
+
+}  // namespace leadline::machine

@@ -1,0 +1,202 @@
+// The simulated machine's clockwork: ranks as suspended coroutines, their clocks, messages and matching.
+//
+// A rank that runs charges its own clock and goes on until it needs something that has not happened yet; it
+// may run ahead of the engine, since all that it does to others is an event at its own time, and events happen
+// in the order of time. Where several happen at one time they happen in the order in which they were caused,
+// so a run is a function of the program, the machine and the seed.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "machine/description.hpp"
+#include "machine/mapping.hpp"
+#include "machine/matching.hpp"
+#include "machine/network.hpp"
+#include "machine/pool.hpp"
+#include "machine/topology.hpp"
+#include "machine/wheel.hpp"
+
+namespace leadline::machine {
+
+// Every rank that is left waits for something that nobody will do; says who waits for whom.
+struct Deadlock : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// A message or transfer that its rank may wait for.
+using Operation = std::uint32_t;
+inline constexpr Operation no_operation = 0;
+
+struct Conditions {
+    std::string network = "loggp";  // tier
+    bool gate = false;              // keep the books of contention
+    std::uint64_t seed = 1;
+    bool noise = false;
+    std::string protocol = "default";  // or the name of the one that is forced
+};
+
+class Engine final : private Listener {
+public:
+    Engine(const Machine& machine, const Topology& topology, std::vector<Seat> seats, Conditions conditions);
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    ~Engine() = default;
+
+    [[nodiscard]] int ranks() const { return static_cast<int>(ranks_.size()); }
+    [[nodiscard]] const Machine& machine() const { return machine_; }
+    [[nodiscard]] const Topology& topology() const { return topology_; }
+    [[nodiscard]] const Seat& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] bool local(int a, int b) const { return seat(a).node == seat(b).node; }
+    [[nodiscard]] const Conditions& conditions() const { return conditions_; }
+    [[nodiscard]] const Network& network() const { return *network_; }
+    [[nodiscard]] int socket(int rank) const;
+    // The protocol that a message of this size takes between two ranks.
+    [[nodiscard]] const Protocol& protocol(int from, int to, std::int64_t bytes) const;
+    // What a message costs the core at its end.
+    [[nodiscard]] Time send_cost(const Protocol& protocol, std::int64_t bytes) const;
+    [[nodiscard]] Time receive_cost(const Protocol& protocol, std::int64_t bytes) const;
+
+    // ------------------------------------------------------------------ the program of each rank
+    // The rank is resumed by `handle` when run() begins.
+    void start(int rank, std::coroutine_handle<> handle) { at(rank).handle = handle; }
+    // Until nothing happens any more. `ended` hears of each rank whose program came to its end, and stops
+    // everything by answering true. Throws Deadlock where ranks are left over.
+    void run(const std::function<bool(int rank)>& ended);
+
+    // ------------------------------------------------------------------ words of the rank that runs
+    [[nodiscard]] Time now() const { return now_; }
+    [[nodiscard]] Time clock(int rank) const { return at(rank).clock; }
+    // Processor time, with the core's detours where there is noise.
+    void spend(int rank, Time time) {
+        Rank& mine = at(rank);
+        mine.clock += time;
+        if (mine.clock >= mine.next_detour) [[unlikely]]
+            take_detours(rank);
+    }
+    void set_clock(int rank, Time time) { at(rank).clock = time; }
+
+    Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
+    // `from` is the envelope's source as a rank of the world, or any_source.
+    Operation receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data);
+    // One-sided: bytes to or from `target`, where nobody takes part. Over when it has happened there and this
+    // rank knows.
+    Operation put(int rank, int target, std::int64_t bytes);
+    Operation get(int rank, int target, std::int64_t bytes);
+    // A put of a word; `then` is called when it is there.
+    void signal(int rank, int target, std::function<void()> then);
+
+    // When an operation was over; `never` while it is under way.
+    [[nodiscard]] Time done(Operation operation) const { return operations_[operation].done; }
+    // Charges an operation that is over and forgets it; the source of a receive.
+    int finish(int rank, Operation operation);
+    // The same for several, in the order in which they were over; they become no_operation.
+    void finish(int rank, std::span<Operation> operations);
+    // The rank stops here until one, or all, of the operations are over; false when that is so already.
+    // Whatever is no_operation is left out.
+    bool await_one(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
+    bool await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
+    // Nobody waits for an operation any longer.
+    void disregard(Operation operation) { operations_[operation].awaited = false; }
+    // The rank stops here until its clock's time has come for everybody.
+    void await_now(int rank, std::coroutine_handle<> handle);
+    // The rank stops here until wake(); `why` says for whom it waits, for a deadlock's sentence.
+    void park(int rank, std::coroutine_handle<> handle, const char* why);
+    void wake(int rank, Time when);  // goes on at `when`, or at its own clock if that is later
+
+    // Bytes that the engine holds, for the report of what a rank costs.
+    [[nodiscard]] std::size_t memory() const;
+    [[nodiscard]] std::uint64_t messages() const { return messages_sent_; }
+
+private:
+    static constexpr std::size_t carried = 16;  // B of content that a message brings; the rest is only time
+
+    struct Rank {
+        Time clock = 0;
+        std::coroutine_handle<> handle;
+        Time next_detour = never;
+        std::int32_t wanted = 0;     // operations that it waits for before it goes on
+        std::uint32_t detours = 0;   // so far: with the seed, what the next one is drawn from
+        const char* parked = nullptr;
+        bool ended = false;
+    };
+    struct Pending {
+        Time done = never;
+        Time cost = 0;  // of the rank's core, charged when it finishes the operation
+        std::int32_t rank = 0;
+        std::int32_t peer = 0;  // world rank, or any_source
+        std::int32_t source = 0;  // in the communicator, once a message is met
+        Time posted = 0;
+        bool receives = false;
+        bool awaited = false;
+        std::int32_t tag = 0;
+        std::span<std::byte> data{};
+    };
+    enum class Leg : std::uint8_t { data, request, grant, put, get_request, get_data, signal };
+    struct Message {
+        std::int64_t bytes = 0;
+        Time reached = 0;  // when its envelope came to the receiver
+        const Protocol* protocol = nullptr;
+        Envelope envelope;
+        std::int32_t from = 0;  // world ranks
+        std::int32_t to = 0;
+        Operation send = no_operation;
+        Operation receive = no_operation;
+        Leg leg = Leg::data;
+        std::array<std::byte, carried> content{};
+    };
+    enum class Kind : std::uint32_t { inject, reach, left, wake };
+    struct Event {
+        Kind kind;
+        std::uint32_t id;
+    };
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    void resume(int rank);
+    void happen(const Event& event);
+    void inject(std::uint32_t message);
+    void injected(std::uint32_t message, Time when) override;
+    void arrived(std::uint32_t message, Time when) override;
+    void reach(std::uint32_t message);
+    void knock(std::uint32_t message);
+    void meet(std::uint32_t message, Operation receive, std::int32_t passed);
+    void complete(Operation operation, Time when);
+    Operation new_operation(int rank, int peer);
+    Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
+    std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
+    void hand_over(std::uint32_t message, Time when);
+    void draw_detour(int rank);
+    void take_detours(int rank);
+    [[nodiscard]] std::string who_waits() const;
+
+    Machine machine_;
+    const Topology& topology_;
+    std::vector<Seat> seats_;
+    Conditions conditions_;
+    std::vector<Rank> ranks_;
+    Lines posted_;
+    Lines unexpected_;
+    Pool<Pending> operations_;
+    Pool<Message> messages_;
+    std::unordered_map<std::uint32_t, std::function<void()>> signals_;  // by the message that brings it
+    std::vector<Operation> several_;  // scratch of finish()
+    std::vector<int> ready_;  // ranks to go on next, in order
+    Wheel<Event> wheel_;
+    std::unique_ptr<Network> network_;
+    Time now_ = 0;
+    std::uint64_t messages_sent_ = 0;
+    std::function<bool(int)> ended_;
+    bool stopped_ = false;
+};
+
+}  // namespace leadline::machine

@@ -1,0 +1,89 @@
+// Which receive takes which message: by communicator, source and tag, the earliest first, as MPI has it.
+//
+// A line a rank, of receives that wait for a message or of messages that wait for a receive. Lines are short
+// in most programs and are searched from their head; one that grows long is searched by a hash table from
+// then on, so that a fan-in of a hundred thousand, or a million receives that nobody meets, costs no more an
+// entry.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "machine/pool.hpp"
+
+namespace leadline::machine {
+
+inline constexpr std::int32_t any_source = -1;
+
+struct Envelope {
+    std::int32_t context = 0;  // the communicator
+    std::int32_t source = 0;   // rank in it, or any_source
+    std::int32_t tag = 0;
+    bool operator==(const Envelope&) const = default;
+};
+
+class Lines {
+public:
+    using Id = std::uint32_t;
+    static constexpr Id none = ~Id{0};
+
+    // What a search found, and how many entries it passed by to get there.
+    struct Found {
+        Id id = none;
+        std::int32_t passed = 0;
+    };
+
+    // What stands in line: receives, some of them from any source, searched for a message; or messages,
+    // searched for a receive. `walk`: always search from the head, since somebody charges for what is passed by.
+    enum class Of { receives, messages };
+    Lines(Of of, std::size_t ranks, bool walk) : lines_(ranks), of_(of), walk_(walk) {}
+
+    void append(int rank, const Envelope& envelope, Id id);
+    // Takes out the earliest entry that fits: either side may be from any_source.
+    Found take(int rank, const Envelope& envelope);
+    [[nodiscard]] std::uint32_t length(int rank) const { return lines_[static_cast<std::size_t>(rank)].count; }
+    // The envelope and number of the first entry of a rank's line; Found::id none where there is none.
+    [[nodiscard]] const Envelope* first(int rank) const;
+
+private:
+    static constexpr std::uint32_t long_line = 24;  // entries; a walk past so many costs about one look-up
+
+    struct Entry {
+        Envelope envelope;
+        Id id = none;
+        std::uint64_t order = 0;  // 0: taken out
+        std::uint32_t next = none;
+        std::uint32_t previous = none;
+    };
+    struct Hash {
+        std::size_t operator()(const Envelope& key) const;
+    };
+    struct Mark {
+        std::uint32_t entry;
+        std::uint64_t order;
+    };
+    using Index = std::unordered_map<Envelope, std::deque<Mark>, Hash>;
+    struct Line {
+        std::uint32_t head = none;
+        std::uint32_t tail = none;
+        std::uint32_t count = 0;
+        std::uint32_t index = none;
+    };
+
+    void enter(Index& index, std::uint32_t entry);
+    std::uint32_t look_up(Index& index, const Envelope& envelope);
+    void unlink(Line& line, std::uint32_t entry);
+
+    std::vector<Line> lines_;
+    Pool<Entry> entries_;
+    std::vector<std::unique_ptr<Index>> indices_;
+    std::vector<std::uint32_t> free_indices_;
+    std::uint64_t order_ = 0;
+    Of of_;
+    bool walk_;
+};
+
+}  // namespace leadline::machine

@@ -1,0 +1,17 @@
+#include "machine/network.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace leadline::machine {
+
+std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
+                                      Listener& listener, bool gate) {
+    if (tier == "loggp") return make_loggp(machine, topology, listener, gate);
+    if (tier == "flow") return make_flow(machine, topology, listener);
+    if (tier == "packet") return make_packet(machine, topology, listener);
+    throw std::invalid_argument("there is no network tier '" + std::string(tier) +
+                                "'; there are auto, loggp, flow and packet");
+}
+
+}  // namespace leadline::machine

@@ -1,0 +1,63 @@
+// What carries messages between nodes: one file a tier in networks/, all behind this page.
+//
+// Tiers, from the cheapest: `loggp` (the node's engines and its own ports, nothing in between), `flow` (links
+// shared as fluid), `packet` (packets, buffers, priorities). On an idle network all give the same times.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "machine/description.hpp"
+#include "machine/time.hpp"
+#include "machine/topology.hpp"
+
+namespace leadline::machine {
+
+// A message that its core has handed over.
+struct Transfer {
+    int from = 0;            // node
+    int to = 0;              // node; may be `from`: then it uses the node's local engine alone
+    std::int64_t bytes = 0;  // payload and protocol header
+    bool adaptive = false;
+    std::uint32_t token = 0;  // by which the listener knows it
+};
+
+// Hears of transfers. Times may lie ahead of the moment of the call, never before it.
+class Listener {
+public:
+    virtual void injected(std::uint32_t token, Time when) = 0;  // the last byte has left the sender's memory
+    virtual void arrived(std::uint32_t token, Time when) = 0;   // the last byte is in the receiver's memory
+protected:
+    ~Listener() = default;
+};
+
+class Network {
+public:
+    Network() = default;
+    Network(const Network&) = delete;
+    Network& operator=(const Network&) = delete;
+    virtual ~Network() = default;
+
+    // Takes a message at `now`; called in time order. Both reports follow, here or in advance().
+    virtual void send(Time now, const Transfer& transfer) = 0;
+    // When advance() must be called next; `never` when nothing is under way inside.
+    [[nodiscard]] virtual Time next() const = 0;
+    // Does what happens inside at next(), which may report.
+    virtual void advance() = 0;
+    // The largest part by which any message so far was late because of a link that others used between its
+    // ends: where it is nothing the cheaper `loggp` was true. Only `loggp` itself keeps books of it.
+    [[nodiscard]] virtual double contention() const { return 0; }
+};
+
+// A tier by its name; `gate` has `loggp` keep the books that contention() needs.
+// Throws std::invalid_argument for a name that is none.
+std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
+                                      Listener& listener, bool gate);
+
+std::unique_ptr<Network> make_loggp(const Machine&, const Topology&, Listener&, bool gate);
+std::unique_ptr<Network> make_flow(const Machine&, const Topology&, Listener&);
+std::unique_ptr<Network> make_packet(const Machine&, const Topology&, Listener&);
+
+}  // namespace leadline::machine
