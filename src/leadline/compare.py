@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from leadline.errors import UsageError, suggest
-from leadline.estimates import launch_estimates
+from leadline.estimates import is_exact, launch_estimates
 from leadline.record import FAILED, KEYS, OK, concat, point_columns
 from leadline.statistics import CONFIDENCE, chance_of_ratio, discoveries, median_interval, ratio_interval
 
@@ -142,7 +142,7 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
 
     `lost_a` and `lost_b` are a dictionary with status and reason where the point was tried and did not run.
     """
-    launches = launch_estimates(both)
+    launches = launch_estimates(both).with_columns(exact=is_exact())
     point = [name for name in match if name != "metric"]
     lost = (
         both.filter(pl.col("status") != OK)
@@ -154,9 +154,9 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
     for name in ("A", "B"):
         side = launches.filter(pl.col("run") == name).group_by(match, maintain_order=True)
         sides.append(
-            side.agg(pl.col("unit", "better").first(), pl.col("median").alias("medians")).rename(
-                {each: f"{each}_{name.lower()}" for each in ("unit", "better", "medians")}
-            )
+            side.agg(
+                pl.col("unit", "better").first(), pl.col("median").alias("medians"), pl.col("exact").all()
+            ).rename({each: f"{each}_{name.lower()}" for each in ("unit", "better", "medians", "exact")})
         )
     paired = sides[0].join(sides[1], on=match, how="full", coalesce=True, nulls_equal=True)
     for name in ("A", "B"):
@@ -171,6 +171,7 @@ def _compared(pair: Row, threshold: float) -> Row:
     units = {side: pair.pop(f"unit_{side}") for side in "ab"}
     better = {side: pair.pop(f"better_{side}") for side in "ab"}
     lost = {side: pair.pop(f"lost_{side}") for side in "ab"}
+    exact = [bool(pair.pop(f"exact_{side}")) for side in "ab"]
     row = pair | {name: None for name in COLUMNS}
     row |= {"unit": units["a"] or units["b"], "better": better["a"] or better["b"], "verdict": UNDECIDED}
     for side in "ab":
@@ -182,6 +183,8 @@ def _compared(pair: Row, threshold: float) -> Row:
         return row | {"reason": f"A is in {units['a']}, B in {units['b']}"}
     if min(*medians["a"], *medians["b"]) <= 0:
         return row | {"reason": "a ratio needs values above zero"}
+    if all(exact):
+        return row | _exact_ratio(row["b"] / row["a"], row["better"] == "higher", threshold)
     return row | _ratio(medians["a"], medians["b"], row["better"] == "higher", threshold)
 
 
@@ -208,6 +211,13 @@ def _one_sided(medians: Mapping[str, list[float] | None], lost: Mapping[str, Row
         "verdict": f"only in {there.upper()}",
         "reason": f"{gone['status']} in {missing.upper()}: {gone['reason']}",
     }
+
+
+def _exact_ratio(ratio: float, higher_is_better: bool, threshold: float) -> Row:
+    """The verdict on two values that were simulated without noise: nothing about their ratio is chance."""
+    up, down = (IMPROVEMENT, REGRESSION) if higher_is_better else (REGRESSION, IMPROVEMENT)
+    verdict = up if ratio > 1 + threshold else down if ratio < 1 - threshold else UNCHANGED
+    return {"ratio": ratio, "verdict": verdict, "reason": "both simulated: exact"}
 
 
 def _ratio(a: list[float], b: list[float], higher_is_better: bool, threshold: float) -> Row:

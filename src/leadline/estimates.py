@@ -6,12 +6,20 @@ a launch counts once, whether it took ten samples or ten thousand.
 
 import polars as pl
 
-from leadline.record import KEYS, OK, point_columns
+from leadline.record import KEYS, OK, SIMULATED, point_columns
 
 
 def series_columns(records: pl.DataFrame) -> list[str]:
     """The columns that tell one measured point from another: the keys and the coordinates."""
     return [*KEYS, *point_columns(records)]
+
+
+def is_exact() -> pl.Expr:
+    """Of a row of `launch_estimates`: whether its one sample was simulated without noise, which is the value.
+
+    It has no interval, and needs none.
+    """
+    return (pl.col("source") == SIMULATED) & (pl.col("samples") == 1)
 
 
 def launch_estimates(records: pl.DataFrame) -> pl.DataFrame:

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from leadline.estimates import launch_estimates, series_columns
-from leadline.record import OK
+from leadline.record import OK, SIMULATED
 from leadline.statistics import Values
 from leadline.units import format_quantity
 
@@ -192,7 +192,11 @@ def judge(records: pl.DataFrame) -> Quietness:
 
 
 def judge_runs(records: pl.DataFrame) -> dict[str, Quietness]:
-    """The verdict on each run in `records`, by the run's name, in order of appearance."""
+    """The verdict on each run in `records`, by the run's name, in order of appearance.
+
+    A simulated run has no machine that could be disturbed, and no verdict.
+    """
+    records = records.filter(pl.col("source") != SIMULATED)
     runs = records.get_column("run").unique(maintain_order=True)
     return {run: judge(records.filter(pl.col("run") == run)) for run in runs}
 

@@ -199,7 +199,8 @@ class SimExecutor:
                     told = []
                 elif event["event"] == "lost":
                     lost = self._lost(event, share, answered)
-                    tell([each for index in lost for each in _failed(index, event["reason"])])
+                    reason = event["reason"].removeprefix("rank 0: ")  # one process plays all ranks
+                    tell([each for index in lost for each in _failed(index, reason)])
                     answered |= set(lost)
         return answered
 

@@ -8,7 +8,7 @@ reaches.
 
 import polars as pl
 
-from leadline.estimates import launch_estimates, series_columns
+from leadline.estimates import is_exact, launch_estimates, series_columns
 from leadline.noise import MANY, MEANINGLESS, SIGNS, describe, percent, with_signs
 from leadline.record import FAILED, OK, SKIPPED
 from leadline.statistics import median_rank, next_ranks
@@ -28,6 +28,7 @@ COLUMNS: dict[str, str] = {
     "next_confidence": "what that interval really reaches, 0 to 1: (n - 1) / (n + 1) under 39 launches",
     "launches": "how many launches",
     "samples": "how many samples in all of them, without the warm-up",
+    "exact": "whether it was simulated without noise: another launch would give the same",
     "tolerance_met": "whether tightness, not time, ended the sampling in every launch; null where not known",
     "transport": "what the library says that it used",
     "oversubscribed": "more ranks than cores",
@@ -63,6 +64,7 @@ def _intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:
         pl.col("median").sort().alias("medians"),
         pl.col("samples").sum().cast(pl.Int64),
         pl.len().cast(pl.Int64).alias("launches"),
+        is_exact().all().alias("exact"),
     )
     medians, several = pl.col("medians").list, pl.col("launches") > 1
     return (

@@ -28,13 +28,26 @@ def tell(
     *,
     confidence: float | None = None,
     flag: str | None = None,
+    exact: bool = False,
 ) -> Told:
-    """A quantity in SI `unit` with its interval; a confidence below 95 % is said."""
+    """A quantity in SI `unit` with its interval; a confidence below 95 % is said, and that it is exact."""
     text = units.format_quantity(value, unit, low, high)
     number, bracket, interval = text.partition(" [")
     short = confidence is not None and confidence < CLOSE_TO_95 and bool(bracket)
-    note = f"at {100 * (confidence or 0):.0f} %" if short else ""
+    note = "exact" if exact else f"at {100 * (confidence or 0):.0f} %" if short else ""
     return Told(number, f"[{interval}" if bracket else "", note, flag or "")
+
+
+def tell_row(row: Mapping[str, Any]) -> Told:
+    """The value of a summary's row with its interval, or that it is exact."""
+    return tell(
+        row["value"],
+        row["unit"],
+        row.get("low"),
+        row.get("high"),
+        confidence=row.get("confidence"),
+        exact=bool(row.get("exact")),
+    )
 
 
 def next_launch(row: Mapping[str, Any]) -> Told:

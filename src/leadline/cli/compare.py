@@ -147,6 +147,7 @@ def change(ratio: float | None, low: float | None, high: float | None) -> str:
 def _sentences(table: "pl.DataFrame", limit: float, a: "pl.DataFrame", b: "pl.DataFrame") -> list[str]:
     """The outcome in a line, and what disturbed either run."""
     from leadline import compare, noise  # noqa: PLC0415
+    from leadline.record import SIMULATED  # noqa: PLC0415
 
     counts = dict(table.get_column("verdict").value_counts().iter_rows())
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in compare.VERDICTS if verdict in counts)
@@ -158,6 +159,8 @@ def _sentences(table: "pl.DataFrame", limit: float, a: "pl.DataFrame", b: "pl.Da
             f"The smallest change that would be found is {middle} (mean over {len(detectable)} points)."
         )
     for name, records in (("A", a), ("B", b)):
+        if (records.get_column("source") == SIMULATED).all():
+            continue  # there is no machine that could be disturbed
         verdict = noise.judge(records)
         if verdict.level != "quiet":
             said.append(f"{name}: {verdict.level}. {' '.join(verdict.sentences)}")

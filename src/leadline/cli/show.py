@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # What launches a point, in the order in which it is told; "default" goes without saying.
-AXES = ("run", "source", "mpi", "stack", "protocol", "placement", "ranks")
+AXES = ("run", "source", "mpi", "stack", "protocol", "placement", "mapping", "partition", "ranks")
 
 
 @click.command()
@@ -134,10 +134,12 @@ def _print(rows: list[dict[str, Any]], columns: Any) -> None:
         title = f"{benchmark} {metric}" if metric else f"{benchmark}, not run"
         same = [_said(name, points[0][name]) for name in told if name not in varying]
         cells = [{**{n: _value(n, row[n]) for n in varying}, **columns(row)} for row in points]
-        headings = [name for name in cells[0] if any(cell[name] for cell in cells)]
-        if "remark" in headings and len(cells) > 1 and len({cell["remark"] for cell in cells}) == 1:
-            headings.remove("remark")
-            same.append(cells[0]["remark"])
+        headings = list(dict.fromkeys(name for cell in cells for name in cell if cell[name]))
+        for shared in ("network", "remark"):
+            if shared in headings and len(cells) > 1 and len({cell.get(shared) for cell in cells}) == 1:
+                headings.remove(shared)
+                same.append(cells[0][shared])
+        cells = [{name: cell.get(name, "") for name in headings} for cell in cells]
         click.secho(", ".join([title, *filter(None, same)]), bold=sys.stdout.isatty())
         print_table(cells, {name: name for name in headings})
 
@@ -176,7 +178,7 @@ def _value(name: str, value: Any) -> str:
 def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
     from leadline.record import OK  # noqa: PLC0415
-    from leadline.told import next_launch, tell  # noqa: PLC0415
+    from leadline.told import next_launch, tell_row  # noqa: PLC0415
 
     if row["status"] != OK:
         return {
@@ -185,7 +187,10 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
             "launches": "",
             "remark": row["reason"] or "",
         }
-    found = tell(row["value"], row["unit"], row["low"], row["high"], confidence=row["confidence"])
+    found = tell_row(row)
+    if row["exact"]:
+        about = "; ".join(_remarks(row))
+        return {"exact value": found.value, "network": row["transport"] or "", "remark": about}
     expected = next_launch(row)
     return {
         "median [95 %]": " ".join(filter(None, (found.value, found.interval, found.note))),
@@ -197,7 +202,7 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     """What somebody should know before believing a number."""
-    if row["launches"] == 1:
+    if row["launches"] == 1 and not row["exact"]:
         yield "one launch, so no interval"
     if row["disturbed"]:
         yield f"disturbed: {row['disturbance']}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leadline.estimates import launch_estimates, series_columns
 from leadline.fits._bootstrap import bounds, drawn_medians
-from leadline.record import KEYS
+from leadline.record import KEYS, SIMULATED
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,8 @@ class Series:
 
     def notes(self) -> list[str]:
         """What must be said of the intervals of every fit of this series."""
+        if self.launches < 2 and self.keys.get("source") == SIMULATED:
+            return ["simulated: exact values, no intervals"]
         if self.launches < 2:
             return ["one launch: no intervals"]
         if self.launches < FULL_COVERAGE:

@@ -15,7 +15,8 @@ from leadline.report.figures import Entry
 from leadline.report.figures._fitted import switches
 from leadline.report.subject import HEADLINE, Names, Row, usual
 from leadline.report.theme import SHAPES, hue
-from leadline.told import Told, next_launch, tell
+from leadline.report.words import way
+from leadline.told import Told, next_launch, tell, tell_row
 
 if TYPE_CHECKING:
     from leadline.fits import Fit, Parameter
@@ -100,7 +101,7 @@ def _card(
     found = [each for one in fits if one.name == PREFERENCE[0] for each in switches(one)]
     if any(one.name == PREFERENCE[0] for one in fits):
         facts.append(Fact("protocol switches", [Told(each.told()) for each in found] or [Told("none found")]))
-    if latency is not None:
+    if latency is not None and not latency.get("exact"):
         facts.append(Fact("next launch", [_noise(latency)]))
     where = _where(latency or streamed, names)
     return Cost(series, entry, facts, latency, fit, streamed, where, _mark(latency), found)
@@ -115,9 +116,7 @@ def preferred(fits: Sequence["Fit"]) -> "Fit | None":
 
 def _quantity(name: str, row: Row, note: str = "", lead: bool = False) -> Fact:
     """A measured point as a line of a card."""
-    quantity = tell(
-        row["value"], row["unit"], row.get("low"), row.get("high"), confidence=row.get("confidence")
-    )
+    quantity = tell_row(row)
     return Fact(name, [quantity, *([Told("", note=note)] if note else [])], lead)
 
 
@@ -150,8 +149,11 @@ def _where(row: Row | None, names: Names) -> str:
     untold = [name for name in ("placement", "stack") if name not in names.differing]
     words = [str(row[name]) for name in untold if row.get(name) not in (None, "default")]
     if row.get("transport"):
-        words.append(f"over {row['transport']}")
-    words.append(f"{row['launches']} launch{'es' if row['launches'] != 1 else ''}")
+        words.append(way(row))
+    if not row.get("exact"):
+        words.append(f"{row['launches']} launch{'es' if row['launches'] != 1 else ''}")
+    elif row.get("partition") is not None:
+        words.append(f"partition of {row['partition']} ranks")
     return ", ".join(words)
 
 

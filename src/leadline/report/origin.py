@@ -12,7 +12,9 @@ from leadline import units
 from leadline.report.words import coordinates
 
 # Told elsewhere on the page, or too long for a line.
-APART = ("plan_text", "benchmarks")
+APART = ("plan_text", "benchmarks", "described")
+# A described machine's, of which there are many: folded, each as a group.
+_LONG = {"numbers": "machine: every number, and where it is from", "sources": "machine: sources in full"}
 _UNITS = {"clock › ": "s"}  # of the fractions in a table
 _HEADINGS = {"mpis": "MPI", "kinds": "launched"}
 _NAMING = 5  # a launch is told by its MPI, stack, protocol, placement and ranks
@@ -63,6 +65,11 @@ def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
                 for key, value in provenance.items()
                 if key not in APART and _is_tables(value)
                 for group in _each(_HEADINGS.get(key, _words(key)), value)
+            ]
+            + [
+                FactGroup(title, list(_facts(provenance[key])))
+                for key, title in _LONG.items()
+                if isinstance(provenance.get(key), Mapping)
             ],
             str(provenance.get("plan_text") or ""),
         )
@@ -72,7 +79,7 @@ def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
 
 def _groups(provenance: Mapping[str, Any]) -> Iterator[FactGroup]:
     """The run's own facts, then those of each table in it."""
-    told = {key: value for key, value in provenance.items() if key not in APART}
+    told = {key: value for key, value in provenance.items() if key not in (*APART, *_LONG)}
     own = {
         key: value for key, value in told.items() if not isinstance(value, Mapping) and not _is_tables(value)
     }

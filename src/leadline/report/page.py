@@ -104,6 +104,7 @@ class Page:
     sections: list[Section]
     fits: list[FitGroup]
     origins: list[Origin] = field(default_factory=list)
+    exact: bool = False  # whether it has exact values
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
         sections=sections,
         fits=fit_groups(findings.fits, findings.names),
         origins=origins(provenances),
+        exact=any(row.get("exact") for row in measured),
     )
 
 
@@ -212,14 +214,22 @@ def _quiet(run: str, verdict: Quietness, several: bool) -> Quiet:
 
 def _title(provenances: Sequence[Mapping[str, Any]]) -> str:
     """The page's title, with the hosts where they are known."""
-    hosts = dict.fromkeys(host for each in provenances if (host := look_up(each, "host")))
+    hosts = dict.fromkeys(host for each in provenances if (host := _described(each) or look_up(each, "host")))
     return f"What messages cost on {', '.join(hosts)}" if hosts else "What messages cost"
+
+
+def _described(provenance: Mapping[str, Any], fact: str = "machine") -> str:
+    """A fact of the described machine of a simulated run; empty for a run of real ranks."""
+    said = provenance.get("simulated")
+    return str(said.get(fact) or "") if isinstance(said, Mapping) else ""
 
 
 def _subtitles(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> list[str]:
     """Processor and kernel of each host once, then the libraries and the day."""
     machines = [
-        ", ".join(word for what in ("cpu", "kernel") if (word := look_up(each, what))) for each in provenances
+        _described(each, "title")
+        or ", ".join(word for what in ("cpu", "kernel") if (word := look_up(each, what)))
+        for each in provenances
     ]
     lines = list(dict.fromkeys(line for line in machines if line))
     libraries = findings.records.get_column("mpi").drop_nulls().unique(maintain_order=True).to_list()
@@ -238,8 +248,11 @@ def _counts(rows: Sequence[Row], sections: Sequence[Section]) -> list[Count]:
     ok = [row for row in rows if row["status"] == OK]
     meaningless = sum(bool(row["meaningless"]) for row in ok)
     disturbed = sum(bool(row["disturbed"]) for row in ok) - meaningless
-    counts = [Count("points measured", str(len(ok)))]
-    counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}".replace(",", "\u202f")))
+    exact = sum(bool(row.get("exact")) for row in ok)
+    counts = [Count("points measured", str(len(ok) - exact))] if exact < len(ok) or not ok else []
+    counts += [Count("points simulated", str(exact))] if exact else []
+    if exact < len(ok) or not ok:
+        counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}".replace(",", "\u202f")))
     for name, count in (("disturbed", disturbed), ("meaningless", meaningless)):
         if count:
             marks = {name}

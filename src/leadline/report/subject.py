@@ -26,7 +26,8 @@ SIZES = ("bytes", "size")
 HEADLINE = 8  # B: the message whose latency a report leads with, or the size nearest to it
 _USUAL = {"buffers": "reused", "protocol": "default"}
 SERIES = ("run", "source", "mpi", "stack", "placement")
-_UNTOLD = ("default", "unknown", record.MEASURED)  # goes without saying
+PLACED = ("mapping", "partition")  # keys that only points on described machines have
+_UNTOLD = ("default", "auto", "unknown", record.MEASURED)  # goes without saying
 _STATISTICS = frozenset(COLUMNS)
 
 
@@ -127,6 +128,11 @@ def varying(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str
     return [name for name in names if len({row.get(name) for row in rows}) > 1]
 
 
+def placed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Those of the keys of described machines that tell `rows` apart; real machines have none of them."""
+    return [name for name in PLACED if len({row[name] for row in rows if row.get(name) is not None}) > 1]
+
+
 def coordinate(name: str, value: Any) -> str:
     """A coordinate for people: "64 KiB", "rotated", "window 64"."""
     if value is None:
@@ -138,7 +144,8 @@ def coordinate(name: str, value: Any) -> str:
 
 def variant(row: Mapping[str, Any], names: Iterable[str]) -> str:
     """The variant that `row` belongs to, told by the coordinates `names`: "rotated, window 64"."""
-    return ", ".join(coordinate(name, row.get(name)) for name in names)
+    told = (name for name in names if row.get(name) is not None or name not in PLACED)
+    return ", ".join(coordinate(name, row.get(name)) for name in told)
 
 
 def colour(names: Names, series: str) -> str:

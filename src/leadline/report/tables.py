@@ -6,11 +6,11 @@ from typing import Any
 
 from leadline import units
 from leadline.report.subject import SIZES, Row, sweeps, varying
-from leadline.report.words import coordinates
-from leadline.told import next_launch, tell
+from leadline.report.words import coordinates, way
+from leadline.told import next_launch, tell_row
 
 _WAY = ("run", "stack", "protocol", "placement")
-_KEYS = ("run", "source", "mpi", "stack", "placement", "protocol", "ranks")
+_KEYS = ("run", "source", "mpi", "stack", "placement", "protocol", "ranks", "mapping", "partition")
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,11 @@ def points_table(benchmark: str, rows: Sequence[Row]) -> Table:
     told = differing(rows)
     metrics = varying(rows, ["metric"])
     columns = [Column(name, isinstance(_example(rows, name), int)) for name in [*metrics, *told]]
-    columns += [Column("value", True), Column("95 % interval", True), Column("next launch", True)]
-    columns += [Column("launches", True), Column("remarks")]
-    return Table(f"Points of {benchmark}", columns, [_row(row, [*metrics, *told]) for row in rows])
+    columns.append(Column("value", True))
+    exact = all(row.get("exact") for row in rows)
+    columns += [] if exact else [Column(name, True) for name in ("95 % interval", "next launch", "launches")]
+    columns.append(Column("remarks"))
+    return Table(f"Points of {benchmark}", columns, [_row(row, [*metrics, *told], exact) for row in rows])
 
 
 def differing(rows: Sequence[Row]) -> list[str]:
@@ -70,8 +72,10 @@ def common(rows: Sequence[Row]) -> str:
     words = [coordinates(rows[0], [name for name in alike if name != "ranks"])]
     if "ranks" in alike and rows[0]["ranks"] is not None:
         words.append(f"{rows[0]['ranks']} ranks")
-    carried = {(row["mpi"], row["transport"]) for row in rows if row.get("transport")}
-    words += [f"{mpi or 'all'} over {transport}" for mpi, transport in sorted(carried, key=str)]
+    carried = {(row["mpi"], way(row)) for row in rows if row.get("transport")}
+    words += [f"{mpi or 'all'} {how}" for mpi, how in sorted(carried, key=str)]
+    if all(row.get("exact") for row in rows):
+        words.append("simulated: exact values, no intervals")
     if any(row.get("oversubscribed") for row in rows):
         words.append("some points with more ranks than cores")
     return "; ".join(word for word in words if word)
@@ -82,20 +86,19 @@ def _example(rows: Sequence[Row], name: str) -> Any:
     return next((row[name] for row in rows if row.get(name) is not None), None)
 
 
-def _row(row: Row, told: Sequence[str]) -> TableRow:
-    """One point."""
-    quantity = tell(
-        row["value"], row["unit"], row.get("low"), row.get("high"), confidence=row.get("confidence")
-    )
+def _row(row: Row, told: Sequence[str], exact: bool) -> TableRow:
+    """One point; of a table that is `exact` all through, without the columns of intervals."""
+    quantity = tell_row(row)
     coming = next_launch(row)
     cells = [_coordinate(name, row.get(name)) for name in told]
-    cells += [
-        Cell(quantity.value, row["value"], True),
-        Cell(f"{quantity.interval} {quantity.note}".strip() or units.MISSING, row.get("low"), True),
-        Cell(f"{coming.value} {coming.note}".strip(), row.get("next_low"), True),
-        Cell(str(row.get("launches") or units.MISSING), row.get("launches"), True),
-        Cell(remarks(row)),
-    ]
+    cells.append(Cell(quantity.value, row["value"], True))
+    if not exact:
+        cells += [
+            Cell(f"{quantity.interval} {quantity.note}".strip() or units.MISSING, row.get("low"), True),
+            Cell(f"{coming.value} {coming.note}".strip(), row.get("next_low"), True),
+            Cell(str(row.get("launches") or units.MISSING), row.get("launches"), True),
+        ]
+    cells.append(Cell(remarks(row)))
     mark = "meaningless" if row.get("meaningless") else "disturbed" if row.get("disturbed") else ""
     return TableRow(cells, mark)
 

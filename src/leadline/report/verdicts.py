@@ -54,10 +54,12 @@ def _compared(rows: Sequence[tuple[str, Row]], tell: Callable[[float], str], wor
 def factor(first: Row, other: Row) -> float | None:
     """How many times the larger of two values is the smaller, or null where their intervals overlap.
 
-    Without intervals (one launch each) nothing can be told apart.
+    Without intervals (one launch each) nothing can be told apart, unless a value is exact.
     """
     small, large = sorted((first, other), key=lambda row: float(row["value"]))
-    if small.get("high") is None or large.get("low") is None or large["low"] <= small["high"]:
+    high = small["value"] if small.get("exact") else small.get("high")
+    low = large["value"] if large.get("exact") else large.get("low")
+    if high is None or low is None or low <= high:
         return None
     return float(large["value"] / small["value"]) if small["value"] > 0 else None
 

@@ -4,12 +4,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from leadline import units
+from leadline.record import SIMULATED
 from leadline.report.subject import SIZES
 
 
 def plural(count: int, noun: str) -> str:
     """A count with its noun: "1 point", "3 points"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def way(row: Mapping[str, Any]) -> str:
+    """What carried a point's messages: "over shared memory", or the tier of network that simulated them."""
+    if not row.get("transport"):
+        return ""
+    return f"{'by' if row.get('source') == SIMULATED else 'over'} {row['transport']}"
 
 
 def coordinates(row: Mapping[str, Any], names: Iterable[str]) -> str:

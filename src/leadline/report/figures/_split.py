@@ -6,7 +6,7 @@ from typing import Any
 
 from leadline.report import theme
 from leadline.report.figures import Entry
-from leadline.report.subject import Row, Subject, coordinate, sweeps, variant, varying
+from leadline.report.subject import Row, Subject, coordinate, placed, sweeps, variant, varying
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Split:
         """The split of `rows`, whose place along the axes is told by the coordinates `x`."""
         candidates = [*sweeps(rows), "protocol", "ranks"]
         named = [name for name in dict.fromkeys(candidates) if name not in x and name != by]
-        empty = cls(subject, tuple(varying(rows, named)), (), (), by)
+        empty = cls(subject, (*varying(rows, named), *placed(rows)), (), (), by)
         groups = list(dict.fromkeys(empty.group(row) for row in rows))
         if by is None:
             groups.sort(key=subject.names.index)
