@@ -48,11 +48,17 @@ public:
 
     // Takes the first event; there must be one.
     Event pop() {
+        return pop([](const Event&, int) {});
+    }
+    // The same; `see(event, level)` is told of events whose turn comes soon, so that what they need may be
+    // fetched: those of level 1 at once, those of level 2 a little later.
+    template <class See>
+    Event pop(See see) {
         int level = std::countr_zero(filled_);
         int slot = first(level);
         now_ = bucket(level, slot).least;
         if (level > 0 && !bucket(level, slot).single()) {
-            deal(level, slot);
+            deal(level, slot, see);
             level = 0;
             slot = static_cast<int>(now_ & (slots - 1));
         }
@@ -111,13 +117,16 @@ private:
     }
 
     // Spreads a bucket over the levels below, in order.
-    void deal(int level, int slot) {
+    template <class See>
+    void deal(int level, int slot, See see) {
         const Bucket from = bucket(level, slot);
         forget(level, slot);
         for (Block* block = from.head;;) {
             const std::uint32_t end = block == from.tail ? from.fill : block_entries;
-            for (std::uint32_t at = 0; at < end; ++at)
+            for (std::uint32_t at = 0; at < end; ++at) {
+                see(block->entries[at].event, level);
                 append(block->entries[at].when, block->entries[at].event);
+            }
             Block* const next = block->next;
             release(block);
             if (block == from.tail) return;

@@ -101,10 +101,7 @@ void PacketNetwork::lay_out() {
 void PacketNetwork::grow_channels(int channels) {
     if (static_cast<Index>(channels) <= channels_) return;
     channels_ = static_cast<Index>(channels);
-    const std::size_t before = buffers_.size();
     buffers_.resize(static_cast<std::size_t>(channels_) * links_);
-    for (std::size_t buffer = before; buffer < buffers_.size(); ++buffer)
-        buffers_[buffer].link = static_cast<Index>(buffer % links_);
     packets_.resize(buffers_.size() * room_);
 }
 
@@ -168,11 +165,12 @@ void PacketNetwork::find_routes(Message& message, const Transfer& transfer) {
 
 // The law of an idle network, on the deterministic route.
 void PacketNetwork::foresee(Message& message, Time now, std::int64_t wire) {
-    double rate = std::min(machine_.node.injection, machine_.node.reception);
+    double rate = machine_.node.injection;
     Time hops = 0;
     for (Index port = 0; (port = route_at(message.routes[0], static_cast<unsigned>(hops))) < links_; ++hops)
         rate = std::min(rate, machine_.links.rate * topology_.width(static_cast<Link>(port)));
-    message.injected = now + transfer_time(wire, rate);
+    message.slowest = per_byte(rate);
+    message.injected = now + transfer_time(wire, std::min(rate, machine_.node.reception));
     message.arrived = message.injected + machine_.links.base + hops * machine_.links.hop;
 }
 

@@ -47,27 +47,29 @@ private:
     static constexpr int most_variants = 16;  // bits of Packet::ways
 
     struct Packet {
-        Time ready = 0;          // its head is in the buffer
-        std::uint32_t span = 0;  // ps from its head to its tail
+        Time ready = 0;     // its head is in the buffer
+        Index next = none;  // the port after that; meant for nothing while there are ways
         Index message = 0;
-        Index route = 0;             // row of routes_; meant for nothing while there are ways
-        std::uint16_t ways = 0;      // variants of its message still open to it: it is routed by load
-        std::uint16_t hop : 14 = 0;  // place in the route of the link it came by
-        std::uint16_t last : 1 = 0;  // of its message, so maybe smaller
-        std::uint16_t own : 1 = 0;   // has a row of routes_ to itself
+        Index route = 0;         // row of routes_
+        std::uint16_t ways = 0;  // variants of its message still open to it: it is routed by load
+        std::uint16_t hop = 0;   // place in the route of the next port, and the two flags below
     };
-    // A FIFO of packets behind a link, one for each channel. Its head waits for one port at a time.
-    struct Buffer {
-        std::uint16_t head = 0, count = 0;
+    static constexpr unsigned last_bit = 1U << 15U;  // the last of its message, so maybe smaller
+    static constexpr unsigned own_bit = 1U << 14U;   // has a row of routes_ to itself
+    // A FIFO of packets behind a link, one for each channel. Its head waits for one port at a time. The
+    // others are in packets_: where no packet waits for another, all that is needed is here.
+    struct alignas(64) Buffer {
+        Packet head;
+        Time since = 0;  // when the head began to wait
+        std::uint16_t first = 0,
+                      count = 0;  // of packets_: where the second packet is; packets, with the head
         std::uint16_t taken = 0;  // slots, with those that are promised
         std::uint16_t need = 0;   // free slots that the head needs at its target
-        Index link = 0;           // behind which it is
         Index target = none;      // the buffer that the head waits to go to
         Index next = none;        // the next buffer that waits for the same port
-        Time since = 0;           // when the head began to wait
     };
     // A link or a reception engine: packets pass it one at a time.
-    struct Port {
+    struct alignas(64) Port {
         Time busy = 0;                                // until then
         Time armed = never;                           // when it will be looked at
         Time full = 0;                                // how long a full packet takes
@@ -89,6 +91,7 @@ private:
     struct Message {
         std::int64_t count = 0, unsent = 0, missing = 0;  // packets
         std::int64_t rest = 0;                            // B of the last one
+        double slowest = 0;                               // ps a byte, of its way up to the receiving node
         Time injected = 0, arrived = 0;                   // on an idle network; these times are never earlier
         Time pace = 0;                                    // before which it may send no other packet
         std::uint32_t token = 0;
@@ -138,17 +141,21 @@ private:
     [[nodiscard]] Index entrance(Index port, const Message& message, Packet& packet) const;
     [[nodiscard]] Index better(Index port, Index id, const Message& message) const;
     [[nodiscard]] bool engine_taken(Index port, bool turn);
-    Time pass(Index port, Packet packet, Time tail, Index target, bool promised);
-    void deliver(Index port, const Packet& packet, Time tail);
+    Time pass(Index port, const Packet& packet, Index target, bool promised);
+    void deliver(Index port, const Packet& packet);
+    void fetch(const Event& event, int level) const;
     void arm(Index port, Time when);
 
     [[nodiscard]] Index route_at(Index row, unsigned hop) const { return routes_[row * stride_ + hop]; }
-    [[nodiscard]] Packet& head(Index buffer) { return packets_[buffer * room_ + buffers_[buffer].head]; }
+    [[nodiscard]] Index link_of(Index buffer) const { return buffer < links_ ? buffer : buffer % links_; }
     [[nodiscard]] Index channel(Index link, unsigned hop) const {
         return grid_ ? link : std::min<Index>(hop, channels_ - 1) * links_ + link;
     }
+    // Only the last packet of a message may be smaller than the others.
+    [[nodiscard]] static unsigned place(const Packet& packet) { return packet.hop & (own_bit - 1); }
+    [[nodiscard]] static bool is_last(const Packet& packet) { return (packet.hop & last_bit) != 0; }
     [[nodiscard]] Time duration(const Packet& packet, Time full, double per_byte) const {
-        if (packet.last == 0) return full;
+        if (!is_last(packet)) return full;
         return static_cast<Time>(static_cast<double>(messages_[packet.message].rest) * per_byte);
     }
 

@@ -2,7 +2,6 @@
 // something waits for it, or that a head has come into an empty buffer.
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "machine/networks/packet_network.hpp"
 
@@ -10,7 +9,7 @@ namespace leadline::machine {
 
 void PacketNetwork::advance() {
     now_ = wheel_.next();
-    const Event event = wheel_.pop();
+    const Event event = wheel_.pop([this](const Event& soon, int level) { fetch(soon, level); });
     switch (event.kind) {
         case port_free:
             if (ports_[event.which].armed != now_) return;  // looked at earlier in the meantime
@@ -22,6 +21,29 @@ void PacketNetwork::advance() {
     }
     work();
     give_reports();
+}
+
+// Has what an event will need come nearer: memory is what this tier waits for.
+void PacketNetwork::fetch(const Event& event, int level) const {
+    if (level > 2 || event.kind == engine_free) return;
+    if (level == 2) {
+        if (event.kind == port_free) __builtin_prefetch(&ports_[event.which]);
+        else __builtin_prefetch(&buffers_[event.which]);
+        return;
+    }
+    if (event.kind == port_free) {
+        const Index from = ports_[event.which].first;
+        if (event.which < links_) __builtin_prefetch(&buffers_[event.which]);
+        if (from == none) return;
+        __builtin_prefetch(&buffers_[from]);
+        __builtin_prefetch(&ports_[link_of(from)]);
+    } else {
+        const Index to = buffers_[event.which].head.next;
+        __builtin_prefetch(&ports_[link_of(event.which)]);
+        if (to >= ports_.size()) return;
+        __builtin_prefetch(&ports_[to]);
+        if (to < links_) __builtin_prefetch(&buffers_[to]);
+    }
 }
 
 // What has become possible at this moment: a list, not recursion, since one slot that comes free may let
@@ -45,19 +67,19 @@ void PacketNetwork::arm(Index at, Time when) {
 // Has the head of a buffer wait for its next port.
 void PacketNetwork::request(Index at) {
     Buffer& buffer = buffers_[at];
-    Packet& packet = head(at);
+    Packet& packet = buffer.head;
     if (packet.ready > now_) {
         wheel_.push(packet.ready, {head_ready, at});
         return;
     }
-    const Index to = packet.ways != 0 ? choose(at, packet) : route_at(packet.route, packet.hop + 1U);
+    const Index to = packet.ways != 0 ? choose(at, packet) : packet.next;
     Port& port = ports_[to];
     if (to >= links_) {
         buffer.need = 0;
     } else if (packet.ways == 0) {
         const bool stays = at < links_ && port.ring == ports_[at].ring;
         buffer.need = grid_ && options_.bubble && !stays ? 2 : 1;
-        buffer.target = channel(to, packet.hop + 1U);
+        buffer.target = channel(to, place(packet));
     }
     buffer.since = now_;
     buffer.next = none;
@@ -74,13 +96,13 @@ PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
     std::uint16_t ways = 0;
     for (unsigned left = packet.ways; left != 0; left &= left - 1) {
         const int variant = std::countr_zero(left);
-        const Index to = route_at(message.routes[variant], packet.hop + 1U);
+        const Index to = route_at(message.routes[variant], place(packet));
         if (to >= links_) return to;
         if (to == best) {
             ways |= static_cast<std::uint16_t>(1U << variant);
             continue;
         }
-        const Index target = grid_ ? links_ + to : channel(to, packet.hop + 1U);
+        const Index target = grid_ ? links_ + to : channel(to, place(packet));
         const Index room = room_ - buffers_[target].taken;
         if (best != none && (room < best_room || (room == best_room && ports_[to].busy >= ports_[best].busy)))
             continue;
@@ -100,14 +122,13 @@ PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
 
 // Sends a packet the deterministic way from here on.
 PacketNetwork::Index PacketNetwork::detour(Index at, Packet& packet) {
-    const Link link = static_cast<Link>(buffers_[at].link);
+    const Link link = static_cast<Link>(link_of(at));
     const int to = messages_[packet.message].to;
     links_found_.assign(1, link);
     topology_.route(topology_.ends(link).second, to, 0, links_found_);
     packet.route = new_route(links_found_.data(), links_found_.data() + links_found_.size(), to);
     packet.ways = 0;
-    packet.own = 1;
-    packet.hop = 0;
+    packet.hop = static_cast<std::uint16_t>((packet.hop & last_bit) | own_bit | 1U);
     return route_at(packet.route, 1);
 }
 
@@ -143,7 +164,7 @@ PacketNetwork::Index PacketNetwork::sendable(Index at, Index& before) {
             continue;
         }
         if (gap <= now_) return each;
-        const Message& message = messages_[head(each).message];
+        const Message& message = messages_[buffer.head.message];
         if (message.missing != message.count) return each;
         arm(at, gap);  // a further message must wait for its turn at the engine
     }
@@ -156,49 +177,55 @@ void PacketNetwork::forward(Index from, Index before, Index at) {
     Buffer& buffer = buffers_[from];
     (before == none ? port.first : buffers_[before].next) = buffer.next;
     if (port.last == from) port.last = before;
-    Packet packet = head(from);
-    ++packet.hop;
-    if (++buffer.head == room_) buffer.head = 0;
-    --buffer.taken;
-    if (--buffer.count != 0) work_.push_back({head_ready, from});
-    const Port& source = ports_[buffer.link];
+    const Index link = link_of(from);
+    const Port& source = ports_[link];
     if (source.busy <= now_ && (source.first != none || source.local_first != none))
-        work_.push_back({port_free, buffer.link});
-    pass(at, packet, packet.ready + packet.span, buffer.target, packet.ways != 0 && grid_);
+        work_.push_back({port_free, link});
+    --buffer.taken;
+    pass(at, buffer.head, buffer.target, buffer.head.ways != 0 && grid_);
+    if (--buffer.count == 0) return;
+    buffer.head = packets_[from * room_ + buffer.first];
+    if (++buffer.first == room_) buffer.first = 0;
+    work_.push_back({head_ready, from});
 }
 
-// Sends a packet over a port; its tail comes there at `tail`. The time for which the port is busy.
-Time PacketNetwork::pass(Index at, Packet packet, Time tail, Index target, bool promised) {
+// Sends a packet over a port. The time for which the port is busy.
+Time PacketNetwork::pass(Index at, const Packet& packet, Index target, bool promised) {
     Port& port = ports_[at];
     const Time lasts = duration(packet, port.full, per_byte_[at]);
     port.busy = now_ + lasts;
     ++passed_;
-    const Time span = std::max(lasts, tail - now_);
     if (at < links_ && !promised) ++buffers_[target].taken;
     if (options_.watch != nullptr)
         options_.watch->passed(static_cast<int>(at), now_, port.busy, messages_[packet.message].token,
-                               at < links_ ? buffers_[target].taken : 0, at >= links_ || packet.hop != 0);
+                               at < links_ ? buffers_[target].taken : 0, at >= links_ || place(packet) != 0);
     if (at >= links_) {
-        deliver(at, packet, now_ + span);
+        deliver(at, packet);
         return lasts;
     }
-    packet.span = static_cast<std::uint32_t>(std::min<Time>(span, std::numeric_limits<std::uint32_t>::max()));
-    packet.ready = now_ + machine_.links.hop;
     Buffer& buffer = buffers_[target];
-    Index slot = buffer.head + Index{buffer.count};
+    Index slot = buffer.first + Index{buffer.count} - 1;
     if (slot >= room_) slot -= room_;
-    packets_[target * room_ + slot] = packet;
-    if (++buffer.count == 1) wheel_.push(packet.ready, {head_ready, target});
+    Packet& to = buffer.count == 0 ? buffer.head : packets_[target * room_ + slot];
+    to = packet;
+    to.ready = now_ + machine_.links.hop;
+    ++to.hop;
+    to.next = route_at(to.route, place(to));
+    if (++buffer.count == 1) wheel_.push(to.ready, {head_ready, target});
     return lasts;
 }
 
-void PacketNetwork::deliver(Index at, const Packet& packet, Time tail) {
+// A packet enters its node; its tail comes as soon as the engine and the slowest link before it let it.
+void PacketNetwork::deliver(Index at, const Packet& packet) {
     Message& message = messages_[packet.message];
     if (message.missing == message.count)
         engines_[at - links_].reception_gap = now_ + machine_.node.message_gap;
-    if (packet.own != 0) free_routes_.push_back(packet.route);
+    if ((packet.hop & own_bit) != 0) free_routes_.push_back(packet.route);
     if (--message.missing != 0) return;
-    reports_.push_back({message.token, true, std::max(tail + machine_.links.base, message.arrived)});
+    const Time bytes = is_last(packet) ? message.rest : piece_;
+    const Time tail = packet.ready + static_cast<Time>(static_cast<double>(bytes) * message.slowest);
+    reports_.push_back({message.token, true,
+                        std::max(std::max(ports_[at].busy, tail) + machine_.links.base, message.arrived)});
     finish(packet.message);
 }
 
@@ -229,12 +256,12 @@ bool PacketNetwork::inject(Index at, bool turn) {
     }
     if (engine_taken(at, turn)) return false;
     packet.message = id;
-    packet.last = message.unsent == 1 ? 1 : 0;
+    packet.hop = message.unsent == 1 ? last_bit : 0;
     const Time lasts = duration(packet, injection_full_, injection_per_byte_);
     engine.free = now_ + lasts;
     if (begins) engine.gap = now_ + machine_.node.message_gap;
     port.since = now_;
-    const Time passes = pass(at, packet, now_ + lasts, target, false);
+    const Time passes = pass(at, packet, target, false);
     --message.unsent;
     if (message.variants != 0) {
         message.pace = now_ + passes;
