@@ -55,18 +55,18 @@ class Table:
             raise self.error(f"{key}: {problem}", key) from None
 
 
-def read(path: Path) -> tuple[str, Table, dict[str, list[Table]]]:
-    """The text of a TOML file, its top table, and the tables within by name in order.
+def read(path: Path, what: str = "plan") -> tuple[str, Table, dict[str, list[Table]]]:
+    """The text of a TOML file (a plan, a machine), its top table, and the tables within by name in order.
 
     Raises UsageError for a file that cannot be read or is not TOML.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
-        raise UsageError(f"cannot read the plan {path}: {problem.strerror or problem}") from None
+        raise UsageError(f"cannot read the {what} {path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError as problem:
         line = problem.object[: problem.start].count(b"\n") + 1
-        raise UsageError(f"{path}:{line}: a plan is UTF-8 text, but byte {problem.start} is not") from None
+        raise UsageError(f"{path}:{line}: a {what} is UTF-8 text, but byte {problem.start} is not") from None
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:

@@ -47,7 +47,7 @@ def show_machine(name: str, as_json: bool) -> None:
         print_table(rows, {}, as_json=True)
         return
     click.secho(f"{described.name}: {described.title}", bold=sys.stdout.isatty())
-    click.echo(described.about.strip())
+    click.echo(click.wrap_text(described.about.strip(), 100))
     click.echo(
         f"At most {described.max_nodes} nodes of {described.ranks_per_node} ranks, "
         f"{described.max_ranks} ranks; described in {described.path}\n"

@@ -129,7 +129,7 @@ def load(machine: str | Path) -> Machine:
 
 def _read(path: Path, extended: tuple[Path, ...]) -> _Draft:
     """What a file says, on top of what the file says that it extends."""
-    _, top, tables = plan_text.read(path)
+    _, top, tables = plan_text.read(path, "machine")
     top.check_keys([*ABOUT, *TOP, *PARTS, "topology"], "a machine")
     draft = _Draft(path, top)
     if "extends" in top.data:
