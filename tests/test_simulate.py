@@ -1,6 +1,7 @@
 """Simulated runs end to end, with a stand-in for the simulator whose every answer is arithmetic."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,15 +68,12 @@ def site(tmp_path: Path) -> Described:
 
 @pytest.fixture(autouse=True)
 def _stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The stand-in for the simulator, its benchmarks, and a place where it leaves what it was asked."""
+    """The stand-in for the simulator, and its benchmarks."""
+    program = tmp_path / "leadline-sim"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{simulator.__file__}" "$@"\n')
+    program.chmod(0o755)
     monkeypatch.setattr(simulate, "benchmarks", registry)
-    monkeypatch.setattr(simulate, "build_sim", lambda: tmp_path / "no program")
-    made = SimExecutor.__init__
-
-    def with_stand_in(self: SimExecutor, *arguments: Any, **named: Any) -> None:
-        made(self, *arguments, **named | {"program": simulator.PROGRAM})
-
-    monkeypatch.setattr(SimExecutor, "__init__", with_stand_in)
+    monkeypatch.setattr(simulate, "build_sim", lambda: program)
 
 
 def run(tmp_path: Path, site: Described, text: str, **named: Any) -> pl.DataFrame:
@@ -135,7 +133,7 @@ def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: Described
     found = points(tmp_path, site, text)
     assert len(found) == len({p.launch_key for p in found}) == 8
     assert {p.partition for p in found} == {4, 32}
-    executor = SimExecutor(site, tmp_path, lambda _: None)
+    executor = SimExecutor(site, tmp_path, [])
     jobs = [executor._job(p) for p in found]
     assert {job["mapping"] for job in jobs} == {"XYZT", "TXYZ", "random:7", f"file:{tmp_path / 'seats.txt'}"}
     assert {job["partition"]: job["topology"]["shape"] for job in jobs} == {4: [1, 1, 1], 32: [2, 2, 2]}
@@ -179,14 +177,26 @@ def test_a_deadlock_costs_its_point_only(tmp_path: Path, site: Described) -> Non
     assert sorted(records.filter(pl.col("status") == OK)["bytes"]) == [1, 2, 4, 8, 16]
 
 
-def test_a_simulator_that_cannot_start_fails_each_point(
-    tmp_path: Path, site: Described, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_simulator_that_cannot_start_fails_each_point(tmp_path: Path, site: Described) -> None:
     """Once each, with what it said."""
-    monkeypatch.setattr(simulator, "PROGRAM", ["/bin/sh", "-c", "echo leadline-sim: no torus; exit 1"])
+    (tmp_path / "leadline-sim").write_text("#!/bin/sh\necho leadline-bench: rank 0: no torus\nexit 1\n")
     records = run(tmp_path, site, PINGPONG + "bytes = [1, 2, 4]\n")
     assert records["status"].to_list() == [FAILED] * 3
     assert set(records["reason"]) == {"no torus"}
+
+
+def test_a_simulator_that_cannot_be_built_begins_nothing(
+    tmp_path: Path, site: Described, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one sentence and no run, rather than a run of failures."""
+
+    def fail() -> Path:
+        raise LeadlineError("building leadline-sim failed")
+
+    monkeypatch.setattr(simulate, "build_sim", fail)
+    with pytest.raises(LeadlineError, match="building leadline-sim failed"):
+        run(tmp_path, site, PINGPONG)
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_the_simulator_skips_is_a_record(tmp_path: Path, site: Described) -> None:
@@ -261,9 +271,9 @@ def test_the_provenance_holds_the_whole_machine(tmp_path: Path, site: Described)
 
 def test_leaving_early_ends_the_processes(tmp_path: Path, site: Described) -> None:
     """Whoever stops listening, as an interruption does, waits for no answer."""
-    executor = SimExecutor(site, tmp_path, lambda _: None)
-    executor.program = ["/bin/sh", "-c", """echo '{"event":"launch","ranks":2}' >> $1; sleep 300"""]
+    script = """echo '{"event":"launch","ranks":2}' >> $1; sleep 300"""
+    executor = SimExecutor(site, tmp_path, ["/bin/sh", "-c", script])
     heard = executor.launch(points(tmp_path, site, PINGPONG), lambda: None)
     assert next(heard)["event"] == "launch"
     heard.close()  # type: ignore[attr-defined]  # a generator, which only its caller need not know
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("leadline-")] == []
+    assert [path for path in tmp_path.glob("leadline-*") if path.is_dir()] == []

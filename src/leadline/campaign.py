@@ -367,7 +367,7 @@ class _Listener:
         point = self.states[event["id"]].point
         taken = {name: event.get(name) for name in (*fields, *watched)}
         if "network" in event:  # where simulated: the tier that answered this point
-            taken["transport"] = event["network"]
+            taken["transport"] = event["network"] or None  # none where nothing was sent
         return self.campaign._row(point, **(self.facts | taken), status=OK) | {"started": self.begun}
 
     def _add(self, index: int, **facts: Any) -> None:

@@ -21,12 +21,11 @@ import psutil
 from leadline.build import build_sim
 from leadline.campaign import Campaign, Progress
 from leadline.described import LIMIT, Described, check_memory, estimate, impossible
-from leadline.errors import LeadlineError
 from leadline.execute import asked, scratch
 from leadline.launch import TICK, Event, Launch
 from leadline.plan import Plan, Point
 from leadline.provenance import merged, of_simulation
-from leadline.record import FAILED, SIMULATED, SKIPPED
+from leadline.record import SIMULATED, SKIPPED
 from leadline.registry import benchmarks
 from leadline.store import Store, provenance
 
@@ -43,11 +42,14 @@ def run(
     """Simulate a plan's points into a run at `path`, which must not exist yet unless it is resumed.
 
     Returns the records. `say` hears what is being prepared, `show` how far it is. Raises UsageError for what
-    the plan or the site cannot mean, LeadlineError where the memory would not do; then nothing is begun.
+    the plan or the site cannot mean, LeadlineError where the memory would not do or the simulator cannot be
+    built; then nothing is begun.
     """
     plan = Plan.load(plan_path, benchmarks)
     points = plan.points(benchmarks, site)
     check_memory(points, site.machine)
+    say("building the simulator")
+    program = build_sim()
     timeless = replace(plan, time=math.inf, headline=None)
     if resume:
         opened = Store.reopen(path)
@@ -56,7 +58,7 @@ def run(
         asking = [each for name, each in benchmarks().items() if name in named]
         opened = Store.create(path, plan.text, of_simulation(site, plan_path, asking))
     with opened as store, scratch() as place:
-        executor = SimExecutor(site, place, say)
+        executor = SimExecutor(site, place, [str(program)])
         campaign = Campaign(timeless, points, executor, store, show=show)
         if resume:
             campaign.resume()
@@ -77,27 +79,15 @@ class SimExecutor:
 
     source = SIMULATED
 
-    def __init__(
-        self, site: Described, directory: Path, say: Callable[[str], None], program: Sequence[str] = ()
-    ) -> None:
-        """`directory` takes the files of launches; `say` hears what is being prepared.
-
-        `program` is the simulator, by default the one that is built of the native sources when it is needed.
-        """
+    def __init__(self, site: Described, directory: Path, program: Sequence[str]) -> None:
+        """`directory` takes the files of launches; `program` is the command that simulates."""
         self.site = site
         self.directory = directory
-        self.say = say
         self.program = list(program)
         self.kinds: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """Status and reason where the point cannot be simulated; None where it can."""
-        if not self.program:
-            self.say("building the simulator")
-            try:
-                self.program = [str(build_sim())]
-            except LeadlineError as problem:
-                return FAILED, str(problem)
         if reason := impossible(point, self.site.machine):
             return SKIPPED, reason
         self.kinds.setdefault(point.launch_key, self._about(point))
