@@ -30,7 +30,6 @@ namespace leadline::machine {
 namespace {
 
 constexpr std::int64_t train = 4096;  // B of a piece, where the machine has no packets
-constexpr int most_channels = 8;      // for hops, where there is no grid; later hops share the last one
 
 // Axis and direction of a link between two neighbours of a grid; -1 for any other link.
 int ring_of(const Topology& topology, Link link) {
@@ -67,7 +66,7 @@ PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, L
       injection_full_(0),
       injection_per_byte_(per_byte(machine.node.injection)),
       engines_(static_cast<std::size_t>(topology.nodes())) {
-    if (room_ > 1024) throw std::invalid_argument("machine description: buffer_packets is at most 1024");
+    if (room_ > 255) throw std::invalid_argument("machine description: buffer_packets is at most 255");
     injection_full_ = static_cast<Time>(static_cast<double>(piece_) * injection_per_byte_);
     lay_out();
 }
@@ -77,6 +76,7 @@ void PacketNetwork::lay_out() {
     const auto nodes = static_cast<std::size_t>(topology_.nodes());
     ports_.resize(links_ + nodes);
     per_byte_.resize(links_ + nodes);
+    since_.resize(links_);
     bool other = false;
     for (Index port = 0; port < ports_.size(); ++port) {
         double rate = machine_.node.reception;
@@ -98,9 +98,9 @@ void PacketNetwork::lay_out() {
     grow_channels(1);
 }
 
-void PacketNetwork::grow_channels(int channels) {
-    if (static_cast<Index>(channels) <= channels_) return;
-    channels_ = static_cast<Index>(channels);
+void PacketNetwork::grow_channels(Index channels) {
+    if (channels <= channels_) return;
+    channels_ = channels;
     buffers_.resize(static_cast<std::size_t>(channels_) * links_);
     packets_.resize(buffers_.size() * room_);
 }
@@ -158,7 +158,7 @@ void PacketNetwork::find_routes(Message& message, const Transfer& transfer) {
         topology_.route(transfer.from, transfer.to, chosen, links_found_);
         const Link* const begin = links_found_.data();
         message.routes[variant] = new_route(begin, begin + links_found_.size(), transfer.to);
-        if (!grid_) grow_channels(std::min(most_channels, static_cast<int>(links_found_.size())));
+        if (!grid_) grow_channels(std::min(most_channels, static_cast<Index>(links_found_.size())));
     }
     if (grid_ && transfer.adaptive) grow_channels(2);
 }
@@ -209,7 +209,7 @@ void PacketNetwork::enqueue(Index at, Index id) {
     ++messages_[id].queues;
     if (port.local_first == none) {
         port.local_first = entry;
-        port.since = now_;
+        since_[at] = now_;
         work_.push_back({port_free, at});
     } else {
         queued_[port.local_last].next = entry;

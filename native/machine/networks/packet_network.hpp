@@ -44,7 +44,9 @@ public:
 private:
     using Index = std::uint32_t;
     static constexpr Index none = ~Index{0};
-    static constexpr int most_variants = 16;  // bits of Packet::ways
+    static constexpr Index most_channels = 8;  // for hops, where there is no grid; later hops share the last
+    static constexpr Index dynamic = 1;        // channel of a grid
+    static constexpr int most_variants = 16;   // bits of Packet::ways
 
     struct Packet {
         Time ready = 0;     // its head is in the buffer
@@ -63,23 +65,22 @@ private:
         Time since = 0;  // when the head began to wait
         std::uint16_t first = 0,
                       count = 0;  // of packets_: where the second packet is; packets, with the head
-        std::uint16_t taken = 0;  // slots, with those that are promised
         std::uint16_t need = 0;   // free slots that the head needs at its target
-        Index target = none;      // the buffer that the head waits to go to
+        Index channel = 0;        // of that port, which the head goes to
         Index next = none;        // the next buffer that waits for the same port
     };
     // A link or a reception engine: packets pass it one at a time.
     struct alignas(64) Port {
-        Time busy = 0;                                // until then
-        Time armed = never;                           // when it will be looked at
-        Time full = 0;                                // how long a full packet takes
-        Time since = 0;                               // when a message of its own node last had its turn
-        Index first = none, last = none;              // buffers whose heads wait for it
-        Index local_first = none, local_last = none;  // messages of the node that begin with it
-        Index node = 0;                               // whose engine feeds it, or which it feeds
-        std::int32_t ring = -1;                       // axis and direction in a grid
-        Index queued = none;                          // the next port that waits for the same engine
-        bool waits = false;                           // for the injection engine
+        Time busy = 0;                                    // until then
+        Time armed = never;                               // when it will be looked at
+        Time full = 0;                                    // how long a full packet takes
+        std::array<std::uint8_t, most_channels> taken{};  // slots behind it, with those that are promised
+        Index first = none, last = none;                  // buffers whose heads wait for it
+        Index local_first = none, local_last = none;      // messages of the node that begin with it
+        Index node = 0;                                   // whose engine feeds it, or which it feeds
+        std::int32_t ring = -1;                           // axis and direction in a grid
+        Index queued = none;                              // the next port that waits for the same engine
+        bool waits = false;                               // for the injection engine
     };
     struct Engine {
         Time free = 0;                    // the injection engine
@@ -117,7 +118,7 @@ private:
 
     // Messages: packet.cpp.
     void lay_out();
-    void grow_channels(int channels);
+    void grow_channels(Index channels);
     void send_local(Time now, const Transfer& transfer, std::int64_t wire);
     void find_routes(Message& message, const Transfer& transfer);
     void foresee(Message& message, Time now, std::int64_t wire);
@@ -141,17 +142,18 @@ private:
     [[nodiscard]] Index entrance(Index port, const Message& message, Packet& packet) const;
     [[nodiscard]] Index better(Index port, Index id, const Message& message) const;
     [[nodiscard]] bool engine_taken(Index port, bool turn);
-    Time pass(Index port, const Packet& packet, Index target, bool promised);
+    Time pass(Index port, const Packet& packet, Index channel, bool promised);
     void deliver(Index port, const Packet& packet);
     void fetch(const Event& event, int level) const;
     void arm(Index port, Time when);
 
     [[nodiscard]] Index route_at(Index row, unsigned hop) const { return routes_[row * stride_ + hop]; }
+    [[nodiscard]] Index need_to_enter() const { return grid_ && options_.bubble ? 2 : 1; }
     [[nodiscard]] Index link_of(Index buffer) const { return buffer < links_ ? buffer : buffer % links_; }
-    [[nodiscard]] Index channel(Index link, unsigned hop) const {
-        return grid_ ? link : std::min<Index>(hop, channels_ - 1) * links_ + link;
+    // The channel of a packet that is not routed by load in a grid.
+    [[nodiscard]] Index channel(unsigned hop) const {
+        return grid_ ? 0 : std::min<Index>(hop, most_channels - 1);
     }
-    // Only the last packet of a message may be smaller than the others.
     [[nodiscard]] static unsigned place(const Packet& packet) { return packet.hop & (own_bit - 1); }
     [[nodiscard]] static bool is_last(const Packet& packet) { return (packet.hop & last_bit) != 0; }
     [[nodiscard]] Time duration(const Packet& packet, Time full, double per_byte) const {
@@ -178,6 +180,7 @@ private:
     std::vector<double> per_byte_;  // ps, of each port
     std::vector<Buffer> buffers_;   // [channel][link]
     std::vector<Packet> packets_;   // [buffer][slot]
+    std::vector<Time> since_;       // when each link's own messages last had their turn
     std::vector<Engine> engines_;
     std::size_t stride_ = 0;
     std::vector<Index> routes_;  // rows of `stride_` ports, the last of which is a reception engine

@@ -38,8 +38,10 @@ void PacketNetwork::fetch(const Event& event, int level) const {
         __builtin_prefetch(&buffers_[from]);
         __builtin_prefetch(&ports_[link_of(from)]);
     } else {
-        const Index to = buffers_[event.which].head.next;
+        const Buffer& buffer = buffers_[event.which];
+        const Index to = buffer.head.next;
         __builtin_prefetch(&ports_[link_of(event.which)]);
+        __builtin_prefetch(&routes_[buffer.head.route * stride_ + place(buffer.head)]);
         if (to >= ports_.size()) return;
         __builtin_prefetch(&ports_[to]);
         if (to < links_) __builtin_prefetch(&buffers_[to]);
@@ -78,13 +80,14 @@ void PacketNetwork::request(Index at) {
         buffer.need = 0;
     } else if (packet.ways == 0) {
         const bool stays = at < links_ && port.ring == ports_[at].ring;
-        buffer.need = grid_ && options_.bubble && !stays ? 2 : 1;
-        buffer.target = channel(to, place(packet));
+        buffer.need = static_cast<std::uint16_t>(stays ? 1 : need_to_enter());
+        buffer.channel = channel(place(packet));
     }
     buffer.since = now_;
     buffer.next = none;
     (port.first == none ? port.first : buffers_[port.last].next) = at;
     port.last = at;
+    if (buffer.count > 1) __builtin_prefetch(&packets_[at * room_ + buffer.first]);
     if (port.busy > now_) arm(to, port.busy);
     else serve(to, false);
 }
@@ -92,6 +95,7 @@ void PacketNetwork::request(Index at) {
 // The next port of a packet that is routed by load: the one with the most free room, then the one free first.
 PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
     const Message& message = messages_[packet.message];
+    const Index way = grid_ ? dynamic : channel(place(packet));
     Index best = none, best_room = 0;
     std::uint16_t ways = 0;
     for (unsigned left = packet.ways; left != 0; left &= left - 1) {
@@ -102,21 +106,20 @@ PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
             ways |= static_cast<std::uint16_t>(1U << variant);
             continue;
         }
-        const Index target = grid_ ? links_ + to : channel(to, place(packet));
-        const Index room = room_ - buffers_[target].taken;
+        const Index room = room_ - ports_[to].taken[way];
         if (best != none && (room < best_room || (room == best_room && ports_[to].busy >= ports_[best].busy)))
             continue;
         best = to;
         best_room = room;
         ways = static_cast<std::uint16_t>(1U << variant);
-        buffers_[at].target = target;
     }
     if (grid_ && best_room == 0) return detour(at, packet);
     packet.ways = ways;
     // In a grid the slot is taken now: a packet never waits for room in a dynamic channel, which has no
     // bubble.
     buffers_[at].need = grid_ ? 0 : 1;
-    if (grid_) ++buffers_[buffers_[at].target].taken;
+    buffers_[at].channel = way;
+    if (grid_) ++ports_[best].taken[way];
     return best;
 }
 
@@ -142,7 +145,7 @@ void PacketNetwork::serve(Index at, bool turn) {
     Index before = none;
     const Index buffer = port.first == none ? none : sendable(at, before);
     const bool local_first =
-        buffer == none || (!machine_.transit_first && port.since < buffers_[buffer].since);
+        buffer == none || (!machine_.transit_first && since_[at] < buffers_[buffer].since);
     bool sent = port.local_first != none && local_first && inject(at, turn);
     if (!sent && buffer != none) {
         forward(buffer, before, at);
@@ -160,7 +163,7 @@ PacketNetwork::Index PacketNetwork::sendable(Index at, Index& before) {
     for (Index each = ports_[at].first; each != none; before = each, each = buffers_[each].next) {
         const Buffer& buffer = buffers_[each];
         if (at < links_) {
-            if (buffer.need == 0 || buffers_[buffer.target].taken + buffer.need <= room_) return each;
+            if (buffer.need == 0 || ports_[at].taken[buffer.channel] + buffer.need <= room_) return each;
             continue;
         }
         if (gap <= now_) return each;
@@ -178,31 +181,35 @@ void PacketNetwork::forward(Index from, Index before, Index at) {
     (before == none ? port.first : buffers_[before].next) = buffer.next;
     if (port.last == from) port.last = before;
     const Index link = link_of(from);
-    const Port& source = ports_[link];
-    if (source.busy <= now_ && (source.first != none || source.local_first != none))
+    Port& source = ports_[link];
+    if (source.busy <= now_ && (source.first != none || source.local_first != none)) {
+        if (source.first != none) __builtin_prefetch(&buffers_[source.first]);
         work_.push_back({port_free, link});
-    --buffer.taken;
-    pass(at, buffer.head, buffer.target, buffer.head.ways != 0 && grid_);
+    }
+    --source.taken[from < links_ ? 0 : from / links_];
+    pass(at, buffer.head, buffer.channel, buffer.head.ways != 0 && grid_);
     if (--buffer.count == 0) return;
     buffer.head = packets_[from * room_ + buffer.first];
+    if (buffer.head.next < ports_.size()) __builtin_prefetch(&ports_[buffer.head.next]);
     if (++buffer.first == room_) buffer.first = 0;
     work_.push_back({head_ready, from});
 }
 
 // Sends a packet over a port. The time for which the port is busy.
-Time PacketNetwork::pass(Index at, const Packet& packet, Index target, bool promised) {
+Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool promised) {
     Port& port = ports_[at];
     const Time lasts = duration(packet, port.full, per_byte_[at]);
     port.busy = now_ + lasts;
     ++passed_;
-    if (at < links_ && !promised) ++buffers_[target].taken;
+    if (at < links_ && !promised) ++port.taken[channel];
     if (options_.watch != nullptr)
         options_.watch->passed(static_cast<int>(at), now_, port.busy, messages_[packet.message].token,
-                               at < links_ ? buffers_[target].taken : 0, at >= links_ || place(packet) != 0);
+                               port.taken[channel], at >= links_ || place(packet) != 0);
     if (at >= links_) {
         deliver(at, packet);
         return lasts;
     }
+    const Index target = channel * links_ + at;
     Buffer& buffer = buffers_[target];
     Index slot = buffer.first + Index{buffer.count} - 1;
     if (slot >= room_) slot -= room_;
@@ -238,8 +245,8 @@ bool PacketNetwork::inject(Index at, bool turn) {
     const Index id = queued_[port.local_first].message;
     Message& message = messages_[id];
     Packet packet;
-    const Index target = entrance(at, message, packet);
-    if (target == none) return false;  // until a slot comes free
+    const Index way = entrance(at, message, packet);
+    if (way == none) return false;  // until a slot comes free
     Engine& engine = engines_[port.node];
     const bool begins = message.unsent == message.count;
     const Time earliest = std::max(message.pace, begins ? engine.gap : 0);
@@ -260,8 +267,8 @@ bool PacketNetwork::inject(Index at, bool turn) {
     const Time lasts = duration(packet, injection_full_, injection_per_byte_);
     engine.free = now_ + lasts;
     if (begins) engine.gap = now_ + machine_.node.message_gap;
-    port.since = now_;
-    const Time passes = pass(at, packet, target, false);
+    since_[at] = now_;
+    const Time passes = pass(at, packet, way, false);
     --message.unsent;
     if (message.variants != 0) {
         message.pace = now_ + passes;
@@ -279,21 +286,20 @@ bool PacketNetwork::inject(Index at, bool turn) {
     return true;
 }
 
-// The buffer that a message's next packet would go to over a port, and its way; none where there is no room.
+// The channel that a message's next packet would take over a port, and its ways; none where there is no room.
 PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, Packet& packet) const {
     packet.route = message.routes[0];
     if (message.variants != 0) {
-        const Index target = grid_ ? links_ + at : at;
-        if (buffers_[target].taken < room_) {
+        const Index way = grid_ ? dynamic : 0;
+        if (ports_[at].taken[way] < room_) {
             for (int variant = 0; variant < message.variants; ++variant)
                 if (route_at(message.routes[variant], 0) == at)
                     packet.ways |= static_cast<std::uint16_t>(1U << variant);
-            return target;
+            return way;
         }
         if (route_at(packet.route, 0) != at) return none;
     }
-    const Index need = grid_ && options_.bubble ? 2 : 1;
-    return buffers_[at].taken + need <= room_ ? at : none;
+    return ports_[at].taken[0] + need_to_enter() <= room_ ? 0 : none;
 }
 
 // Which of the ports where a message stands first should take its next packet: the one with the most free
@@ -305,7 +311,7 @@ PacketNetwork::Index PacketNetwork::better(Index at, Index id, const Message& me
         const Port& port = ports_[to];
         const bool able = port.busy <= now_ && port.first == none && !port.waits &&
                           port.local_first != none && queued_[port.local_first].message == id;
-        const Index taken = buffers_[grid_ ? links_ + to : to].taken;
+        const Index taken = port.taken[grid_ ? dynamic : 0];
         if ((to != at && !able) || taken >= least) continue;
         best = to;
         least = taken;
