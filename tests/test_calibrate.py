@@ -192,14 +192,17 @@ def test_the_network_between_nodes_is_told_apart_from_the_ends() -> None:
         assert found[f"protocol.eager.{key}"]["value"] == pytest.approx(EAGER[key], rel=0.05), key
 
 
-def test_within_and_between_nodes_are_tables_of_their_own() -> None:
+def test_within_and_between_nodes_are_tables_of_their_own(tmp_path: Path) -> None:
     """A run of both placements describes the node's own protocol beside the network's."""
     both = record.frame(
         planted(Truth()) + planted(Truth(wire=1e9, gap=0.4e-6), placement="nodes", binding="one:0 two:0")
     )
     made = calibrate(both, HERE)
     assert set(made.rows) == {"protocol", "local_protocol"}
-    assert made.tables["topology"]["kind"] == "mesh"
+    assert made.tables["topology"]["kind"] == "fat-tree"
+    path = tmp_path / "two.toml"
+    path.write_text(made.toml())
+    assert machine.load(path).max_nodes == 2
     found = {row["key"]: row["value"] for row in made.numbers()}
     assert found["node.local_latency"] == pytest.approx(WAY, rel=0.01)
     assert found["links.rate"] == pytest.approx(1e9, rel=0.02)

@@ -187,13 +187,13 @@ def _topology(made: Calibration, records: pl.DataFrame, several: bool) -> None:
         return
     bindings = records.get_column("binding").drop_nulls().to_list()
     hosts = {place.partition(":")[0] for binding in bindings for place in binding.split()}
-    shape = Value(max(2, len(hosts)), "shape", source="hosts of the run's ranks, taken as a line")
-    made.tables["topology"] = {"kind": "mesh", "shape": shape}
+    arity = Value(
+        max(2, len(hosts)), "shape", source="hosts of the run's ranks, taken as nodes of one switch"
+    )
+    made.tables["topology"] = {"kind": "fat-tree", "arity": arity}
     made.tables["links"] = {}
     if len(hosts) > 2:
-        made.notes.append(
-            f"{len(hosts)} hosts are taken as a line: no benchmark tells how they are connected"
-        )
+        made.notes.append(f"{len(hosts)} hosts are taken as nodes of one switch: no benchmark tells more")
 
 
 def _links(made: Calibration) -> None:
@@ -208,8 +208,15 @@ def _node_table(
     made: Calibration, records: pl.DataFrame, near: pl.DataFrame, provenance: Mapping[str, Any]
 ) -> None:
     """Cores and sockets as hwloc saw them, and the node's own times."""
-    machine = provenance.get("machine") or {}
-    hwloc = f"hwloc, at the run {made.run}"
+    machine, hwloc = provenance.get("machine") or {}, f"hwloc, at the run {made.run}"
+    if described := provenance.get("described"):  # the run was simulated
+        node_of = described["node"]
+        machine = {
+            "cores": node_of["cores"],
+            "packages": node_of.get("sockets", 1),
+            "threads_per_core": node_of.get("threads", 1),
+        }
+        hwloc = f"the machine that {made.run} was simulated on"
     ranks = int(records.get_column("ranks").cast(pl.Int64).max() or 1)  # type: ignore[arg-type]
     cores = int(machine.get("cores") or ranks)
     told = hwloc if machine.get("cores") else "the most ranks of the run, which does not tell its cores"

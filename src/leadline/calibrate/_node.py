@@ -19,12 +19,15 @@ SMALL = 1024  # B; up to here two sockets differ by their distance, beyond also 
 def match(records: pl.DataFrame) -> Value | None:
     """Time for each queue entry that a match passes by; None where matching was not measured.
 
-    Of each launch and queue the slope of the latency by depth, with relative residuals: long queues leave the
-    caches and would else decide alone.
+    Of each launch the slope of the latency by depth, with relative residuals: long queues leave the caches
+    and would else decide alone. From receives that wait, where there are any: the simulator charges a search
+    that finds its message, and not the vain one through unexpected messages before a receive is posted.
     """
     wanted = records.filter((pl.col("benchmark") == "matching") & (pl.col("metric") == "latency"))
     if wanted.is_empty():
         return None
+    posted = wanted.filter(pl.col("queue") == "posted")
+    wanted = posted if posted.height else wanted
     slopes = []
     for part in launch_estimates(wanted).partition_by("run", "launch", "queue", "bytes"):
         depths, times = part.get_column("depth").to_numpy(), part.get_column("median").to_numpy()
