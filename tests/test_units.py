@@ -5,7 +5,16 @@ import math
 import pytest
 
 from leadline.errors import UsageError
-from leadline.units import format_bytes, format_quantity, parse_bytes, parse_fraction, parse_time, prefix
+from leadline.units import (
+    format_bytes,
+    format_quantity,
+    parse_bytes,
+    parse_flops,
+    parse_fraction,
+    parse_rate,
+    parse_time,
+    prefix,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +52,30 @@ def test_sizes_are_whole_bytes(written: object, size: int) -> None:
 def test_times_are_seconds(written: object, seconds: float) -> None:
     """Each unit is worth what it says; both characters that look like µ are taken."""
     assert seconds == pytest.approx(parse_time(written))
+
+
+@pytest.mark.parametrize(
+    ("written", "rate"), [("425 MB/s", 425e6), ("400 Gb/s", 50e9), ("1 GiB/s", 2**30), ("0.5 B/s", 0.5)]
+)
+def test_rates_are_bytes_a_second(written: object, rate: float) -> None:
+    """Makers of links count bits, eight to a byte; everybody else bytes."""
+    assert rate == pytest.approx(parse_rate(written))
+    assert parse_flops("3.4 Gflop/s") == pytest.approx(3.4e9)
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("425", "a rate needs its unit, as in '425 MB/s'"),
+        ("0 MB/s", "a rate is more than nothing"),
+        ("-1 GB/s", "a rate is more than nothing"),
+        ("5 us", "unknown unit 'us'"),
+    ],
+)
+def test_what_is_no_rate_is_said(written: object, says: str) -> None:
+    """A rate of nothing would never end."""
+    with pytest.raises(UsageError, match=says):
+        parse_rate(written)
 
 
 @pytest.mark.parametrize(
