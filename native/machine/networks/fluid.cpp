@@ -18,12 +18,14 @@ double step(int round, int straight) { return std::ldexp(1, -std::min(round / st
 
 void Fluid::clear() {
     capacity_.clear();
+    guess_.clear();
     bound_.clear();
     begin_.clear();
     uses_.clear();
 }
 
-std::int32_t Fluid::add_resource(double capacity) {
+std::int32_t Fluid::add_resource(double capacity, double first) {
+    guess_.push_back(first);
     capacity_.push_back(capacity);
     return static_cast<std::int32_t>(capacity_.size()) - 1;
 }
@@ -74,8 +76,11 @@ void Fluid::invert() {
     for (std::int32_t r = 0; index(r) < capacity_.size(); ++r) {
         const auto* from = &user_begin_[2 * index(r)];
         if (from[0] == from[1] || from[1] == from[2]) continue;
-        double wanted = 0;
-        for (std::int32_t i = from[0]; i < from[1]; ++i) wanted += bound(users_[index(i)]);
+        double wanted = guess_[index(r)];
+        if (wanted < 0) {
+            wanted = 0;
+            for (std::int32_t i = from[0]; i < from[1]; ++i) wanted += bound(users_[index(i)]);
+        }
         shared_.push_back(r);
         first_.push_back(std::min(wanted, capacity_[index(r)]));
     }
@@ -85,6 +90,7 @@ void Fluid::invert() {
 // class.
 void Fluid::limit(bool yielding) {
     state_.resize(2 * capacity_.size());
+    given_.resize(shared_.size());
     for (std::size_t c = 0; c < state_.size(); ++c)
         state_[c] = {.left = capacity_[c / 2], .open = user_begin_[c + 1] - user_begin_[c]};
     for (std::size_t i = 0; i < shared_.size(); ++i) {
@@ -92,7 +98,7 @@ void Fluid::limit(bool yielding) {
         const double left = yielding ? all - first_[i] : all / 2;
         State* const of = &state_[2 * index(shared_[i])];
         if (!yielding) of[0].left = left;
-        of[1].left = left > rounding * all ? left : 0;
+        of[1].left = given_[i] = left > rounding * all ? left : 0;
     }
 }
 
@@ -151,12 +157,11 @@ void Fluid::fill() {
 double Fluid::measure(double step) {
     double most = 0;
     for (std::size_t i = 0; i < shared_.size(); ++i) {
-        const std::size_t c = 2 * index(shared_[i]);
-        double now = 0;
-        for (std::int32_t k = user_begin_[c]; k < user_begin_[c + 1]; ++k)
-            now += rate_[index(users_[index(k)])];
-        most = std::max(most, std::abs(now - first_[i]) / capacity_[c / 2]);
+        const double capacity = capacity_[index(shared_[i])];
+        const double now = capacity - state_[2 * index(shared_[i])].left;
+        most = std::max(most, std::abs(now - first_[i]) / capacity);
         first_[i] += step * (now - first_[i]);
+        guess_[index(shared_[i])] = first_[i];
     }
     return most;
 }
@@ -164,24 +169,23 @@ double Fluid::measure(double step) {
 // Cuts the flows that yield back to what is left of each resource. Whoever gets less takes less elsewhere
 // too, so that no resource is filled by it.
 void Fluid::cut() {
-    std::vector<double> factor(bound_.size(), 1);
-    for (const std::int32_t r : shared_) {
-        const std::size_t c = 2 * index(r);
-        const auto load = [&](std::size_t of) {
-            double sum = 0;
-            for (std::int32_t k = user_begin_[of]; k < user_begin_[of + 1]; ++k)
-                sum += rate_[index(users_[index(k)])];
-            return sum;
-        };
-        const double yielding = load(c + 1);
-        const double left = std::max(0.0, capacity_[index(r)] - load(c));
+    std::vector<double> factor(capacity_.size(), 1);
+    bool any = false;
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+        const std::size_t r = index(shared_[i]);
+        const double left = std::max(0.0, state_[2 * r].left);
+        const double yielding = given_[i] - state_[2 * r + 1].left;
         if (yielding <= left) continue;
-        for (std::int32_t k = user_begin_[c + 1]; k < user_begin_[c + 2]; ++k) {
-            double& of = factor[index(users_[index(k)])];
-            of = std::min(of, left / yielding);
-        }
+        factor[r] = left / yielding;
+        any = true;
     }
-    for (std::size_t f = 0; f < rate_.size(); ++f) rate_[f] *= factor[f];
+    for (std::size_t f = 0; any && f < rate_.size(); ++f) {
+        double least = 1;
+        for (std::int32_t i = begin_[f]; i < begin_[f + 1]; ++i)
+            if (const Constraint c = uses_[index(i)]; c % 2 != 0)
+                least = std::min(least, factor[index(c / 2)]);
+        rate_[f] *= least;
+    }
 }
 
 bool Fluid::stuck() const {

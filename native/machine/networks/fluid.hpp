@@ -25,9 +25,9 @@
 //
 // Several answers may satisfy (3); to begin with the greatest t chooses the one where those that go first are
 // held back by nobody, as in a network where they never wait. Where flows yield to each other in a circle t
-// swings: it then moves half-way to t' only, later less. If t has still not come to rest when the rounds are spent,
-// the flows that yield are cut back where (2) is violated, which leaves (1) and (2) true and a little of the
-// resources unused.
+// swings: it then moves half-way to t' only, later less. If t has still not come to rest when the rounds are
+// spent, the flows that yield are cut back where (2) is violated, which leaves (1) and (2) true and a little
+// of the resources unused.
 //
 // Example: resources A, B, C of capacity 6 in a line. f uses A yielding, B and C first; g uses B yielding; h
 // uses C yielding and has a bound of 2; all other bounds are 6, and D of capacity 4 is used by f and h, both
@@ -55,7 +55,10 @@ public:
 
     void clear();
     // Numbered 0, 1, ... in the order of the calls.
-    std::int32_t add_resource(double capacity);
+    // `first` is a guess of t_r; negative: what F_r could want.
+    std::int32_t add_resource(double capacity, double first = -1);
+    // The last t_r, as a guess for the next time.
+    [[nodiscard]] double first(std::int32_t resource) const { return guess_[index(resource)]; }
     std::int32_t add_flow(double bound);
     // A use by the flow that was added last.
     void add_use(std::int32_t resource, bool yields);
@@ -87,6 +90,7 @@ private:
     [[nodiscard]] bool stuck() const;
 
     std::vector<double> capacity_;          // of resources
+    std::vector<double> guess_;             // of t_r, of resources
     std::vector<double> bound_;             // of flows
     std::vector<std::int32_t> begin_;       // of a flow's uses in uses_; one more than flows when solved
     std::vector<Constraint> uses_;          // flow by flow
@@ -95,6 +99,7 @@ private:
     std::vector<std::int32_t> by_bound_;    // flows, smallest bound first
     std::vector<std::int32_t> shared_;      // resources where both classes are
     std::vector<double> first_;             // t_r of those
+    std::vector<double> given_;             // what those that yield there may have
     std::vector<State> state_;              // of constraints
     std::vector<double> rate_;              // of flows; negative while it is not settled
     std::vector<std::pair<double, Constraint>> heap_;  // shares, smallest first; true or too small

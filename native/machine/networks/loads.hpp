@@ -20,6 +20,7 @@ struct Use {
 
 struct Resource {
     double capacity = 0;     // B/s
+    double first = -1;       // B/s that went first here when a pool was solved; negative: never
     double demand = 0;       // B/s that the streams on it would have if they were alone
     std::int32_t head = -1;  // of the row of uses
     std::int32_t count = 0;
