@@ -1,6 +1,8 @@
 // Messages as fluid: each time is worked out by hand from the rates that the shared resources must give.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -208,18 +210,15 @@ TEST(Flow, TheGapSetsMessagesApart) {
     EXPECT_EQ(std::max(in.in.at(0), in.in.at(1)), first + 2 * us);
 }
 
-// 0 and 5 are two steps apart in x and y of a 4x4 torus. With the deterministic route taken by another
-// stream, an adaptive message goes the other way and meets nobody; a deterministic one must share.
+// From (0, 0) to (1, 1) of a 4x4 torus there are two ways. While a deterministic message takes the first, an
+// adaptive one takes the other and meets nobody; a deterministic one waits for its turn.
 TEST(Flow, AnAdaptiveMessageAvoidsLoadedLinks) {
     const nlohmann::json torus = {{"kind", "torus"}, {"shape", {4, 4}}};
-    for (const bool adaptive : {true, false}) {
-        auto sends = at_once({{0, 5, 1000}, {0, 4, 1000}, {0, 1, 1000}});
-        sends.erase(sends.begin() + (make_topology(torus)->hops(0, 1) == 1 ? 1 : 2));
-        sends[1].transfer.token = 1;
-        std::swap(sends[0].transfer, sends[1].transfer);
-        sends[1].transfer.adaptive = adaptive;
-        (void)run(plain(), torus, sends);
-    }
+    const int far = make_topology(torus)->node_at({1, 1});
+    auto sends = at_once({{0, far, 1000}, {0, far, 1000}});
+    EXPECT_EQ(run(plain(), torus, sends).out.at(1), 20 * us);
+    sends[1].transfer.adaptive = true;
+    EXPECT_EQ(run(plain(), torus, sends).out.at(1), 10 * us);
 }
 
 struct Random {
@@ -254,6 +253,59 @@ TEST(Flow, NoMessageIsLostOrTooFast) {
         const Time alone = transfer_time(t.bytes, t.from == t.to ? machine.node.local : machine.links.rate);
         EXPECT_GE(reports.out.at(t.token), each.when + alone);
     }
+}
+
+// Rates twice as high halve what is left of a time when the latency is taken away. Each end is rounded up to
+// a picosecond, and so is each change of rate: a few of them.
+TEST(Flow, TwiceTheRatesHalveTheTransfers) {
+    Machine machine = plain();
+    machine.node = {.injection = 150e6, .reception = 120e6, .local = 200e6};
+    Random random = many(27, 500, 6);
+    for (Sent& each : random.sends) each.when = 0;
+    const Reports slow = run(machine, cube(3), random.sends);
+    machine.links.rate *= 2;
+    machine.node = {.injection = 300e6, .reception = 240e6, .local = 400e6};
+    const Reports fast = run(machine, cube(3), random.sends);
+    for (const auto& [token, when] : fast.out)
+        EXPECT_NEAR(static_cast<double>(when), static_cast<double>(slow.out.at(token)) / 2, 1000);
+}
+
+// The same calls give the same times, to the bit, also where a pool of thousands is solved in quanta.
+TEST(Flow, TheSameMessagesTakeTheSameTimes) {
+    Machine machine = plain();
+    machine.node = {.injection = 150e6, .reception = 120e6, .local = 200e6};
+    Random random = many(512, 4000, 7);
+    for (Sent& each : random.sends) each.when = 0;
+    const Reports once = run(machine, cube(8), random.sends);
+    const Reports again = run(machine, cube(8), random.sends);
+    EXPECT_EQ(once.out, again.out);
+    EXPECT_EQ(once.in, again.in);
+}
+
+// A symmetric exchange on a torus: every node to its six neighbours, each with a link of its own. All is over
+// when one alone would be, in whatever order the messages were handed over.
+TEST(Flow, AnExchangeOfNeighboursIsAsFastAsOneMessage) {
+    const auto torus = make_topology(cube(8));
+    std::vector<Sent> sends;
+    for (int from = 0; from < torus->nodes(); ++from)
+        for (int to = 0; to < torus->nodes(); ++to)
+            if (torus->hops(from, to) == 1)
+                sends.push_back({0, message(from, to, 1000, static_cast<std::uint32_t>(sends.size()))});
+    for (int turn = 0; turn < 2; ++turn, std::ranges::reverse(sends))
+        for (const auto& [_, when] : run(plain(), cube(8), sends).out) ASSERT_EQ(when, 10 * us);
+}
+
+// Messages whose pool is solved in quanta only: to one node from 4095 others, 100 B each at 50 B/us, ends
+// when the reception engine has taken 409500 B, since it is never idle.
+TEST(Flow, APoolLosesNoBytes) {
+    Machine machine = plain();
+    machine.node.reception = 50e6;
+    std::vector<std::array<int, 3>> all;
+    for (int from = 1; from < 4096; ++from) all.push_back({from, 0, 100});
+    Time last = 0;
+    for (const auto& [_, when] : run(machine, cube(16), at_once(all)).out) last = std::max(last, when);
+    EXPECT_GE(last, 8190 * us);
+    EXPECT_LE(last, 8190 * us * 1.05);
 }
 
 }  // namespace
