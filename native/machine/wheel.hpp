@@ -57,7 +57,7 @@ public:
         int level = std::countr_zero(filled_);
         int slot = first(level);
         now_ = bucket(level, slot).least;
-        if (level > 0 && !bucket(level, slot).single()) {
+        if (level > 0 && bucket(level, slot).head != nullptr) {
             deal(level, slot, see);
             level = 0;
             slot = static_cast<int>(now_ & (slots - 1));
@@ -80,13 +80,14 @@ private:
         Block* next;
         std::array<Entry, block_entries> entries;
     };
-    struct Bucket {
+    struct alignas(64) Bucket {
+        Time least = never;
+        Entry one{};  // the first, where there is one only it needs no block
         Block* head = nullptr;
         Block* tail = nullptr;
-        std::uint32_t read = 0;  // entries of the head that are gone
-        std::uint32_t fill = 0;  // entries of the tail
-        Time least = never;
-        [[nodiscard]] bool single() const { return head == tail && fill - read == 1; }
+        std::uint16_t read = 0;  // entries of the head that are gone
+        std::uint16_t fill = 0;  // entries of the tail
+        bool has_one = false;
     };
 
     [[nodiscard]] Bucket& bucket(int level, int slot) const { return buckets_[level * slots + slot]; }
@@ -104,16 +105,23 @@ private:
         const int level = (63 - std::countl_zero(distance | 1)) / bits;
         const int slot = static_cast<int>(when >> (level * bits)) & (slots - 1);
         Bucket& to = bucket(level, slot);
-        if (to.tail == nullptr) {
+        to.least = std::min(to.least, when);
+        if (to.head != nullptr) {
+            if (to.fill == block_entries) {
+                to.tail = to.tail->next = fresh();
+                to.fill = 0;
+            }
+        } else if (to.has_one) {
             to.head = to.tail = fresh();
+            to.read = to.fill = 0;
+        } else {
+            to.one = {when, event};
+            to.has_one = true;
             used_[level][slot / 64] |= std::uint64_t{1} << (slot % 64);
             filled_ |= 1U << level;
-        } else if (to.fill == block_entries) {
-            to.tail = to.tail->next = fresh();
-            to.fill = 0;
+            return;
         }
         to.tail->entries[to.fill++] = {when, event};
-        to.least = std::min(to.least, when);
     }
 
     // Spreads a bucket over the levels below, in order.
@@ -121,12 +129,14 @@ private:
     void deal(int level, int slot, See see) {
         const Bucket from = bucket(level, slot);
         forget(level, slot);
+        const auto lower = [&](const Entry& entry) {
+            see(entry.event, level);
+            append(entry.when, entry.event);
+        };
+        if (from.has_one) lower(from.one);
         for (Block* block = from.head;;) {
             const std::uint32_t end = block == from.tail ? from.fill : block_entries;
-            for (std::uint32_t at = 0; at < end; ++at) {
-                see(block->entries[at].event, level);
-                append(block->entries[at].when, block->entries[at].event);
-            }
+            for (std::uint32_t at = 0; at < end; ++at) lower(block->entries[at]);
             Block* const next = block->next;
             release(block);
             if (block == from.tail) return;
@@ -136,9 +146,15 @@ private:
 
     Event take(int level, int slot) {
         Bucket& from = bucket(level, slot);
+        --size_;
+        if (from.has_one) {
+            from.has_one = false;
+            const Event event = from.one.event;
+            if (from.head == nullptr) forget(level, slot);
+            return event;
+        }
         Block* const block = from.head;
         const Event event = block->entries[from.read++].event;
-        --size_;
         if (block == from.tail && from.read == from.fill) {
             forget(level, slot);
             release(block);
@@ -151,7 +167,10 @@ private:
     }
 
     void forget(int level, int slot) {
-        bucket(level, slot) = {};
+        Bucket& gone = bucket(level, slot);
+        gone.least = never;
+        gone.has_one = false;
+        gone.head = gone.tail = nullptr;
         auto& words = used_[level];
         words[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
         if ((words[0] | words[1] | words[2] | words[3]) == 0) filled_ &= ~(1U << level);

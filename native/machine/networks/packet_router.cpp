@@ -8,8 +8,8 @@
 namespace leadline::machine {
 
 void PacketNetwork::advance() {
-    now_ = wheel_.next();
     const Event event = wheel_.pop([this](const Event& soon, int level) { fetch(soon, level); });
+    now_ = wheel_.now();
     switch (event.kind) {
         case port_free:
             if (ports_[event.which].armed != now_) return;  // looked at earlier in the meantime
