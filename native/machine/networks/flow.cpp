@@ -32,8 +32,8 @@
 namespace leadline::machine {
 namespace {
 
-constexpr std::size_t exact = 1024;  // streams of a component
-constexpr double tolerance = 0.02;   // of the mean time that messages of a pool still take
+constexpr std::size_t exact = 256;  // streams of a component
+constexpr double tolerance = 0.01;  // of the mean time that messages of a pool still take
 
 using StreamId = std::int32_t;
 
@@ -64,8 +64,7 @@ struct Stream {
     State state = State::free;
     bool dirty = false;
     bool pooled = false;
-    bool fresh =
-        false;  // the first message's bytes are all left, so that `since` and `rate` give its end exactly
+    bool fresh = false;  // all of the first message is left: `since` and `rate` give its end exactly
 };
 
 struct Event {

@@ -274,7 +274,7 @@ TEST(Flow, TwiceTheRatesHalveTheTransfers) {
 TEST(Flow, TheSameMessagesTakeTheSameTimes) {
     Machine machine = plain();
     machine.node = {.injection = 150e6, .reception = 120e6, .local = 200e6};
-    Random random = many(512, 4000, 7);
+    Random random = many(512, 1500, 7);
     for (Sent& each : random.sends) each.when = 0;
     const Reports once = run(machine, cube(8), random.sends);
     const Reports again = run(machine, cube(8), random.sends);
