@@ -81,6 +81,8 @@ public:
     Run(Asked& asked, Comm world, Control control);
 
     [[nodiscard]] Comm& world() { return world_; }
+    [[nodiscard]] int rank() const { return world_.rank(); }
+    [[nodiscard]] int ranks() const { return world_.size(); }
     [[nodiscard]] std::int64_t operator[](const std::string& sweep) const;  // a number of the point
     [[nodiscard]] const std::string& word(const std::string& sweep) const;  // a word of the point
 

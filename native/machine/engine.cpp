@@ -109,17 +109,18 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     message.envelope = envelope;
     if (const auto brought = std::min(data.size(), carried); brought)
         std::memcpy(message.content.data(), data.data(), brought);
-    message.send = new_operation(rank, to);
-    operations_[message.send].tag = envelope.tag;
+    const Operation operation = new_operation(rank, to);
+    operations_[operation].tag = envelope.tag;
     ++messages_sent_;
     if (way.handshake) {
         message.leg = Leg::request;
         spend(rank, way.handshake_overhead);
     } else {
         spend(rank, send_cost(way, bytes));
-        if (!way.waits) operations_[message.send].done = at(rank).clock;
     }
-    const Operation operation = message.send;
+    // A send that is over once it is handed over may be forgotten before its message has left.
+    if (way.waits) message.send = operation;
+    else operations_[operation].done = at(rank).clock;
     hand_over(id, at(rank).clock);
     return operation;
 }
@@ -190,7 +191,7 @@ void Engine::inject(std::uint32_t id) {
 
 void Engine::injected(std::uint32_t id, Time when) {
     const Message& message = messages_[id];
-    if (message.leg != Leg::data || operations_[message.send].done != never) return;
+    if (message.leg != Leg::data || message.send == no_operation) return;
     if (when <= now_) complete(message.send, now_);
     else wheel_.push(when, {Kind::left, message.send});
 }
