@@ -50,7 +50,7 @@ private:
 
     struct Packet {
         Time ready = 0;     // its head is in the buffer
-        Index next = none;  // the port after that; meant for nothing while there are ways
+        Index next = none;  // the port after that, once it is decided
         Index message = 0;
         Index route = 0;         // row of routes_
         std::uint16_t ways = 0;  // variants of its message still open to it: it is routed by load
@@ -155,6 +155,8 @@ private:
         return grid_ ? 0 : std::min<Index>(hop, most_channels - 1);
     }
     [[nodiscard]] static unsigned place(const Packet& packet) { return packet.hop & (own_bit - 1); }
+    // Whether only one way is left to it: then its route and its next port are known.
+    [[nodiscard]] static bool decided(const Packet& packet) { return (packet.ways & (packet.ways - 1)) == 0; }
     [[nodiscard]] static bool is_last(const Packet& packet) { return (packet.hop & last_bit) != 0; }
     [[nodiscard]] Time duration(const Packet& packet, Time full, double per_byte) const {
         if (!is_last(packet)) return full;

@@ -39,10 +39,10 @@ void PacketNetwork::fetch(const Event& event, int level) const {
         __builtin_prefetch(&ports_[link_of(from)]);
     } else {
         const Buffer& buffer = buffers_[event.which];
-        const Index to = buffer.head.next;
+        const Index to = decided(buffer.head) ? buffer.head.next : none;
         __builtin_prefetch(&ports_[link_of(event.which)]);
         __builtin_prefetch(&routes_[buffer.head.route * stride_ + place(buffer.head)]);
-        if (to >= ports_.size()) return;
+        if (to == none) return;
         __builtin_prefetch(&ports_[to]);
         if (to < links_) __builtin_prefetch(&buffers_[to]);
     }
@@ -94,27 +94,30 @@ void PacketNetwork::request(Index at) {
 
 // The next port of a packet that is routed by load: the one with the most free room, then the one free first.
 PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
-    const Message& message = messages_[packet.message];
     const Index way = grid_ ? dynamic : channel(place(packet));
-    Index best = none, best_room = 0;
-    std::uint16_t ways = 0;
-    for (unsigned left = packet.ways; left != 0; left &= left - 1) {
-        const int variant = std::countr_zero(left);
-        const Index to = route_at(message.routes[variant], place(packet));
-        if (to >= links_) return to;
-        if (to == best) {
+    Index best = packet.next;
+    if (!decided(packet)) {
+        best = none;
+        Index best_room = 0;
+        std::uint16_t ways = 0;
+        const auto& routes = messages_[packet.message].routes;
+        for (unsigned left = packet.ways; left != 0; left &= left - 1) {
+            const int variant = std::countr_zero(left);
+            const Index to = route_at(routes[variant], place(packet));
+            const Index room = to < links_ ? room_ - ports_[to].taken[way] : room_;
+            if (to != best && best != none &&
+                (room < best_room || (room == best_room && ports_[to].busy >= ports_[best].busy)))
+                continue;
+            if (to != best) ways = 0;
+            best = to;
+            best_room = room;
             ways |= static_cast<std::uint16_t>(1U << variant);
-            continue;
+            packet.route = routes[variant];
         }
-        const Index room = room_ - ports_[to].taken[way];
-        if (best != none && (room < best_room || (room == best_room && ports_[to].busy >= ports_[best].busy)))
-            continue;
-        best = to;
-        best_room = room;
-        ways = static_cast<std::uint16_t>(1U << variant);
+        packet.ways = ways;
     }
-    if (grid_ && best_room == 0) return detour(at, packet);
-    packet.ways = ways;
+    if (best >= links_) return best;
+    if (grid_ && ports_[best].taken[way] >= room_) return detour(at, packet);
     // In a grid the slot is taken now: a packet never waits for room in a dynamic channel, which has no
     // bubble.
     buffers_[at].need = grid_ ? 0 : 1;
@@ -190,7 +193,7 @@ void PacketNetwork::forward(Index from, Index before, Index at) {
     pass(at, buffer.head, buffer.channel, buffer.head.ways != 0 && grid_);
     if (--buffer.count == 0) return;
     buffer.head = packets_[from * room_ + buffer.first];
-    if (buffer.head.next < ports_.size()) __builtin_prefetch(&ports_[buffer.head.next]);
+    if (decided(buffer.head)) __builtin_prefetch(&ports_[buffer.head.next]);
     if (++buffer.first == room_) buffer.first = 0;
     work_.push_back({head_ready, from});
 }
@@ -217,7 +220,7 @@ Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool pro
     to = packet;
     to.ready = now_ + machine_.links.hop;
     ++to.hop;
-    to.next = route_at(to.route, place(to));
+    if (decided(to)) to.next = route_at(to.route, place(to));
     if (++buffer.count == 1) wheel_.push(to.ready, {head_ready, target});
     return lasts;
 }
@@ -292,9 +295,11 @@ PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, P
     if (message.variants != 0) {
         const Index way = grid_ ? dynamic : 0;
         if (ports_[at].taken[way] < room_) {
-            for (int variant = 0; variant < message.variants; ++variant)
-                if (route_at(message.routes[variant], 0) == at)
-                    packet.ways |= static_cast<std::uint16_t>(1U << variant);
+            for (int variant = 0; variant < message.variants; ++variant) {
+                if (route_at(message.routes[variant], 0) != at) continue;
+                packet.ways |= static_cast<std::uint16_t>(1U << variant);
+                packet.route = message.routes[variant];
+            }
             return way;
         }
         if (route_at(packet.route, 0) != at) return none;
