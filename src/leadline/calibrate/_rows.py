@@ -6,7 +6,8 @@ alike, cut where messages begin to wait for their receiver. What the simulator m
 receiving one, L the way and o_h a handshake's overhead:
 
     eager       T = e_s + L + e_r             send e_s   receive e_r           stream max(e_s, e_r)
-    rendezvous  T = e_s + 3 L + 2 o_h + e_r              receive T - L - o_h   stream e_r
+    rendezvous  T = e_s + 3 L + 2 o_h + e_r   send T - L - e_r
+                                                         receive T - L - o_h   stream e_r
 
 and between nodes n / R more in T, and the stream no faster than n / R and the least gap between two messages.
 Which end or what else is the slowest is read from the data; then these are linear, so one weighted
@@ -33,6 +34,9 @@ MOST = 4  # pieces on either side of the handshake: caches and copies change the
 WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, SEND: 1.0, RECEIVE: 1.0}
 KNOWN = 0.02  # relative deviation from which a value counts less: the equations are no better than that
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
+# The same of a send with a handshake: a real one also waits for the word that its receiver has the data, the
+# simulator's does not, so it only settles what nothing else tells.
+LATE = 0.1
 SLOWER = 1.1  # times both ends, from which the way between two nodes is what holds a stream up
 SHORT = 1.5  # times the least, up to which a stream's time a message is the gap and not its bytes
 WAY = "way"
@@ -204,15 +208,17 @@ class _Equations:
         self._series: list[str] = []
         for name, series_weight in WEIGHTS.items():
             for size, value, drawn, filled in self._values(name):
-                line = self._line(name, size)
-                if line is None or value <= 0:
+                if value <= 0:
                     continue
+                line = self._line(name, size)
+                late = name == SEND and self._rows[self._row(size)].handshake
                 lines.append(line)
                 values.append(value)
                 draws.append(drawn)
                 trust = float(_trust(drawn.std() / value))
-                weights.append(series_weight * trust * (FILLED if filled else 1) / value)
-                self._series.append("" if filled else name)
+                share = (FILLED if filled else 1) * (LATE if late else 1)
+                weights.append(series_weight * trust * share / value)
+                self._series.append("" if filled or late else name)
         weight = np.array(weights)
         matrix = np.stack(lines) * weight[:, None]
         self._lines, self._values_ = np.stack(lines), np.array(values)
@@ -281,8 +287,8 @@ class _Equations:
                 return WAY
         return SEND if send[inside].sum() > receive[inside].sum() else RECEIVE
 
-    def _line(self, name: str, size: float) -> Array | None:
-        """What each parameter counts in a value of a series; None where the equations say nothing of it."""
+    def _line(self, name: str, size: float) -> Array:
+        """What each parameter counts in a value of a series."""
         row = self._row(size)
         handshake = self._rows[row].handshake
         ways, overheads = (HANDSHAKE_WAYS, HANDSHAKE_OVERHEADS) if handshake else (1, 0)
@@ -295,8 +301,8 @@ class _Equations:
             waited = {"latency": ways - 1, "handshake_overhead": overheads - 1, "wire": size}
             return self._counts(row, both, waited)
         if handshake and name == SEND:
-            # A real send also waits for the word that its receiver has the data; the simulator's does not.
-            return None
+            way = {"latency": ways - 1, "handshake_overhead": overheads, "wire": size}
+            return self._counts(row, sends, way)
         if name == STREAM:
             name = self._slower(row)
             if name == WAY:
