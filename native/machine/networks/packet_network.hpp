@@ -124,28 +124,28 @@ private:
     void foresee(Message& message, Time now, std::int64_t wire);
     [[nodiscard]] Index new_route(const Link* begin, const Link* end, int to);
     void widen_routes(std::size_t length);
-    void enqueue(Index port, Index id);
+    void enqueue(Index at, Index id);
     void drop_head(Port& port);
     void finish(Index id);
     void give_reports();
 
-    // Packets: packet_router.cpp.
+    // Packets: packet_router.cpp. `at` is the port or the buffer where it happens.
     void work();
-    void request(Index buffer);
-    [[nodiscard]] Index choose(Index buffer, Packet& packet);
-    [[nodiscard]] Index detour(Index buffer, Packet& packet);
-    void serve(Index port, bool turn);
+    void request(Index at);
+    [[nodiscard]] Index choose(Index at, Packet& packet);
+    [[nodiscard]] Index detour(Index at, Packet& packet);
+    void serve(Index at, bool turn);
     void serve_engine(Index node);
-    [[nodiscard]] Index sendable(Index port, Index& before);
-    void forward(Index buffer, Index before, Index port);
-    [[nodiscard]] bool inject(Index port, bool turn);
-    [[nodiscard]] Index entrance(Index port, const Message& message, Packet& packet) const;
-    [[nodiscard]] Index better(Index port, Index id, const Message& message) const;
-    [[nodiscard]] bool engine_taken(Index port, bool turn);
-    Time pass(Index port, const Packet& packet, Index channel, bool promised);
-    void deliver(Index port, const Packet& packet);
+    [[nodiscard]] Index sendable(Index at, Index& before);
+    void forward(Index from, Index before, Index at);
+    [[nodiscard]] bool inject(Index at, bool turn);
+    [[nodiscard]] Index entrance(Index at, const Message& message, Packet& packet) const;
+    [[nodiscard]] Index better(Index at, Index id, const Message& message) const;
+    [[nodiscard]] bool engine_taken(Index at, bool turn);
+    Time pass(Index at, const Packet& packet, Index channel, bool promised);
+    void deliver(Index at, const Packet& packet);
     void fetch(const Event& event, int level) const;
-    void arm(Index port, Time when);
+    void arm(Index at, Time when);
 
     [[nodiscard]] Index route_at(Index row, unsigned hop) const { return routes_[row * stride_ + hop]; }
     [[nodiscard]] Index need_to_enter() const { return grid_ && options_.bubble ? 2 : 1; }

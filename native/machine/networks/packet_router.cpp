@@ -51,8 +51,9 @@ void PacketNetwork::fetch(const Event& event, int level) const {
 // What has become possible at this moment: a list, not recursion, since one slot that comes free may let
 // packets move all around a ring.
 void PacketNetwork::work() {
-    for (std::size_t each = 0; each < work_.size(); ++each) {
-        const Event item = work_[each];
+    std::size_t done = 0;
+    while (done < work_.size()) {
+        const Event item = work_[done++];
         if (item.kind == port_free) serve(item.which, false);
         else request(item.which);
     }
