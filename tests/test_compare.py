@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from leadline import record, store
 from leadline.cli.compare import change
 from leadline.cli.compare import command as compare_command
-from leadline.compare import compare, is_worse, unmatched_keys
+from leadline.compare import IMPROVEMENT, REGRESSION, UNCHANGED, compare, is_worse, unmatched_keys
 from leadline.errors import LeadlineError, UsageError
 from planted import failed, rows, table
 
@@ -252,3 +252,21 @@ def test_a_loaded_run_is_told_beside_its_numbers(tmp_path: Path, files: dict[str
     found = CliRunner().invoke(compare_command, [files["a"], str(tmp_path / "loaded.parquet")])
     assert "B: loaded. 100 % of the 100 records show a disturbance" in found.output
     assert "A: " not in found.output
+
+
+def test_two_simulated_values_differ_or_do_not() -> None:
+    """Nothing about them is chance: 10 % slower is a regression from one launch each, 1 % is unchanged."""
+    a = table([[1.0, 1.0, 1.0]], [8, 16, 32], source="simulated")
+    b = table([[1.1, 1.01, 0.9]], [8, 16, 32], source="simulated")
+    single = pl.col("samples").list.head(1)
+    found = compare(a.with_columns(single), b.with_columns(single)).sort("bytes")
+    assert found["verdict"].to_list() == [REGRESSION, UNCHANGED, IMPROVEMENT]
+    assert found["low"].to_list() == [None] * 3
+    assert set(found["reason"]) == {"both simulated: exact"}
+
+
+def test_an_exact_change_is_told_without_brackets() -> None:
+    """Brackets say that nobody knows how sure a change is."""
+    assert change(1.1, None, None, exact=True) == "+10 %"
+    assert change(1.0, None, None, exact=True) == "+0 %"
+    assert change(1.1, None, None) == "(+10 %)"

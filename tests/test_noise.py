@@ -204,3 +204,10 @@ def test_signs_are_null_where_they_were_not_watched() -> None:
     assert signs["sign_others"] == pytest.approx(0.02)
     assert signs["disturbed"] is False
     assert isinstance(noise.SIGNS[0].figure, pl.Expr)
+
+
+def test_a_simulated_run_has_no_machine_to_judge() -> None:
+    """Beside a real run only that one has a verdict; alone there is none, rather than "unknown"."""
+    simulated = table([[1e-6]], [8], source="simulated", run="on a machine")
+    assert noise.judge_runs(simulated) == {}
+    assert list(noise.judge_runs(record.concat([table([[1e-6]], [8]), simulated]))) == ["planted"]

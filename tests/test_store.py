@@ -14,7 +14,8 @@ import pytest
 
 from leadline import store as stores
 from leadline.errors import LeadlineError, UsageError
-from leadline.record import FIELDS, FORMAT
+from leadline.record import FIELDS, FORMAT, frame
+from leadline.record_files import journal_header, journal_lines
 from leadline.store import Store, load, plan_text, point_key, provenance, write_parquet
 
 PLAN = '[[measure]]\nbenchmark = "pingpong"\n'
@@ -357,3 +358,15 @@ def test_runs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert [path.name for path in stores.runs()] == ["monday", "tuesday"]
     with pytest.raises(UsageError, match="'mondya'; did you mean 'monday'"):
         stores.find("mondya")
+
+
+def test_runs_from_before_a_field_was_added_are_read(tmp_path: Path) -> None:
+    """What machines are described came later: their mapping and partition are null in older records."""
+    path = tmp_path / "old.parquet"
+    write_parquet(frame([row(0)]).drop("mapping", "partition"), path, {})
+    read = load(path)
+    assert read.columns[: len(FIELDS)] == list(FIELDS)
+    assert read.select("mapping", "partition", "bytes").row(0) == (None, None, 8)
+    journal = tmp_path / "old.jsonl"
+    journal.write_bytes(journal_header() + b"".join(journal_lines([row(0)])))
+    assert load(journal).select("mapping", "partition", "bytes").row(0) == (None, None, 8)

@@ -189,3 +189,19 @@ def test_every_row_agrees_with_the_plain_computation() -> None:
             assert (row["low"], row["high"]) == (known[5], known[14])
         if count == 40:
             assert (row["low"], row["high"]) == (known[13], known[26])
+
+
+def test_a_simulated_value_is_exact_and_has_no_interval() -> None:
+    """One sample without noise: another launch would give the same. With noise there are many samples."""
+    exact = rows([[2e-6]], [8], source="simulated", samples=[2e-6])
+    noisy = rows([[2e-6]], [16], source="simulated")
+    found = summarise(record.frame(exact + noisy)).sort("bytes").to_dicts()
+    assert [row["exact"] for row in found] == [True, False]
+    assert [row["value"] for row in found] == [2e-6, 2e-6]
+    assert found[0]["low"] is found[0]["next_low"] is found[0]["confidence"] is None
+    assert not found[0]["disturbed"]
+
+
+def test_one_real_launch_is_not_exact() -> None:
+    """A single measured sample has no interval either, but another launch would give something else."""
+    assert summarise(table([[2e-6]], [8], samples=[2e-6]))["exact"].to_list() == [False]

@@ -42,6 +42,7 @@ VERDICTS = (
 BAD = (REGRESSION, FAILED_IN_B)  # a check of B against A fails for these
 
 THRESHOLD = 0.05  # as near as the quick plan's headline latencies are known
+EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in
 FALSE_SHARE = 0.05  # of the changes called, at most so many are false
 
 # Columns of a comparison after the keys and the coordinates.
@@ -217,7 +218,7 @@ def _exact_ratio(ratio: float, higher_is_better: bool, threshold: float) -> Row:
     """The verdict on two values that were simulated without noise: nothing about their ratio is chance."""
     up, down = (IMPROVEMENT, REGRESSION) if higher_is_better else (REGRESSION, IMPROVEMENT)
     verdict = up if ratio > 1 + threshold else down if ratio < 1 - threshold else UNCHANGED
-    return {"ratio": ratio, "verdict": verdict, "reason": "both simulated: exact"}
+    return {"ratio": ratio, "verdict": verdict, "reason": EXACT}
 
 
 def _ratio(a: list[float], b: list[float], higher_is_better: bool, threshold: float) -> Row:

@@ -273,6 +273,25 @@ def records(
     return record.frame(rows)
 
 
+MACHINE = Costs(2.7e-6, 0.375e9, 2048, 1.5e-6)
+SIMULATED = {"run": "on-bgp", "simulated": {"machine": "bgp", "title": "IBM Blue Gene/P, virtual node mode"}}
+SIMULATED |= {"numbers": {"links.rate": "425 MB/s (balaji, section 2)"}, "benchmarks": DECLARED}
+
+
+def simulated(run: str = "on-bgp", only: Collection[str] = BENCHMARKS) -> pl.DataFrame:
+    """Records of every benchmark (or `only` some) of a described machine: one exact sample each."""
+    place = {"source": record.SIMULATED, "mpi": "bgp", "stack": "auto", "mapping": "XYZT", "partition": 512}
+    answered = {"transport": "loggp", "binding": None, "warmup": 0, "stopped_by": "exact"}
+    unwatched = dict.fromkeys(("run_delay", "switches", "steal", "others", "frequency"))
+    rows = []
+    for recipe in (recipe for recipe in RECIPES if recipe.benchmark in only):
+        common = _common(run, record.SIMULATED, "bgp", recipe.benchmark) | place
+        for point in _asked(recipe):
+            value = 0.0 if recipe.benchmark == "noise" else recipe.value(MACHINE, point)
+            rows.append(_row(common | point, recipe, 0, [value]) | answered | unwatched)
+    return record.frame(rows)
+
+
 def _asked(recipe: Recipe) -> Iterator[dict[str, Any]]:
     """The recipe's points under every protocol that it forces."""
     for protocol in recipe.protocols:

@@ -248,3 +248,30 @@ def test_a_page_is_composed_without_the_drawing_library(
     composed = compose(findings, [synthetic.PROVENANCE])
     assert composed.title == "What messages cost on harbour"
     assert len(composed.sections) == len(synthetic.BENCHMARKS)
+
+
+def test_a_simulated_run_is_told_as_exact(tmp_path: Path) -> None:
+    """The machine stands in the title, the network with each card; no interval, launch or noise verdict."""
+    records = synthetic.simulated()
+    page = report.write(records, [synthetic.SIMULATED], tmp_path / "page.html")
+    said = Reader(page.read_text(encoding="utf-8")).text
+    assert "What messages cost on bgp IBM Blue Gene/P, virtual node mode" in said
+    assert "by the network loggp, partition of 512 ranks" in said
+    assert re.search(r"latency at 8 B 2\.7\d µs exact", said)
+    assert "points simulated" in said
+    assert "simulated: exact values, no intervals" in said
+    assert "links.rate 425 MB/s (balaji, section 2)" in said
+    for absent in ("95 % interval value", "next launch", "quiet", "points measured", "launches remarks"):
+        assert absent not in said, absent
+
+
+def test_a_real_and_a_simulated_run_stand_side_by_side(tmp_path: Path) -> None:
+    """Each figure has both; the real one's noise is judged by name, and an exact value can be told apart."""
+    records = record.concat([synthetic.records(samples=6), synthetic.simulated()])
+    facts = [synthetic.PROVENANCE, synthetic.SIMULATED]
+    said = Reader(report.write(records, facts, tmp_path / "page.html").read_text(encoding="utf-8")).text
+    assert "What messages cost on harbour, bgp" in said
+    assert "quick: The machine was quiet." in said
+    assert re.search(r"[\d.]+ times as long with bgp · on-bgp · simulated", said)
+    assert "no mapping" not in said
+    assert "no partition" not in said

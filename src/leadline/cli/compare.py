@@ -106,6 +106,7 @@ def _for_people(table: "pl.DataFrame") -> list[dict[str, Any]]:
     """The rows with quantities in words."""
     from leadline.cli._series import differing, words  # noqa: PLC0415
     from leadline.compare import COLUMNS as FIGURES  # noqa: PLC0415
+    from leadline.compare import EXACT  # noqa: PLC0415
     from leadline.noise import percent  # noqa: PLC0415
     from leadline.units import format_quantity  # noqa: PLC0415
 
@@ -122,18 +123,24 @@ def _for_people(table: "pl.DataFrame") -> list[dict[str, Any]]:
             side: format_quantity(row[side], row["unit"] or "1", row[f"{side}_low"], row[f"{side}_high"])
             for side in ("a", "b")
         }
-        told = {"point": words(row, telling), "change": change(row["ratio"], row["low"], row["high"])}
+        exact = row["reason"] == EXACT
+        told = {
+            "point": words(row, telling),
+            "change": change(row["ratio"], row["low"], row["high"], exact),
+        }
         told["detectable"] = percent(row["detectable"]) if row["detectable"] is not None else ""
         shown.append({"verdict": row["verdict"], "reason": row["reason"]} | quantities | told)
     return shown
 
 
-def change(ratio: float | None, low: float | None, high: float | None) -> str:
+def change(ratio: float | None, low: float | None, high: float | None, exact: bool = False) -> str:
     """A ratio as a change in per cent, digits as its interval allows: "+12 % [+8, +15]"; without one in
-    brackets.
+    brackets, unless it is exact.
     """
     if ratio is None:
         return ""
+    if exact:
+        return f"{100 * (ratio - 1) + 0.0:+.2g} %"
     if low is None or high is None:
         return f"({100 * (ratio - 1):+.0f} %)"
     half = 50 * (high - low)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from leadline import units
 from leadline.report.figures import Entry
 from leadline.report.figures._fitted import switches
-from leadline.report.subject import HEADLINE, Names, Row, usual
+from leadline.report.subject import HEADLINE, UNTOLD, Names, Row, usual
 from leadline.report.theme import SHAPES, hue
 from leadline.report.words import way
 from leadline.told import Told, next_launch, tell, tell_row
@@ -147,7 +147,7 @@ def _where(row: Row | None, names: Names) -> str:
     if row is None:
         return ""
     untold = [name for name in ("placement", "stack") if name not in names.differing]
-    words = [str(row[name]) for name in untold if row.get(name) not in (None, "default")]
+    words = [str(row[name]) for name in untold if row.get(name) not in (None, *UNTOLD)]
     if row.get("transport"):
         words.append(way(row))
     if not row.get("exact"):

@@ -149,12 +149,13 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
     cards = costs(measured, findings.fits, findings.names)
     sections = [_section(findings, name, questions.get(name, "")) for name in findings.benchmarks()]
     quietness = judge_runs(findings.records)
+    several = findings.records.get_column("run").n_unique() > 1
     return Page(
         title=_title(provenances),
         subtitles=_subtitles(findings, provenances),
         verdicts=[*verdicts(cards), *unmeasured(findings.rows)],
         costs=cards,
-        quietness=[_quiet(run, verdict, len(quietness) > 1) for run, verdict in quietness.items()],
+        quietness=[_quiet(run, verdict, several) for run, verdict in quietness.items()],
         counts=_counts(findings.rows, sections),
         sections=sections,
         fits=fit_groups(findings.fits, findings.names),

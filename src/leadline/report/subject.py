@@ -27,7 +27,7 @@ HEADLINE = 8  # B: the message whose latency a report leads with, or the size ne
 _USUAL = {"buffers": "reused", "protocol": "default"}
 SERIES = ("run", "source", "mpi", "stack", "placement")
 PLACED = ("mapping", "partition")  # keys that only points on described machines have
-_UNTOLD = ("default", "auto", "unknown", record.MEASURED)  # goes without saying
+UNTOLD = ("default", "auto", "unknown", record.MEASURED)  # goes without saying
 _STATISTICS = frozenset(COLUMNS)
 
 
@@ -59,7 +59,7 @@ class Names:
     def series(self, row: Mapping[str, Any]) -> str:
         """The series that `row` belongs to: "mpich-4.0.2 · sockets"."""
         told = [row.get("mpi"), *(row.get(key) for key in self.differing if key != "mpi")]
-        shown = [str(word) for word in told if word and word not in _UNTOLD]
+        shown = [str(word) for word in told if word and word not in UNTOLD]
         return " · ".join(shown) or str(row.get("source") or "unnamed")
 
     def index(self, series: str) -> int:

@@ -9,6 +9,7 @@ from leadline.report.costs import Cost
 from leadline.report.subject import Row
 
 _SINGLY = 3  # comparisons that a sentence can hold
+FAR = 1.1  # a ratio that two digits can tell from 1
 
 
 def verdicts(costs: Sequence[Cost]) -> list[str]:
@@ -28,7 +29,7 @@ def _latency(costs: Sequence[Cost]) -> str:
     name, least = rows[0]
     size = units.format_bytes(least["bytes"])
     told = units.format_quantity(least["value"], least["unit"], least.get("low"), least.get("high"))
-    others = _compared(rows, lambda ratio: f"{ratio:.2g}", "times as long")
+    others = _compared(rows, lambda ratio: f"{ratio:.{2 if ratio >= FAR else 3}g}", "times as long")
     return f"A message of {size} takes {told} with {name}{others}."
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from leadline import units
 from leadline.record import SIMULATED
-from leadline.report.subject import SIZES
+from leadline.report.subject import SIZES, UNTOLD
 
 
 def plural(count: int, noun: str) -> str:
@@ -17,7 +17,9 @@ def way(row: Mapping[str, Any]) -> str:
     """What carried a point's messages: "over shared memory", or the tier of network that simulated them."""
     if not row.get("transport"):
         return ""
-    return f"{'by' if row.get('source') == SIMULATED else 'over'} {row['transport']}"
+    if row.get("source") == SIMULATED:
+        return f"by the network {row['transport']}"
+    return f"over {row['transport']}"
 
 
 def coordinates(row: Mapping[str, Any], names: Iterable[str]) -> str:
@@ -25,7 +27,7 @@ def coordinates(row: Mapping[str, Any], names: Iterable[str]) -> str:
     words = []
     for name in names:
         value = row.get(name)
-        if value is None or value in ("", "default"):
+        if value is None or value in ("", *UNTOLD):
             continue
         if name in SIZES:
             words.append(units.format_bytes(value))

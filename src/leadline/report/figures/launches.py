@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from leadline import units
-from leadline.estimates import launch_estimates
+from leadline.estimates import is_exact, launch_estimates
 from leadline.report.figures import Figure
 from leadline.report.figures._axes import axis_unit, counts, quantity, titled
 from leadline.report.figures._canvas import HEIGHT, canvas
@@ -36,7 +36,7 @@ def headline(subject: Subject) -> list[Row]:
 
 def describe(subject: Subject) -> list[Figure]:
     """The median of each launch in the order of launches, and the median over launches with its interval."""
-    rows = headline(subject)
+    rows = [row for row in headline(subject) if not row.get("exact")]
     split = Split.of(subject, rows, ("bytes",))
     size = units.format_bytes(rows[0]["bytes"])
     worth = axis_unit(rows[0]["unit"])[0]
@@ -61,6 +61,7 @@ def describe(subject: Subject) -> list[Figure]:
 def _medians(subject: Subject, split: Split, rows: list[Row], worth: float) -> list[dict[str, Any]]:
     """Each launch's median at the headline's points."""
     chosen = subject.records.filter((pl.col("metric") == METRIC) & (pl.col("bytes") == rows[0]["bytes"]))
+    medians = launch_estimates(chosen).filter(~is_exact())
     return [
         {
             "s": split.group(row),
@@ -69,7 +70,7 @@ def _medians(subject: Subject, split: Split, rows: list[Row], worth: float) -> l
             "y": rounded(row["median"] / worth),
             "q": units.format_quantity(row["median"], row["unit"]),
         }
-        for row in launch_estimates(chosen).rows(named=True)
+        for row in medians.rows(named=True)
         if usual(row) or not any(usual(each) for each in rows)
     ]
 
