@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leadline.cli._types import MachineFile, PlanFile
+from leadline.cli._table import json_option
+from leadline.cli._types import MachineFile, PlanFile, Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -62,6 +63,20 @@ DESCRIBED = ("ranks", "mapping", "network", "noise")
     help="With --on: how true the network is. Default: auto, the cheapest that is true.",
 )
 @click.option("--noise", is_flag=True, help="With --on: with the machine's noise.")
+@click.option(
+    "--against",
+    type=Run(),
+    metavar="RUN",
+    help="With --on: a measured run of the same plan; say how far off the simulated one is.",
+)
+@click.option(
+    "--where",
+    "-w",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="With --against: only those of its points, such as mpi=openmpi; may be given several times.",
+)
+@json_option
 def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed: int, **asked: Any) -> None:
     """Measure what a plan asks for, on this machine's MPIs, or simulate it on a described machine.
 
@@ -73,6 +88,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
 
     context = click.get_current_context()
     machine = asked.pop("machine")
+    against = _against(asked, bool(machine))
     if resume and (plan or output or machine):
         raise click.UsageError("--resume takes its plan, machine and directory from the run", context)
     for name in DESCRIBED:
@@ -89,7 +105,8 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     elif not plan:
         raise click.UsageError("missing PLAN, such as 'quick'", context)
     elif machine:
-        _simulate(output or _new_run(plan), plan, _site(machine, plan, seed, asked), resume=False)
+        site = _site(machine, plan, seed, asked)
+        _simulate(output or _new_run(plan), plan, site, resume=False, against=against)
     else:
         _measure(output or _new_run(plan), plan, seed, resume=False)
 
@@ -114,13 +131,41 @@ def _site(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Descr
     )
 
 
-def _simulate(path: Path, plan: Path, site: "Described", resume: bool) -> None:
-    """Simulate the plan's points, and say what came of it."""
+def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | None:
+    """What holds simulated records against a measured run, if that is asked; the run is read beforehand."""
+    run, where, as_json = (asked.pop(name) for name in ("against", "where", "as_json"))
+    context = click.get_current_context()
+    if run and not simulates:
+        raise click.UsageError(
+            "--against holds a simulation against a run; name a machine with --on", context
+        )
+    if (where or as_json) and not run:
+        raise click.UsageError("--where and --json are of --against", context)
+    if not run:
+        return None
+    from leadline import store  # noqa: PLC0415
+    from leadline.against import prepared  # noqa: PLC0415
+    from leadline.cli._against import print_against  # noqa: PLC0415
+
+    measured = prepared(store.load(run), where)
+    return lambda records: print_against(measured, records, as_json)
+
+
+def _simulate(
+    path: Path,
+    plan: Path,
+    site: "Described",
+    resume: bool,
+    against: Callable[[Any], None] | None = None,
+) -> None:
+    """Simulate the plan's points, say how far they are from measured ones if asked, and what came of it."""
     from leadline import simulate  # noqa: PLC0415
 
     with _shown() as (show, say), _interruptible(path):
         records = simulate.run(plan, site, path, resume=resume, say=say, show=show)
-    _conclude(records, path)
+    if against:
+        against(records)
+    _conclude(records, path, aside=bool(against))
 
 
 def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
@@ -199,8 +244,11 @@ def _interruptible(path: Path) -> Iterator[None]:
         raise KeyboardInterrupt(way_on) from interrupt
 
 
-def _conclude(records: Any, path: Path) -> None:
-    """Say how many points were measured, skipped and failed; exit code 1 where one failed."""
+def _conclude(records: Any, path: Path, aside: bool = False) -> None:
+    """Say how many points were measured, skipped and failed; exit code 1 where one failed.
+
+    `aside`: on the standard error, where the standard output has another answer.
+    """
     from leadline.record import FAILED, OK, SIMULATED, SKIPPED  # noqa: PLC0415
     from leadline.store import point_key  # noqa: PLC0415
 
@@ -212,7 +260,8 @@ def _conclude(records: Any, path: Path) -> None:
     done = "points simulated" if simulated else f"points measured in {launches} launches"
     click.echo(
         f"{path}: {len(by_status[OK])} {done}, "
-        f"{len(by_status[SKIPPED])} skipped, {len(by_status[FAILED])} failed"
+        f"{len(by_status[SKIPPED])} skipped, {len(by_status[FAILED])} failed",
+        err=aside,
     )
     for reason in dict.fromkeys(by_status[FAILED].values()):
         click.echo(f"  failed: {reason}", err=True)
