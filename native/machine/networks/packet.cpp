@@ -17,7 +17,9 @@
 // - A link serves packets in transit before those of its node (machine.transit_first), each class in the
 // order
 //   in which the buffers' heads began to wait, which is round robin.
-// - A message routed by load moves no faster than one link either, as the contract of all tiers has it.
+// - A message routed by load moves no faster than one link either, as in the other tiers. Where a part of its
+//   way is slower than its first link, its packets may overtake one another in the two channels, and the
+//   engine at the end may wait a hop behind a short last packet; else the idle law holds for it too.
 //
 // Durations of packets are cut to whole picoseconds, so queues run up to one part in a million too fast; a
 // message is never told earlier than an idle network would bring it, which makes the idle law exact.

@@ -148,9 +148,9 @@ void PacketNetwork::serve(Index at, bool turn) {
     }
     Index before = none;
     const Index buffer = port.first == none ? none : sendable(at, before);
-    const bool local_first =
-        buffer == none || (!machine_.transit_first && since_[at] < buffers_[buffer].since);
-    bool sent = port.local_first != none && local_first && inject(at, turn);
+    const bool own = port.local_first != none &&
+                     (buffer == none || (!machine_.transit_first && since_[at] < buffers_[buffer].since));
+    bool sent = own && inject(at, turn);
     if (!sent && buffer != none) {
         forward(buffer, before, at);
         sent = true;

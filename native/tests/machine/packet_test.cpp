@@ -124,12 +124,12 @@ TEST(Packet, what_is_simulated_is_the_law_and_no_bound_hides_it) {
     of.node.injection = 512e6;
     of.node.reception = 512e6;
     const auto torus = grid("torus", {8});
-    const Play run(of, *torus, {{0, transfer(0, 3, 240 * 50, 5)}});
+    const Play run(of, *torus, {{0, transfer(0, 3, 12'000, 5)}});
     const auto& in = run.ear.passages.at(torus->links() + 3);
     ASSERT_EQ(in.size(), 50U);
     // Head after three hops, one packet a microsecond.
     for (std::size_t each = 0; each < in.size(); ++each)
-        EXPECT_EQ(in[each].start, 3 * 58'000 + static_cast<Time>(each) * 1'000'000);
+        EXPECT_EQ(in[each].start, 174'000 + static_cast<Time>(each) * 1'000'000);
 }
 
 TEST(Packet, within_a_node_only_the_local_engine_counts) {
@@ -348,7 +348,7 @@ TEST(Packet, routing_by_load_uses_all_links_that_lead_nearer) {
     const auto torus = grid("torus", {8, 8, 8});
     const int corner = torus->node_at({3, 3, 3});
     const auto first = [&](int to, bool adaptive) {
-        const Play run(machine(), *torus, {{0, transfer(0, to, 240 * 300, 1, adaptive)}});
+        const Play run(machine(), *torus, {{0, transfer(0, to, 72'000, 1, adaptive)}});
         std::vector<std::size_t> counts;
         for (const auto& [port, passages] : run.ear.passages)
             if (!passages.front().transit) counts.push_back(passages.size());
