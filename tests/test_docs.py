@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from fits.known import hockney, pingpong
-from leadline import fits, importers, plan_files, record, registry
+from leadline import fits, importers, machine, plan_files, record, registry
 from leadline.cli import main
+from leadline.described import Described
 from leadline.errors import LeadlineError
 from leadline.mpi.family import Family
 from leadline.plan import Plan
@@ -214,7 +215,8 @@ def test_plans_are_accepted(document: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text)
     plan = Plan.load(path, registry.benchmarks)
-    assert plan.points(registry.benchmarks)
+    described = any(measure.settings.partition for measure in plan.measures)
+    assert plan.points(registry.benchmarks, Described.of(machine.load("bgp"), path) if described else None)
 
 
 # ------------------------------------------------------------------------------------------------ the recipes

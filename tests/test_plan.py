@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from leadline import plan_files
+from leadline import machine, plan_files
 from leadline import registry as registries
+from leadline.described import Described
 from leadline.errors import UsageError
-from leadline.plan import Here, Launches, Plan, Point
+from leadline.plan import Here, Launches, Plan, Point, Site
 from leadline.record import frame
 from leadline.record_files import point_key
 from leadline.registry import Benchmark, Metric, Situation, Sweep
@@ -323,11 +324,18 @@ def test_what_is_not_a_table_array_is_still_placed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(plan_files.shipped()))
 def test_shipped_plans_are_sound(name: str) -> None:
-    """Each asks a question, fits the benchmarks that there are, and has points on small and large nodes."""
-    plan = Plan.load(plan_files.shipped()[name], registries.benchmarks)
+    """Each asks a question, fits the benchmarks that there are, and has points on small and large nodes.
+
+    A plan that names a partition is for the described machine of its name.
+    """
+    path = plan_files.shipped()[name]
+    plan = Plan.load(path, registries.benchmarks)
     assert plan.question.endswith("?")
-    for cores in (2, 64):
-        assert plan.points(registries.benchmarks, Here(count=cores))
+    sites: list[Site] = [Here(count=cores) for cores in (2, 64)]
+    if any(measure.settings.partition for measure in plan.measures):
+        sites = [Described.of(machine.load(name), path)]
+    for site in sites:
+        assert plan.points(registries.benchmarks, site)
 
 
 def test_the_plans_that_make_needs_are_shipped() -> None:

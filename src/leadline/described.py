@@ -149,9 +149,14 @@ def _axes(topology: dict[str, Any]) -> str:
 
 
 def diameter(topology: dict[str, Any]) -> int:
-    """The hops between the farthest nodes; 0 where there is no network, or none that is counted in hops."""
+    """The most hops between two nodes, for the defaults of sweeps; 0 where nothing is told in hops."""
+    kind = topology["kind"]
+    if kind == "fat-tree":
+        return 2 * len(topology["arity"])  # up to the top and down again
+    if kind == "dragonfly":
+        return 5  # node, router, group, router, router, node
     shape = topology.get("shape", [])
-    return sum(length // 2 if topology["kind"] == "torus" else length - 1 for length in shape)
+    return sum(length // 2 if kind == "torus" else length - 1 for length in shape)
 
 
 def estimate(point: Point, machine: Machine) -> int:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +184,26 @@ def test_no_runs_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     result = CliRunner().invoke(main, ["show"])
     assert result.exit_code == 2
     assert "there are no runs in runs/ yet; 'leadline run quick' makes one" in result.stderr
+
+
+@pytest.mark.usefixtures("run")
+def test_simulated_points_are_exact(tmp_path: Path) -> None:
+    """One value without interval, launches or a remark that they are too few; the network as a column."""
+    where = {"source": "simulated", "mpi": "bgp", "stack": "auto", "mapping": "XYZT", "partition": 512}
+    with Store.create(tmp_path / "exact", PLAN, {}) as store:
+        store.append(
+            [
+                row(0, size, samples=[value], warmup=0, transport=network, **where)
+                for size, value, network in ((8, 2.5e-6, "loggp"), (1024, 5e-6, "flow"))
+            ]
+        )
+        store.finish()
+    lines = show(str(tmp_path / "exact")).splitlines()
+    assert lines[0] == (
+        "pingpong latency, exact, simulated, bgp, stack=auto, mapping=XYZT, partition=512, 2 ranks"
+    )
+    assert [re.split(r"  +", line) for line in lines[1:]] == [
+        ["bytes", "exact value", "network"],
+        ["8 B", "2.50 µs", "loggp"],
+        ["1 KiB", "5.00 µs", "flow"],
+    ]

@@ -181,12 +181,7 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
     from leadline.told import next_launch, tell_row  # noqa: PLC0415
 
     if row["status"] != OK:
-        return {
-            "median [95 %]": row["status"],
-            "next launch": "",
-            "launches": "",
-            "remark": row["reason"] or "",
-        }
+        return {"status": row["status"], "remark": row["reason"] or ""}
     found = tell_row(row)
     if row["exact"]:
         about = "; ".join(_remarks(row))
