@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -103,7 +102,21 @@ struct Verdict {
     double more = 0;
     double batch = 1;
 };
-using Decide = std::function<Verdict(const std::vector<double>& all)>;
+// Refers to what decides, and does not own it: every rank of a simulated million brings one.
+class Decide {
+public:
+    Decide() = default;
+    template <class Decider>
+    Decide(Decider& decider)  // NOLINT(google-explicit-constructor): a reference to it, wherever one is wanted
+        : decider_(&decider), ask_([](void* it, const std::vector<double>& all) {
+              return static_cast<Decider*>(it)->decide(all);
+          }) {}
+    Verdict operator()(const std::vector<double>& all) const { return ask_(decider_, all); }
+
+private:
+    void* decider_ = nullptr;
+    Verdict (*ask_)(void* decider, const std::vector<double>& all) = nullptr;
+};
 
 // How the harness itself speaks between ranks. It is apart from Comm so that a simulated machine can charge
 // nothing for it, and so that nothing a benchmark does can be mistaken for it. `agree` hands in each rank's

@@ -96,14 +96,13 @@ Buffers Run::buffers(std::int64_t bytes, const std::string& use) {
 bool Run::begin_sample(Verdict verdict) {
     sampling_ = true;
     if (verdict.more == 0) return false;
-    batch_ = static_cast<std::int64_t>(verdict.batch);
+    asked_->batch = static_cast<std::int64_t>(verdict.batch);
     mine_.fill(no_value);
     mine_[0] = 0;  // a rank that does not time this sample has no say in how long it took
     return true;
 }
 
-// On rank 0: takes the sample that just ended, of which `all` holds each rank's values; none before the first.
-Verdict Run::judge(const std::vector<double>& all) {
+Verdict Run::decide(const std::vector<double>& all) {
     Sampler& sampler = asked_->sampler;
     if (!sampling_) {
         asked_->began = control_.now();

@@ -73,6 +73,7 @@ public:
     Arena& arena;
     Sampler sampler;  // rank 0's
     double began = 0;
+    std::int64_t batch = 1;
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
 };
 
@@ -110,7 +111,7 @@ public:
 
     // True while another sample is wanted; ranks leave it together.
     auto next_sample() {
-        using Agreement = decltype(control_.agree({}, {}));
+        using Agreement = decltype(control_.agree({}, Decide(*this)));
         struct Next {
             Run& run;
             Agreement agreement;
@@ -119,7 +120,7 @@ public:
             bool await_resume() { return run.begin_sample(agreement.await_resume()); }
         };
         const std::span<const double> mine(mine_.data(), sampling_ ? asked_->benchmark.metrics.size() + 1 : 0);
-        return Next{*this, control_.agree(mine, [this](const std::vector<double>& all) { return judge(all); })};
+        return Next{*this, control_.agree(mine, Decide(*this))};
     }
 
     // The operations of one sample, 0, 1, ...
@@ -137,13 +138,13 @@ public:
         [[nodiscard]] static Iterator begin() { return {0}; }
         [[nodiscard]] Iterator end() const { return {size}; }
     };
-    [[nodiscard]] Batch batch() const { return {static_cast<std::size_t>(batch_)}; }
+    [[nodiscard]] Batch batch() const { return {static_cast<std::size_t>(asked_->batch)}; }
 
     void start() { started_ = control_.now(); }
     void stop() { mine_[0] = control_.now() - started_; }
     [[nodiscard]] double elapsed() const { return mine_[0]; }  // of the sample, s
     [[nodiscard]] double each() const {
-        return elapsed() / static_cast<double>(batch_);
+        return elapsed() / static_cast<double>(asked_->batch);
     }  // of one operation, s
     [[nodiscard]] double now() const { return control_.now(); }
     // Computes on a real machine; on a simulated one the time of `work` passes instead.
@@ -158,16 +159,17 @@ public:
     // This rank's value of a metric for this sample, in the metric's SI unit.
     void sample(std::string_view metric, double value);
 
+    // On rank 0: takes the sample that just ended, of which `all` holds each rank's values; none before the first.
+    [[nodiscard]] Verdict decide(const std::vector<double>& all);
+
 private:
     [[nodiscard]] const Value& value(const std::string& sweep) const;
-    [[nodiscard]] Verdict judge(const std::vector<double>& all);
     bool begin_sample(Verdict verdict);
 
     // There is one of these for each of a million ranks: what they share is in Asked.
     Asked* asked_;
     Comm world_;
     Control control_;
-    std::int64_t batch_ = 1;
     double started_ = 0;
     std::array<double, most_metrics + 1> mine_;  // elapsed, then a value for each metric
     std::uint32_t arena_slot_ = 0;

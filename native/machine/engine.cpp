@@ -15,10 +15,15 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       ranks_(seats_.size()),
       posted_(Lines::Of::receives, seats_.size(), machine.node.match > 0),
       unexpected_(Lines::Of::messages, seats_.size(), machine.node.match > 0),
+      packet_time_(machine_.packets.payload == std::numeric_limits<std::int64_t>::max()
+                       ? 0
+                       : transfer_time(machine_.packets.largest(), machine_.links.rate)),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
     operations_.take();  // that is no_operation
-    if (conditions_.noise && machine_.noise.present)
+    if (conditions_.noise && machine_.noise.present) {
+        detours_.resize(seats_.size());
         for (int rank = 0; rank < ranks(); ++rank) draw_detour(rank);
+    }
 }
 
 int Engine::socket(int rank) const {
@@ -118,10 +123,12 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     } else {
         spend(rank, send_cost(way, bytes));
     }
+    const Time handed = at(rank).clock;
+    if (!way.handshake) spend(rank, send_rest(way, bytes));
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
     else operations_[operation].done = at(rank).clock;
-    hand_over(id, at(rank).clock);
+    hand_over(id, handed);
     return operation;
 }
 
@@ -296,7 +303,13 @@ void Engine::finish(int rank, std::span<Operation> operations) {
     several_.clear();
     for (Operation& each : operations)
         if (each != no_operation) several_.push_back(std::exchange(each, no_operation));
-    if (!std::ranges::is_sorted(several_, {}, over)) std::ranges::stable_sort(several_, {}, over);
+    // Few, and mostly in order already: an insertion sort, which keeps the order of equal ones.
+    for (std::size_t i = 1; i < several_.size(); ++i) {
+        const Operation each = several_[i];
+        std::size_t place = i;
+        for (; place > 0 && over(several_[place - 1]) > over(each); --place) several_[place] = several_[place - 1];
+        several_[place] = each;
+    }
     for (const Operation each : several_) finish(rank, each);
 }
 
@@ -340,18 +353,22 @@ void Engine::wake(int rank, Time when) {
 
 // ---------------------------------------------------------------------------------------- costs
 
+// A core that hands over packet by packet is beside the link: a message is with the network once its first
+// packet is, and as much later as the core is slower than the link; the core is free when the last packet is.
 Time Engine::send_cost(const Protocol& way, std::int64_t bytes) const {
-    return way.send_overhead + way.send_packet * machine_.packets.count(bytes) +
-           transfer_time(bytes, way.send_copy);
+    const std::int64_t packets = machine_.packets.count(bytes);
+    const Time slower = packets > 1 ? std::max<Time>(0, way.send_packet - packet_time_) : 0;
+    return way.send_overhead + way.send_packet + (packets - 1) * slower + transfer_time(bytes, way.send_copy);
+}
+
+Time Engine::send_rest(const Protocol& way, std::int64_t bytes) const {
+    return (machine_.packets.count(bytes) - 1) * std::min(way.send_packet, packet_time_);
 }
 
 Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
     // A core that takes packets out as they come is behind only by what it is slower than the link.
     const std::int64_t packets = machine_.packets.count(bytes);
-    const Time behind =
-        packets > 1 ? std::max<Time>(0, way.receive_packet -
-                                            transfer_time(machine_.packets.largest(), machine_.links.rate))
-                    : 0;
+    const Time behind = packets > 1 ? std::max<Time>(0, way.receive_packet - packet_time_) : 0;
     return way.receive_overhead + way.receive_packet + (packets - 1) * behind +
            transfer_time(bytes, way.receive_copy);
 }

@@ -62,7 +62,8 @@ public:
     // The protocol that a message of this size takes between two ranks.
     [[nodiscard]] const Protocol& protocol(int from, int to, std::int64_t bytes) const;
     // What a message costs the core at its end.
-    [[nodiscard]] Time send_cost(const Protocol& protocol, std::int64_t bytes) const;
+    [[nodiscard]] Time send_cost(const Protocol& protocol, std::int64_t bytes) const;  // before it is handed over
+    [[nodiscard]] Time send_rest(const Protocol& protocol, std::int64_t bytes) const;  // and after that
     [[nodiscard]] Time receive_cost(const Protocol& protocol, std::int64_t bytes) const;
 
     // ------------------------------------------------------------------ the program of each rank
@@ -77,9 +78,8 @@ public:
     [[nodiscard]] Time clock(int rank) const { return at(rank).clock; }
     // Processor time, with the core's detours where there is noise.
     void spend(int rank, Time time) {
-        Rank& mine = at(rank);
-        mine.clock += time;
-        if (mine.clock >= mine.next_detour) [[unlikely]]
+        at(rank).clock += time;
+        if (!detours_.empty()) [[unlikely]]
             take_detours(rank);
     }
     void set_clock(int rank, Time time) { at(rank).clock = time; }
@@ -122,11 +122,13 @@ private:
     struct Rank {
         Time clock = 0;
         std::coroutine_handle<> handle;
-        Time next_detour = never;
-        std::int32_t wanted = 0;     // operations that it waits for before it goes on
-        std::uint32_t detours = 0;   // so far: with the seed, what the next one is drawn from
-        const char* parked = nullptr;
+        const char* parked = nullptr;  // what for, where it waits for no operation
+        std::int32_t wanted = 0;       // operations that it waits for before it goes on
         bool ended = false;
+    };
+    struct Detours {
+        Time next = 0;
+        std::uint64_t taken = 0;  // with the seed, what the next one is drawn from
     };
     struct Pending {
         Time done = never;
@@ -184,6 +186,7 @@ private:
     std::vector<Seat> seats_;
     Conditions conditions_;
     std::vector<Rank> ranks_;
+    std::vector<Detours> detours_;  // of each rank, where there is noise
     Lines posted_;
     Lines unexpected_;
     Pool<Pending> operations_;
@@ -192,6 +195,7 @@ private:
     std::vector<Operation> several_;  // scratch of finish()
     std::vector<int> ready_;  // ranks to go on next, in order
     Wheel<Event> wheel_;
+    Time packet_time_;  // of a full packet on a link
     std::unique_ptr<Network> network_;
     Time now_ = 0;
     std::uint64_t messages_sent_ = 0;

@@ -21,17 +21,16 @@ constexpr int most_told = 8;  // ranks of a deadlock that the sentence names
 }  // namespace
 
 void Engine::draw_detour(int rank) {
-    Rank& mine = at(rank);
-    const double u = draw(conditions_.seed, static_cast<std::uint64_t>(rank), mine.detours++);
-    const Time from = mine.next_detour == never ? 0 : mine.next_detour;
-    mine.next_detour = from + std::max<Time>(1, from_seconds(-std::log(u) * machine_.noise.interval));
+    Detours& mine = detours_[static_cast<std::size_t>(rank)];
+    const double u = draw(conditions_.seed, static_cast<std::uint64_t>(rank), mine.taken++);
+    mine.next += std::max<Time>(1, from_seconds(-std::log(u) * machine_.noise.interval));
 }
 
 void Engine::take_detours(int rank) {
-    Rank& mine = at(rank);
-    while (mine.clock >= mine.next_detour) {
-        const double u = draw(~conditions_.seed, static_cast<std::uint64_t>(rank), mine.detours);
-        mine.clock += from_seconds(-std::log(u) * machine_.noise.detour);
+    Detours& mine = detours_[static_cast<std::size_t>(rank)];
+    while (at(rank).clock >= mine.next) {
+        const double u = draw(~conditions_.seed, static_cast<std::uint64_t>(rank), mine.taken);
+        at(rank).clock += from_seconds(-std::log(u) * machine_.noise.detour);
         draw_detour(rank);
     }
 }

@@ -66,6 +66,7 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
     const bool alike = members_.size() < 2 && machine_.links.hop == 0 && machine_.node.ranks == 1;
     const Protocol& protocol = machine_.protocol(stage.bytes, false);
     const Time send = engine_.send_cost(protocol, stage.bytes);
+    const Time rest = engine_.send_rest(protocol, stage.bytes);
     const Time receive = engine_.receive_cost(protocol, stage.bytes) +
                          (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
     const Time busy = std::max(transfer_time(machine_.packets.wire(stage.bytes + protocol.header),
@@ -73,11 +74,11 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
                                machine_.node.message_gap);
     next_ = clocks;
     if (stage.pattern == Stage::Pattern::listed) {
-        for (const auto& message : stage.messages) next_[static_cast<std::size_t>(message.from)] += send;
+        for (const auto& message : stage.messages) next_[static_cast<std::size_t>(message.from)] += send + rest;
     } else {
         const auto all = stage.pattern == Stage::Pattern::shift ? clocks.size()
                                                                 : static_cast<std::size_t>(stage.ranks);
-        for (std::size_t r = 0; r < all; ++r) next_[r] += send;
+        for (std::size_t r = 0; r < all; ++r) next_[r] += send + rest;
     }
     if (alike && !protocol.handshake) {
         // Every message takes the same time: nothing to look up but the sender's clock.
@@ -114,7 +115,7 @@ void Stages::step_through(Network& network, const Stage& stage, std::vector<Time
         const Protocol& way = engine_.protocol(rank_of(from), rank_of(to), stage.bytes);
         const Time ready = clocks[from] + engine_.send_cost(way, stage.bytes);
         hands.push_back({ready, from, to});
-        next_[from] = std::max(next_[from], ready);
+        next_[from] = std::max(next_[from], ready + engine_.send_rest(way, stage.bytes));
     });
     std::ranges::stable_sort(hands, {}, &Hand::when);
     arrivals_.assign(hands.size(), 0);

@@ -287,9 +287,7 @@ public:
         void await_suspend(std::coroutine_handle<> handle);
         Verdict await_resume() { return control.world_->verdict; }
     };
-    Agreement agree(std::span<const double> mine, Decide decide) {
-        return {*this, mine, rank_ == 0 ? std::move(decide) : Decide()};
-    }
+    Agreement agree(std::span<const double> mine, const Decide& decide) { return {*this, mine, decide}; }
     Ready<> busy(double seconds) { return pass(machine::from_seconds(seconds)); }
     Ready<> work(std::int64_t steps);
     Ready<> charge(Work work);

@@ -22,7 +22,15 @@ public:
           listener_(listener),
           engines_(static_cast<std::size_t>(topology.nodes())),
           ports_(static_cast<std::size_t>(topology.links())),
-          spans_(gate ? static_cast<std::size_t>(topology.links()) : 0) {}
+          spans_(gate ? static_cast<std::size_t>(topology.links()) : 0) {
+        // Asked of the topology once: most have links of one width only, and then nothing is kept.
+        for (Link link = 0; link < topology.links(); ++link) {
+            const double width = topology.width(link);
+            if (width == 1 || width == 0) continue;
+            widths_.resize(ports_.size(), 1);
+            widths_[static_cast<std::size_t>(link)] = width;
+        }
+    }
 
     void send(Time now, const Transfer& transfer) override {
         const std::int64_t wire = machine_.packets.wire(transfer.bytes);
@@ -37,8 +45,9 @@ public:
         }
         route_.clear();
         topology_.route(transfer.from, transfer.to, 0, route_);
-        double narrowest = topology_.width(route_.front());
-        for (const Link link : route_) narrowest = std::min(narrowest, topology_.width(link));
+        double narrowest = width(route_.front());
+        if (!widths_.empty())
+            for (const Link link : route_) narrowest = std::min(narrowest, width(link));
         const Node& node = machine_.node;
         const double slowest = std::min({node.injection, machine_.links.rate * narrowest, node.reception});
         const Time lasts = transfer_time(wire, slowest);
@@ -98,7 +107,10 @@ private:
     };
 
     [[nodiscard]] Time port_time(std::int64_t wire, Link link) const {
-        return transfer_time(wire, machine_.links.rate * topology_.width(link));
+        return transfer_time(wire, machine_.links.rate * width(link));
+    }
+    [[nodiscard]] double width(Link link) const {
+        return widths_.empty() ? 1 : widths_[static_cast<std::size_t>(link)];
     }
 
     // Books each link for the time in which the message would pass it, and notes whether another has. Messages
@@ -125,6 +137,7 @@ private:
     std::vector<Engines> engines_;
     std::vector<Ports> ports_;
     std::vector<Span> spans_;
+    std::vector<double> widths_;  // of the links; none: all 1
     std::vector<Link> route_;
     Wheel<Id> heads_;
     Pool<Coming> coming_;
