@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "id": "claim",
-    "what": "what",
+    "state": "state",
     "told_expect": "expected",
     "told_band": "accepted",
     "told_value": "value",
-    "state": "state",
+    "what": "what",
 }
 
 

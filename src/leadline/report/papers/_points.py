@@ -29,15 +29,15 @@ class Points:
         """The points without coordinates by which their lines are not to be told apart."""
         return Points([{key: row[key] for key in row if key not in columns} for row in self.rows])
 
-    def become(self, unit: str, worth: Callable[[Row], float | None]) -> "Points":
+    def become(self, metric: str, unit: str, worth: Callable[[Row], float | None]) -> "Points":
         """The points with another quantity in their place; those without one are left out."""
-        return Points(list(self._become(unit, worth)))
+        return Points(list(self._become({"metric": metric, "unit": unit}, worth)))
 
-    def _become(self, unit: str, worth: Callable[[Row], float | None]) -> Iterator[Row]:
+    def _become(self, quantity: Row, worth: Callable[[Row], float | None]) -> Iterator[Row]:
         """The new points, which have no interval."""
         for row in self.rows:
             if (value := worth(row)) is not None:
-                yield {**row, "value": value, "unit": unit, "low": None, "high": None}
+                yield {**row, **quantity, "value": value, "low": None, "high": None}
 
     def draw(self, name: str, title: str, lines: str | None, **how: Any) -> list[Figure]:
         """A quantity along a sweep with a line for each value of `lines`; nothing where there are no points.

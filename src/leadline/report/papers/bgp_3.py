@@ -18,5 +18,7 @@ def describe(points: Points) -> list[Figure]:
     )
     return [
         *latency.without("pair").draw("bgp-3a", "3(a) One-way latency within a node", "cores"),
-        *bandwidth.draw("bgp-3b", "3(b) Unidirectional bandwidth within a node", "ends", log=False),
+        *bandwidth.without("mapping").draw(
+            "bgp-3b", "3(b) Unidirectional bandwidth within a node", "ends", log=False
+        ),
     ]

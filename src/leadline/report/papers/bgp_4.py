@@ -23,9 +23,12 @@ def describe(points: Points) -> list[Figure]:
             return None
         return float(100 * (row["value"] / nearest[row["bytes"]] - 1))
 
-    rows = [{**row, "hops": row["distance"] - 2} for row in found.become("%", degradation).rows]
+    rows = [
+        {**row, "hops": row["distance"] - 2} for row in found.become("degradation", "%", degradation).rows
+    ]
     axis = counts(SYSTEMS, "cores of the system (in steps of hops)")
     names = " : ".join(f"datum.value == {hops} ? '{cores:,}'" for hops, cores in SYSTEMS.items())
     axis["axis"] = {**axis["axis"], "values": list(SYSTEMS), "labelExpr": f"{names} : ''"}
+    axis["axis"] |= {"labelOverlap": False, "labelAngle": -30}  # the large systems stand close together
     title = "4 Degradation of the latency by hops"
     return Points(rows).without("distance").draw("bgp-4", title, "bytes", x="hops", axis=axis, log=False)

@@ -2,6 +2,7 @@
 
 from leadline.report.figures import Figure
 from leadline.report.papers._points import Points
+from leadline.report.subject import Row
 
 CAPTION = (
     "Aggregate bandwidth of one to four streams between two nodes; mean latency of the workers that ask one "
@@ -9,9 +10,14 @@ CAPTION = (
 )
 
 
+def _streams(row: Row) -> str:
+    """The name of a number of streams."""
+    return "1 stream" if row["pairs"] == 1 else f"{row['pairs']} streams"
+
+
 def describe(points: Points) -> list[Figure]:
     """(a) aggregate bandwidth by size, a line a number of streams; (b) latency by workers, a line a size."""
-    streams = points.of("multistream", "bandwidth").named("streams", lambda row: f"{row['pairs']} streams")
+    streams = points.of("multistream", "bandwidth").named("streams", _streams)
     streams = streams.without("pairs")
     hotspot = points.of("hotspot", "latency")
     return [
