@@ -66,4 +66,4 @@ def test_a_missed_claim_stands_with_its_reason() -> None:
     rows = {row.id: row for row in claim_rows(judge(paper.find("bgp"), toy.results([])))}
     assert rows["bgp.fan.in"].state == "missed"
     assert "the run has no point of fan" in rows["bgp.fan.in"].why
-    assert rows["bgp.bcast.sub"].why.startswith("Needs a broadcast benchmark")
+    assert rows["bgp.bcast.sub"].why.startswith("Needs the machine's own")

@@ -15,6 +15,7 @@ BOTH = ["XYZT", "TXYZ"]
 MEGABYTE = 1_000_000
 SIZES = [8, 512, 1024, 65536, 1 << 20, 4 << 20]
 PAYLOAD, HEADER = 240, 16  # B, of a packet, and of an eager message
+TREE = 2.98e-3  # s, of 1 MB
 PACKET = PAYLOAD / 154e6  # s, of a packet at a Blue Gene/L link's payload bandwidth
 
 
@@ -62,12 +63,18 @@ def _fan(point: Row) -> float:
     return float(point["neighbours"]) / 6 * {"in": 1625e6, "out": 2250e6}[point["direction"]]
 
 
+def _barrier(point: Row) -> float:
+    """Hardware's for all, ten times that for all but one, s."""
+    return {"world": 1.6e-6, "dup": 1.6e-6, "world-1": 16e-6}[point["communicator"]]
+
+
 def bgp() -> list[Row]:
     """The points of the plan bgp that its claims ask for."""
     busy = {"pattern": ["nested", "overlapping"], "measured": ["first", "second"], "other": ["idle", "busy"]}
     far = ["XYZT", "mappings/bgp-farthest.txt"]
     through = {6: "mappings/bgp-through-intra.txt", 4: "mappings/bgp-through-link.txt"}
     workers = [64, 1024, 4096, 131071]
+    parts = ["world", "dup", "world-1"]
     made = [
         _points("pingpong", "latency", _time, mapping=BOTH, bytes=SIZES, buffers=["reused", "rotated"]),
         _points("bandwidth", "bandwidth", lambda _: LINK, mapping="XYZT", bytes=SIZES),
@@ -89,6 +96,7 @@ def bgp() -> list[Row]:
         _points("multistream", "bandwidth", _streams, pairs=[1, 2, 4], bytes=SIZES),
         _points("hotspot", "latency", _hotspot, shape=["flat", "tree"], workers=workers, bytes=[8, 4096]),
         _points("fan", "bandwidth", _fan, direction=["in", "out"], neighbours=[1, 3, 6], bytes=65536),
+        _points("barrier", "time", _barrier, ranks=[2048, 131072], communicator=parts),
     ]
     return [row for rows in made for row in rows]
 
@@ -100,17 +108,25 @@ def _megabyte(point: Row) -> float:
     return 1e6 / size * (2.05e-6 if size <= 120 else own + ceil((size + HEADER) / PAYLOAD) * PACKET)
 
 
+def _sum(point: Row) -> float:
+    """The tree adds integers as it goes, and doubles in several phases, s."""
+    return {"int64": TREE, "double": 3.5 * TREE}[point["type"]]
+
+
 def bgl() -> list[Row]:
     """The points of the plans bgl and bgl-vn that their claims ask for."""
     sizes = [*range(8, 121, 8), 121, *range(124, 1201, 4), 10240, 65536, MEGABYTE]
     forced = list(_points("protocol", "time", _megabyte, protocol=["eager", "rendezvous"], bytes=sizes))
     default = [{**row, "protocol": "default"} for row in forced if row["protocol"] == "eager"]
     axis, offaxis = "mappings/bgl-axis.txt", "mappings/bgl-offaxis.txt"
+    world = {"communicator": "world", "bytes": MEGABYTE}
     near, far = range(3, 11), range(4, 11)
     made = [
         _points("distance", "bandwidth", lambda _: 150e6, mapping=axis, bytes=MEGABYTE, distance=near),
         _points("distance", "bandwidth", lambda _: 153e6, mapping=offaxis, bytes=MEGABYTE, distance=far),
         _points("bandwidth", "bandwidth", lambda _: 1670e6, mpi="bgl-vn", mapping="TXYZ", bytes=SIZES),
+        _points("bcast", "time", lambda _: TREE, ranks=[512, 4096], **world),
+        _points("allreduce", "time", _sum, ranks=4096, type=["int64", "double"], **world),
     ]
     return [*forced, *default, *(row for rows in made for row in rows)]
 

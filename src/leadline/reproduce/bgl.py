@@ -118,3 +118,28 @@ def offaxis(results: Results) -> float:
 def within_node(results: Results) -> float:
     """Window of 64 sends between two processes of a node in virtual node mode, the largest of all sizes."""
     return results.peak("bandwidth", "bandwidth", mpi="bgl-vn", mapping="TXYZ")
+
+
+def _reduction(results: Results, type_: str) -> float:
+    """Time of a sum of 1 MB over 4,096 nodes, s."""
+    return results.value("allreduce", "time", communicator="world", type=type_, bytes=MEGABYTE)
+
+
+@claim("bgl.bcast.world")
+def bcast_world(results: Results) -> float:
+    """Broadcast of 1 MB on the world of 512 and of 4,096 nodes; the one farther from 2.98 ms."""
+    times = results.curve("bcast", "time", "ranks", communicator="world", bytes=MEGABYTE)
+    return max(times.values(), key=lambda time: abs(time - 2.98e-3))
+
+
+@claim("bgl.allreduce.int")
+def allreduce_int(results: Results) -> float:
+    """Sum of 1 MB of 64-bit integers over a broadcast of 1 MB, on the world of 4,096 nodes."""
+    bcast = results.value("bcast", "time", communicator="world", bytes=MEGABYTE, ranks=4096)
+    return _reduction(results, "int64") / bcast
+
+
+@claim("bgl.allreduce.float")
+def allreduce_float(results: Results) -> float:
+    """Sum of 1 MB of doubles over a sum of 1 MB of 64-bit integers, on the world of 4,096 nodes."""
+    return _reduction(results, "double") / _reduction(results, "int64")

@@ -233,3 +233,20 @@ def fan_out(results: Results) -> float:
 def fan_in(results: Results) -> float:
     """Windows of 16 sends from each of six neighbouring nodes at once, the largest of all sizes."""
     return results.peak("fan", "bandwidth", direction="in", neighbours=6)
+
+
+def _barrier(results: Results, communicator: str) -> float:
+    """Time of a barrier of 131,072 processes, or all but the last, s."""
+    return results.value("barrier", "time", ranks=WHOLE, communicator=communicator)
+
+
+@claim("bgp.barrier.dup")
+def barrier_dup(results: Results) -> float:
+    """Barrier of 131,072 processes on a copy of the world over one on the world, back to back."""
+    return _barrier(results, "dup") / _barrier(results, "world")
+
+
+@claim("bgp.barrier.sub")
+def barrier_sub(results: Results) -> float:
+    """Barrier on the world without its last process over one on the world, back to back."""
+    return _barrier(results, "world-1") / _barrier(results, "world")
