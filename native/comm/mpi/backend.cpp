@@ -162,23 +162,23 @@ std::vector<std::string> gather_texts(const std::string& mine) {
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     check(MPI_Comm_size(MPI_COMM_WORLD, &size));
     const auto length = static_cast<int>(mine.size());
-    const auto ranks = static_cast<std::sizet>(size);
+    const auto ranks = static_cast<std::size_t>(size);
     std::vector<int> lengths(ranks);
     std::vector<int> starts(ranks);
     check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD));
     int total = 0;
-    for (std::sizet i = 0; i < ranks; ++i) {
+    for (std::size_t i = 0; i < ranks; ++i) {
         starts[i] = total;
         total += lengths[i];
     }
-    std::string all(static_cast<std::sizet>(total), ' ');
+    std::string all(static_cast<std::size_t>(total), ' ');
     check(MPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, 0,
                       MPI_COMM_WORLD));
     std::vector<std::string> each;
     if (rank == 0)
-        for (std::sizet i = 0; i < ranks; ++i)
+        for (std::size_t i = 0; i < ranks; ++i)
             each.push_back(
-                all.substr(static_cast<std::sizet>(starts[i]), static_cast<std::sizet>(lengths[i])));
+                all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
     return each;
 }
 
