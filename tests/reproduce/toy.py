@@ -143,7 +143,11 @@ MACHINES = Machines(
         }.items()
     },
     descriptions={
-        "bgl": {"protocol": [{"name": "eager", "header": HEADER}], "packets": {"payload": PAYLOAD}}
+        "bgl": {
+            "protocol": [{"name": "eager", "header": HEADER}],
+            "packets": {"payload": PAYLOAD, "overhead": 32},
+            "links": {"rate": 154e6 * (PAYLOAD + 32) / PAYLOAD},
+        }
     },
 )
 
