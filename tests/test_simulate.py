@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import simulator
 from leadline import simulate
+from leadline.cli import main
 from leadline.described import Described, check_memory
-from leadline.errors import LeadlineError
+from leadline.errors import LeadlineError, UsageError
 from leadline.machine import load as load_machine
 from leadline.plan import Plan, Point
 from leadline.provenance import site_of
@@ -277,3 +279,34 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: Described) -> No
     assert next(heard)["event"] == "launch"
     heard.close()  # type: ignore[attr-defined]  # a generator, which only its caller need not know
     assert [path for path in tmp_path.glob("leadline-*") if path.is_dir()] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["quick", "--ranks", "4"], "--ranks is of a described machine; name it with --on"),
+        (["quick", "--noise"], "--noise is of a described machine; name it with --on"),
+        (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
+        (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
+        (["quick", "--on", "bgp", "--network", "exact"], "'exact' is not one of 'auto', 'loggp', 'flow'"),
+        (["--resume", "x", "--on", "bgp"], "--resume takes its plan, machine and directory from the run"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_sentence(words: list[str], says: str) -> None:
+    """Before anything is built or begun."""
+    done = CliRunner().invoke(main, ["run", *words])
+    assert done.exit_code == 2 or isinstance(done.exception, UsageError)
+    assert says in f"{done.output} {done.exception}"
+
+
+def test_the_command_simulates_and_goes_on(tmp_path: Path) -> None:
+    """`run --on` says how many points it simulated; `--resume` needs no other word."""
+    (tmp_path / "small.toml").write_text(MACHINE)
+    (tmp_path / "plan.toml").write_text(PINGPONG + "bytes = [8, 13]\n")
+    words = ["run", str(tmp_path / "plan.toml"), "--on", str(tmp_path / "small.toml"), "--ranks", "8"]
+    done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'run'}: 1 points simulated, 0 skipped, 1 failed" in done.stdout
+    again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")])
+    assert again.stdout == done.stdout
+    assert load(tmp_path / "run")["partition"].unique().to_list() == [8]
