@@ -189,7 +189,13 @@ def test_no_runs_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("run")
 def test_simulated_points_are_exact(tmp_path: Path) -> None:
     """One value without interval, launches or a remark that they are too few; the network as a column."""
-    where = {"source": "simulated", "mpi": "bgp", "stack": "auto", "mapping": "XYZT", "partition": 512}
+    where: dict[str, Any] = {
+        "source": "simulated",
+        "mpi": "bgp",
+        "stack": "auto",
+        "mapping": "XYZT",
+        "partition": 512,
+    }
     with Store.create(tmp_path / "exact", PLAN, {}) as store:
         store.append(
             [

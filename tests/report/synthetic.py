@@ -274,7 +274,10 @@ def records(
 
 
 MACHINE = Costs(2.7e-6, 0.375e9, 2048, 1.5e-6)
-SIMULATED = {"run": "on-bgp", "simulated": {"machine": "bgp", "title": "IBM Blue Gene/P, virtual node mode"}}
+SIMULATED: dict[str, Any] = {
+    "run": "on-bgp",
+    "simulated": {"machine": "bgp", "title": "IBM Blue Gene/P, virtual node mode"},
+}
 SIMULATED |= {"numbers": {"links.rate": "425 MB/s (balaji, section 2)"}, "benchmarks": DECLARED}
 
 
