@@ -35,10 +35,7 @@ def _machine(results: Results) -> Mapping[str, Any]:
 
 
 def _of_link(results: Results, time: float) -> float:
-    """1 MB in that time, as a part of a link's payload bandwidth: its rate less what packets carry beside.
-
-    That is 154.4 MB/s, which the paper rounds to 154.
-    """
+    """1 MB in that time, as a part of a link's payload bandwidth: its rate less what packets carry beside."""
     machine = _machine(results)
     packet = machine["packets"]
     share = packet["payload"] / (packet["payload"] + packet["overhead"])
