@@ -190,6 +190,7 @@ Machine parse_machine(const json& description) {
         row.whole("up_to", choice.up_to);
         machine.collectives.push_back(choice);
     });
+    from.flag("line_broadcast", machine.line_broadcast);
     from.rate("reduce", machine.reduce);
     from.flag("transit_first", machine.transit_first);
     from.whole("buffer_packets", machine.buffer_packets);

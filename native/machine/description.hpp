@@ -105,6 +105,7 @@ struct Machine {
     std::vector<Protocol> local_protocols;  // within a node; empty: as between nodes
     BarrierNetwork barrier;
     CollectiveNetwork collective;
+    bool line_broadcast = false;  // packets that every node of a line takes as they pass
     double reduce = infinite;  // B/s at which a core combines two operands
     Noise noise;
     std::vector<Choice> collectives;

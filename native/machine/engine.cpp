@@ -117,6 +117,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     const Operation operation = new_operation(rank, to);
     operations_[operation].tag = envelope.tag;
     ++messages_sent_;
+    bytes_sent_ += bytes;
     if (way.handshake) {
         message.leg = Leg::request;
         spend(rank, way.handshake_overhead);
@@ -150,6 +151,7 @@ Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
     const Operation operation = messages_[id].send = new_operation(rank, target);
     spend(rank, machine_.node.put_overhead < 0 ? way.send_overhead : machine_.node.put_overhead);
     ++messages_sent_;
+    bytes_sent_ += bytes;
     hand_over(id, at(rank).clock);
     return operation;
 }

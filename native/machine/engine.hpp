@@ -114,7 +114,8 @@ public:
 
     // Bytes that the engine holds, for the report of what a rank costs.
     [[nodiscard]] std::size_t memory() const;
-    [[nodiscard]] std::uint64_t messages() const { return messages_sent_; }
+    [[nodiscard]] std::uint64_t messages() const { return messages_sent_; }  // so far
+    [[nodiscard]] std::int64_t bytes() const { return bytes_sent_; }         // in them
 
 private:
     static constexpr std::size_t carried = 16;  // B of content that a message brings; the rest is only time
@@ -199,6 +200,7 @@ private:
     std::unique_ptr<Network> network_;
     Time now_ = 0;
     std::uint64_t messages_sent_ = 0;
+    std::int64_t bytes_sent_ = 0;
     std::function<bool(int)> ended_;
     bool stopped_ = false;
 };

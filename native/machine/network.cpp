@@ -5,6 +5,11 @@
 
 namespace leadline::machine {
 
+std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes) {
+    constexpr std::int64_t few = 8;  // packets; beyond, one more or less makes little of a share
+    return machine.packets.count(bytes) <= few ? "packet" : "flow";
+}
+
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
                                       Listener& listener, bool gate) {
     if (tier == "loggp") return make_loggp(machine, topology, listener, gate);

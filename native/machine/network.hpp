@@ -51,6 +51,13 @@ public:
     [[nodiscard]] virtual double contention() const { return 0; }
 };
 
+// What a message may be late for others before the tier without others is no longer the truth.
+inline constexpr double negligible = 0.01;
+
+// The tier for messages of this size that wait for one another: short ones come as single packets, which the
+// router's rules decide on; of long ones only their shares of links matter, and packets would take long.
+std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes);
+
 // A tier by its name; `gate` has `loggp` keep the books that contention() needs.
 // Throws std::invalid_argument for a name that is none.
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,

@@ -9,15 +9,26 @@ using collectives::Stage;
 Stages::Stages(const Engine& engine, std::span<const std::int32_t> members)
     : engine_(engine), machine_(engine.machine()), members_(members) {}
 
-double Stages::run(const std::vector<Stage>& stages, std::string_view tier, std::vector<Time>& clocks) {
+std::set<std::string> Stages::run(const std::vector<Stage>& stages, std::vector<Time>& clocks) {
     if (machine_.node.ranks > 1) engines_.assign(static_cast<std::size_t>(engine_.topology().nodes()), 0);
-    if (tier.empty()) {
-        for (const Stage& stage : stages) step(stage, clocks);
-        return 0;
+    const auto& [network, gate, seed, noise, protocol] = engine_.conditions();
+    std::set<std::string> answered;
+    for (const Stage& stage : stages) {
+        if (network == "loggp" && !gate) {
+            step(stage, clocks);
+            answered.insert(network);
+            continue;
+        }
+        const std::vector<Time> before = clocks;
+        std::string tier = network;
+        if (step_through(tier, stage, clocks) > negligible) {
+            clocks = before;
+            tier = tier_under_contention(machine_, stage.bytes);
+            step_through(tier, stage, clocks);
+        }
+        answered.insert(tier);
     }
-    const auto network = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
-    for (const Stage& stage : stages) step_through(*network, stage, clocks);
-    return network->contention();
+    return answered;
 }
 
 template <class Each>
@@ -49,7 +60,8 @@ Time Stages::under_way(int from, int to, const Protocol& protocol, std::int64_t 
     const double rate = std::min({node.injection, machine_.links.rate, node.reception});
     Time latency = machine_.links.base + transfer_time(wire, rate);
     if (machine_.links.hop > 0)
-        latency += machine_.links.hop * engine_.topology().hops(engine_.seat(from).node, engine_.seat(to).node);
+        latency +=
+            machine_.links.hop * engine_.topology().hops(engine_.seat(from).node, engine_.seat(to).node);
     return latency;
 }
 
@@ -69,15 +81,16 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
     const Time rest = engine_.send_rest(protocol, stage.bytes);
     const Time receive = engine_.receive_cost(protocol, stage.bytes) +
                          (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
-    const Time busy = std::max(transfer_time(machine_.packets.wire(stage.bytes + protocol.header),
-                                             machine_.node.injection),
-                               machine_.node.message_gap);
+    const Time busy =
+        std::max(transfer_time(machine_.packets.wire(stage.bytes + protocol.header), machine_.node.injection),
+                 machine_.node.message_gap);
     next_ = clocks;
     if (stage.pattern == Stage::Pattern::listed) {
-        for (const auto& message : stage.messages) next_[static_cast<std::size_t>(message.from)] += send + rest;
+        for (const auto& message : stage.messages)
+            next_[static_cast<std::size_t>(message.from)] += send + rest;
     } else {
-        const auto all = stage.pattern == Stage::Pattern::shift ? clocks.size()
-                                                                : static_cast<std::size_t>(stage.ranks);
+        const auto all =
+            stage.pattern == Stage::Pattern::shift ? clocks.size() : static_cast<std::size_t>(stage.ranks);
         for (std::size_t r = 0; r < all; ++r) next_[r] += send + rest;
     }
     if (alike && !protocol.handshake) {
@@ -95,7 +108,8 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
             Time ready = clocks[from] + cost;
             if (way.handshake) {
                 const Time ask = clocks[from] + way.handshake_overhead + under_way(source, target, way, 0);
-                ready = std::max(ask, clocks[to]) + way.handshake_overhead + under_way(target, source, way, 0) + cost;
+                ready = std::max(ask, clocks[to]) + way.handshake_overhead +
+                        under_way(target, source, way, 0) + cost;
             }
             const Time left = leaves(source, ready, busy);
             next_[to] = std::max(next_[to], left + under_way(source, target, way, stage.bytes)) + receive;
@@ -104,7 +118,11 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
     clocks.swap(next_);
 }
 
-void Stages::step_through(Network& network, const Stage& stage, std::vector<Time>& clocks) {
+double Stages::step_through(std::string_view tier, const Stage& stage, std::vector<Time>& clocks) {
+    // A network goes forward in time only, and some ranks begin a stage before others have ended the last:
+    // each stage has its own.
+    const auto made = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
+    Network& network = *made;
     struct Hand {
         Time when;
         std::size_t from, to;
@@ -136,10 +154,12 @@ void Stages::step_through(Network& network, const Stage& stage, std::vector<Time
     while (network.next() != never) network.advance();
     for (std::size_t i = 0; i < hands.size(); ++i) {
         const Protocol& way = engine_.protocol(rank_of(hands[i].from), rank_of(hands[i].to), stage.bytes);
-        next_[hands[i].to] = std::max(next_[hands[i].to], arrivals_[i]) + engine_.receive_cost(way, stage.bytes) +
+        next_[hands[i].to] = std::max(next_[hands[i].to], arrivals_[i]) +
+                             engine_.receive_cost(way, stage.bytes) +
                              (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
     }
     clocks.swap(next_);
+    return network.contention();
 }
 
 }  // namespace leadline::machine

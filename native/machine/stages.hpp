@@ -1,14 +1,17 @@
 // A collective for all ranks of a communicator at once: each stage of its algorithm moves an array of clocks.
 //
-//   after a stage:  clock'(r) = max(clock(r) + o_s, ready(s) + L(s, r) + wire(bytes) / R) + o_r  (+ combining)
-//   ready(s) = clock(s) + o_s, or when the node's engine is free again, where several ranks share it
+//   after a stage:  clock'(r) = max(clock(r) + o_s, ready(s) + L(s, r) + wire(bytes) / R) + o_r  (+
+//   combining) ready(s) = clock(s) + o_s, or when the node's engine is free again, where several ranks share
+//   it
 //
-// which is what the engine gives for the same sends and receives on an idle network. With a network at hand
-// (tiers flow and packet, or the gate of loggp) the messages of a stage travel through it together instead.
+// which is what the engine gives for the same sends and receives on an idle network. Where the network is not
+// taken to be idle the messages of a stage travel through it together; with the gate of loggp those stages do
+// in which messages would wait for one another.
 #pragma once
 
-#include <functional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
@@ -21,14 +24,14 @@ public:
     // `member(i)` is the world rank of the communicator's rank i.
     Stages(const Engine& engine, std::span<const std::int32_t> members);
 
-    // Moves the clocks, one a rank of the communicator, over the whole collective. `tier` is that of a network
-    // to send through, "" for none. Returns the largest part by which a message waited for links, where the
-    // tier is "loggp".
-    double run(const std::vector<collectives::Stage>& stages, std::string_view tier, std::vector<Time>& clocks);
+    // Moves the clocks, one a rank of the communicator, over the whole collective. Returns the tiers that
+    // answered.
+    std::set<std::string> run(const std::vector<collectives::Stage>& stages, std::vector<Time>& clocks);
 
 private:
     void step(const collectives::Stage& stage, std::vector<Time>& clocks);
-    void step_through(Network& network, const collectives::Stage& stage, std::vector<Time>& clocks);
+    // Returns the largest part by which a message waited for others, where the tier tells.
+    double step_through(std::string_view tier, const collectives::Stage& stage, std::vector<Time>& clocks);
     template <class Each>
     void each_message(const collectives::Stage& stage, std::size_t ranks, Each each) const;
     void injected(std::uint32_t, Time) override {}

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "machine/hardware.hpp"
 #include "machine/stages.hpp"
 
 namespace leadline {
@@ -16,8 +17,8 @@ using machine::Time;
 
 namespace sim {
 
-World::World(const machine::Machine& machine, const machine::Topology& topology, std::vector<machine::Seat> seats,
-             machine::Conditions conditions)
+World::World(const machine::Machine& machine, const machine::Topology& topology,
+             std::vector<machine::Seat> seats, machine::Conditions conditions)
     : engine(machine, topology, std::move(seats), std::move(conditions)) {
     new_group({.whole = true, .ranks = engine.ranks()});
 }
@@ -27,55 +28,32 @@ Group& World::new_group(Group&& made) {
     return groups.emplace_back(std::move(made));
 }
 
-void World::align(Group& group) const {
-    std::ranges::fill(group.clocks, std::ranges::max(group.clocks));
-}
+void World::align(Group& group) const { std::ranges::fill(group.clocks, std::ranges::max(group.clocks)); }
 
 void World::collective(Group& group, const std::string& operation, int root, std::int64_t bytes, Type type,
                        Reduce reduce) {
-    if (by_hardware(group, operation, root, bytes, type, reduce)) return;
+    const machine::Call call{.operation = operation,
+                             .whole = group.whole,
+                             .root = root,
+                             .bytes = bytes,
+                             .floating = type == Type::float32 || type == Type::float64,
+                             .sums = reduce == Reduce::sum};
+    if (machine::by_hardware(engine, group.members, call, group.clocks)) {
+        answered.insert("hardware");
+        return;
+    }
     const auto& choices = engine.machine().collectives;
     const auto chosen = std::ranges::find_if(choices, [&](const machine::Choice& each) {
         return each.operation == operation && bytes <= each.up_to;
     });
-    const std::string name = chosen != choices.end()        ? chosen->algorithm
-                             : operation == "barrier"       ? "dissemination"
-                             : operation == "allreduce"     ? "recursive-doubling"
-                                                            : "binomial";
+    const std::string name = chosen != choices.end()    ? chosen->algorithm
+                             : operation == "barrier"   ? "dissemination"
+                             : operation == "allreduce" ? "recursive-doubling"
+                                                        : "binomial";
     const auto* algorithm = collectives::find(operation, name);
     if (!algorithm) throw Unsupported("there is no algorithm '" + name + "' for " + operation);
-    const auto& conditions = engine.conditions();
-    const bool through = conditions.network != "loggp" || conditions.gate;
-    machine::Stages stages(engine, group.members);
-    contention = std::max(contention, stages.run(algorithm->stages(group.ranks, root, bytes),
-                                                 through ? conditions.network : "", group.clocks));
-    answered.insert(conditions.network);
-}
-
-bool World::by_hardware(Group& group, const std::string& operation, int root, std::int64_t bytes, Type type,
-                        Reduce reduce) {
-    const machine::Machine& machine = engine.machine();
-    if (!group.whole) return false;
-    const Time last = std::ranges::max(group.clocks);
-    if (operation == "barrier" && machine.barrier.present) {
-        std::ranges::fill(group.clocks, last + machine.barrier.overhead + machine.barrier.latency);
-    } else if (operation != "barrier" && machine.collective.present) {
-        const auto& network = machine.collective;
-        double factor = 1;
-        if (operation == "allreduce") {
-            if (type == Type::float32 || type == Type::float64) factor = network.float_factor;
-            else if (reduce != Reduce::sum) factor = network.product_factor;
-        }
-        const auto lasts = static_cast<Time>(factor * static_cast<double>(machine::transfer_time(bytes, network.rate)));
-        // A broadcast waits for its root, a reduction for everybody.
-        const Time begin = operation == "bcast" ? group.clocks[static_cast<std::size_t>(root)] : last;
-        for (Time& clock : group.clocks)
-            clock = std::max(clock, begin + network.latency + lasts) + network.overhead;
-    } else {
-        return false;
-    }
-    answered.insert("hardware");
-    return true;
+    answered.merge(machine::Stages(engine, group.members)
+                       .run(algorithm->stages(group.ranks, root, bytes), group.clocks));
 }
 
 void World::split(Group& group) {
@@ -83,8 +61,10 @@ void World::split(Group& group) {
     std::vector<int> order(ranks);
     std::iota(order.begin(), order.end(), 0);
     // By colour, then key, then rank: the order of MPI_Comm_split.
-    std::ranges::stable_sort(order, {}, [&](int rank) { return group.given[static_cast<std::size_t>(rank)] ^ (std::int64_t{1} << 31); });
-    parts.assign(ranks, {});
+    std::ranges::stable_sort(order, {}, [&](int rank) {
+        return group.given[static_cast<std::size_t>(rank)] ^ (std::int64_t{1} << 31);
+    });
+    group.parts.assign(ranks, {});
     const auto colour = [&](int rank) { return group.given[static_cast<std::size_t>(rank)] >> 32; };
     for (std::size_t from = 0, to = 0; from < ranks; from = to) {
         while (to < ranks && colour(order[to]) == colour(order[from])) ++to;
@@ -92,7 +72,7 @@ void World::split(Group& group) {
         for (std::size_t i = from; i < to; ++i) made.members.push_back(group.world_rank(order[i]));
         Group& part = new_group(std::move(made));
         for (std::size_t i = from; i < to; ++i)
-            parts[static_cast<std::size_t>(order[i])] = {&part, static_cast<int>(i - from)};
+            group.parts[static_cast<std::size_t>(order[i])] = {&part, static_cast<int>(i - from)};
     }
 }
 
@@ -168,7 +148,8 @@ int Comm::Any::await_resume() {
             first = static_cast<int>(i);
         }
     }
-    if (first >= 0) engine.finish(rank, std::exchange(operations[static_cast<std::size_t>(first)], no_operation));
+    if (first >= 0)
+        engine.finish(rank, std::exchange(operations[static_cast<std::size_t>(first)], no_operation));
     return first;
 }
 
@@ -200,16 +181,17 @@ void Comm::Parting::await_suspend(std::coroutine_handle<> handle) {
             world.split(group);
             return;
         }
-        sim::Group& copy = world.new_group({.members = group.members, .whole = group.whole, .ranks = group.ranks});
+        sim::Group& copy =
+            world.new_group({.members = group.members, .whole = group.whole, .ranks = group.ranks});
         copy.dimensions = dimensions;
         copy.periodic = periodic;
-        world.parts.clear();
-        for (int rank = 0; rank < group.ranks; ++rank) world.parts.emplace_back(&copy, rank);
+        group.parts.clear();
+        for (int rank = 0; rank < group.ranks; ++rank) group.parts.emplace_back(&copy, rank);
     });
 }
 
 Comm Comm::Parting::await_resume() {
-    const auto& [group, rank] = comm.world_->parts[static_cast<std::size_t>(comm.rank_)];
+    const auto& [group, rank] = comm.group_->parts[static_cast<std::size_t>(comm.rank_)];
     return {*comm.world_, *group, rank};
 }
 
@@ -249,15 +231,15 @@ void Comm::Opening::await_suspend(std::coroutine_handle<> handle) {
         world.align(group);
         const auto ranks = static_cast<std::size_t>(group.ranks);
         auto& memory = world.windows.emplace_back(std::max<std::size_t>(bytes, 64));
-        world.opened =
+        group.opened =
             std::make_shared<sim::WindowState>(sim::WindowState{.group = &group, .memory = &memory});
-        world.opened->open.resize(ranks);
-        world.opened->notices.resize(ranks);
-        world.opened->wanted.resize(ranks);
+        group.opened->open.resize(ranks);
+        group.opened->notices.resize(ranks);
+        group.opened->wanted.resize(ranks);
     });
 }
 
-Window Comm::Opening::await_resume() { return {*comm.world_, comm.world_->opened, comm.rank_}; }
+Window Comm::Opening::await_resume() { return {*comm.world_, comm.group_->opened, comm.rank_}; }
 
 // ---------------------------------------------------------------------------------------- the harness
 
@@ -309,28 +291,28 @@ nlohmann::json Session::facts(const std::vector<std::string>&) const {
 
 void Session::begin() {
     const bool automatic = network_ == "auto";
-    world_ = std::make_unique<sim::World>(
-        machine_, *topology_, seats_,
-        machine::Conditions{.network = !automatic ? network_ : dearer_ ? "flow" : "loggp",
-                            .gate = automatic && !dearer_,
-                            .seed = seed_,
-                            .noise = noise_,
-                            .protocol = protocol_});
+    world_ = std::make_unique<sim::World>(machine_, *topology_, seats_,
+                                          machine::Conditions{.network = !automatic        ? network_
+                                                                         : dearer_.empty() ? "loggp"
+                                                                                           : dearer_,
+                                                              .gate = automatic && dearer_.empty(),
+                                                              .seed = seed_,
+                                                              .noise = noise_,
+                                                              .protocol = protocol_});
 }
 
 void Session::end() {
     answered_ = world_->answered;
     if (world_->engine.messages() > 0) answered_.insert(world_->engine.conditions().network);
-    contention_ = std::max(world_->contention, world_->engine.network().contention());
+    const sim::Engine& engine = world_->engine;
+    const bool settled = network_ != "auto" || !dearer_.empty();
+    dearer_.clear();
+    if (settled || engine.network().contention() <= machine::negligible) return;
+    dearer_ = machine::tier_under_contention(
+        machine_, engine.bytes() / static_cast<std::int64_t>(std::max<std::uint64_t>(engine.messages(), 1)));
 }
 
-bool Session::again() {
-    // A hundredth: what a message may be late for others before the tier without others is no longer the truth.
-    constexpr double negligible = 0.01;
-    const bool was = dearer_;
-    dearer_ = network_ == "auto" && !dearer_ && contention_ > negligible;
-    return dearer_ && !was;
-}
+bool Session::again() { return !dearer_.empty(); }
 
 nlohmann::json Session::answered() const {
     std::string tiers;

@@ -32,13 +32,18 @@ using machine::Time;
 struct Group {
     std::int32_t context = 0;
     std::vector<std::int32_t> members{};  // world ranks; none: the whole world in order
-    bool whole = false;                 // the world or a copy of it: hardware networks serve no other
-    std::vector<int> dimensions{};      // of a grid, the last fastest
+    bool whole = false;                   // the world or a copy of it: hardware networks serve no other
+    std::vector<int> dimensions{};        // of a grid, the last fastest
     bool periodic = false;
     int ranks = 0;
-    int come = 0;                 // ranks that wait in the collective under way
-    std::vector<Time> clocks{};   // of each, once it has come
+    int come = 0;                       // ranks that wait in the collective under way
+    std::vector<Time> clocks{};         // of each, once it has come
     std::vector<std::int64_t> given{};  // what each brought (colours and keys of a split)
+    // What the ranks came for last, to be fetched by each: the communicator and its rank there, or a window.
+    // It is kept here since ranks that go on first may make others of their own before all have fetched
+    // theirs.
+    std::vector<std::pair<Group*, int>> parts{};
+    std::shared_ptr<WindowState> opened{};
 
     [[nodiscard]] int world_rank(int rank) const {
         return members.empty() ? rank : members[static_cast<std::size_t>(rank)];
@@ -61,18 +66,16 @@ std::vector<machine::Seat> take_seats(const machine::Machine& machine, const mac
 // What all ranks of a run share.
 class World {
 public:
-    World(const machine::Machine& machine, const machine::Topology& topology, std::vector<machine::Seat> seats,
-          machine::Conditions conditions);
+    World(const machine::Machine& machine, const machine::Topology& topology,
+          std::vector<machine::Seat> seats, machine::Conditions conditions);
 
     Engine engine;
-    std::deque<Group> groups;  // the first is the world
+    std::deque<Group> groups;    // the first is the world
     std::vector<double> values;  // what ranks handed in to agree()
     const Decide* decide = nullptr;
     Verdict verdict;
     std::set<std::string> answered;  // tiers
-    double contention = 0;
     std::deque<std::vector<std::byte>> windows;
-    std::shared_ptr<WindowState> opened;  // the one that was made last
 
     // A rank comes to a collective; the last one to come has `finish` done and sets all off again.
     template <class Finish>
@@ -80,10 +83,13 @@ public:
         const int world = group.world_rank(rank);
         if (group.clocks.empty()) group.clocks.resize(static_cast<std::size_t>(group.ranks));
         group.clocks[static_cast<std::size_t>(rank)] = engine.clock(world);
-        engine.park(world, handle, why);
-        if (++group.come < group.ranks) return;
+        if (++group.come < group.ranks) {
+            engine.park(world, handle, why);
+            return;
+        }
         group.come = 0;
-        finish();
+        finish();  // may throw, into the last rank's program, which must not be parked then
+        engine.park(world, handle, why);
         for (int each = 0; each < group.ranks; ++each)
             engine.wake(group.world_rank(each), group.clocks[static_cast<std::size_t>(each)]);
     }
@@ -92,12 +98,6 @@ public:
                     Reduce reduce);
     void split(Group& group);  // by what was given: colour and key of each
     Group& new_group(Group&& made);
-    // The group of each rank of `group` after split(), and its rank there.
-    std::vector<std::pair<Group*, int>> parts;
-
-private:
-    bool by_hardware(Group& group, const std::string& operation, int root, std::int64_t bytes, Type type,
-                     Reduce reduce);
 };
 
 }  // namespace sim
@@ -132,7 +132,9 @@ public:
 
 private:
     [[nodiscard]] int mine() const { return shared_->group->world_rank(rank_); }
-    [[nodiscard]] std::vector<machine::Operation>& open() { return shared_->open[static_cast<std::size_t>(rank_)]; }
+    [[nodiscard]] std::vector<machine::Operation>& open() {
+        return shared_->open[static_cast<std::size_t>(rank_)];
+    }
     sim::World* world_;
     std::shared_ptr<Shared> shared_;
     int rank_;
@@ -154,8 +156,12 @@ public:
         sim::Engine& engine;
         int rank;
         machine::Operation operation;
-        bool await_ready() { return operation == machine::no_operation || engine.done(operation) != machine::never; }
-        void await_suspend(std::coroutine_handle<> handle) { engine.await_one(rank, handle, {&operation, 1}); }
+        bool await_ready() {
+            return operation == machine::no_operation || engine.done(operation) != machine::never;
+        }
+        void await_suspend(std::coroutine_handle<> handle) {
+            engine.await_one(rank, handle, {&operation, 1});
+        }
         int await_resume() { return operation == machine::no_operation ? 0 : engine.finish(rank, operation); }
     };
     struct Until : Wait {
@@ -166,7 +172,9 @@ public:
         int rank;
         std::array<machine::Operation, 2> operations;
         bool await_ready() { return false; }
-        bool await_suspend(std::coroutine_handle<> handle) { return engine.await_all(rank, handle, operations); }
+        bool await_suspend(std::coroutine_handle<> handle) {
+            return engine.await_all(rank, handle, operations);
+        }
         void await_resume() { engine.finish(rank, operations); }
     };
     struct All {
@@ -174,7 +182,9 @@ public:
         int rank;
         std::span<machine::Operation> operations;
         bool await_ready() { return false; }
-        bool await_suspend(std::coroutine_handle<> handle) { return engine.await_all(rank, handle, operations); }
+        bool await_suspend(std::coroutine_handle<> handle) {
+            return engine.await_all(rank, handle, operations);
+        }
         void await_resume() { engine.finish(rank, operations); }
     };
     struct Any {
@@ -238,12 +248,11 @@ public:
         return engine().receive(mine_, group_->world_rank(from), {group_->context, from, tag}, data);
     }
     Wait recv_any(Bytes data, int tag = 0) {
-        return {engine(), mine_,
-                engine().receive(mine_, machine::any_source, {group_->context, machine::any_source, tag}, data)};
+        return {
+            engine(), mine_,
+            engine().receive(mine_, machine::any_source, {group_->context, machine::any_source, tag}, data)};
     }
-    Until wait(Request& request) {
-        return {engine(), mine_, std::exchange(request, machine::no_operation)};
-    }
+    Until wait(Request& request) { return {engine(), mine_, std::exchange(request, machine::no_operation)}; }
     Test test(Request& request) { return {engine(), mine_, request}; }
     All wait_all(std::span<Request> requests) { return {engine(), mine_, requests}; }
     Any wait_any(std::span<Request> requests) { return {engine(), mine_, requests}; }
@@ -325,7 +334,8 @@ public:
         std::vector<Task<>> tasks;
         tasks.reserve(seats_.size());
         for (int rank = 0; rank < size(); ++rank) {
-            tasks.push_back(program(Comm(*world_, world_->groups.front(), rank), Control(world_.get(), rank, size())));
+            tasks.push_back(
+                program(Comm(*world_, world_->groups.front(), rank), Control(world_.get(), rank, size())));
             world_->engine.start(rank, tasks.back().handle());
         }
         int failed = -1;
@@ -338,7 +348,7 @@ public:
         if (failed >= 0) tasks[static_cast<std::size_t>(failed)].finish();
     }
     // Whether the point must be asked again, since a dearer tier is needed for the truth.
-    bool again();
+    [[nodiscard]] bool again();
     [[nodiscard]] nlohmann::json answered() const;
     [[noreturn]] static void abandon() { std::exit(1); }
 
@@ -354,10 +364,9 @@ private:
     std::string protocol_ = "default";
     std::uint64_t seed_ = 1;
     bool noise_ = false;
-    bool dearer_ = false;  // loggp was not the truth for the point that is asked
+    std::string dearer_;  // the tier to ask the point of anew, where loggp was not the truth
     std::unique_ptr<sim::World> world_;
     std::set<std::string> answered_;
-    double contention_ = 0;
 };
 
 }  // namespace leadline

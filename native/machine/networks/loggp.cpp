@@ -43,68 +43,114 @@ public:
             listener_.arrived(transfer.token, start + lasts + machine_.node.local_latency);
             return;
         }
+        const Id id = coming_.take();
+        Coming& coming = coming_[id];
+        coming = {
+            .handed = now, .wire = wire, .token = transfer.token, .from = transfer.from, .to = transfer.to};
         route_.clear();
         topology_.route(transfer.from, transfer.to, 0, route_);
         double narrowest = width(route_.front());
         if (!widths_.empty())
             for (const Link link : route_) narrowest = std::min(narrowest, width(link));
         const Node& node = machine_.node;
-        const double slowest = std::min({node.injection, machine_.links.rate * narrowest, node.reception});
-        const Time lasts = transfer_time(wire, slowest);
-        Time& port = ports_[static_cast<std::size_t>(route_.front())].out;
-        const Time taken = std::max(now, from.injection);
-        from.injection = taken + std::max(transfer_time(wire, node.injection), node.message_gap);
-        const Time start = std::max(taken, port);
-        port = start + port_time(wire, route_.front());
-        if (!spans_.empty()) note(now, start, wire, lasts);
-        listener_.injected(transfer.token, start + lasts);
-        const Id id = coming_.take();
-        coming_[id] = {wire, lasts, transfer.token, route_.size() > 1 ? route_.back() : none, transfer.to};
-        const auto hops = static_cast<Time>(route_.size());
-        heads_.push(start + machine_.links.base + hops * machine_.links.hop, id);
+        coming.lasts =
+            transfer_time(wire, std::min({node.injection, machine_.links.rate * narrowest, node.reception}));
+        coming.out = route_.front();
+        coming.in = route_.size() > 1 ? route_.back() : none;
+        coming.hops = static_cast<std::int32_t>(route_.size());
+        Port& port = ports_[static_cast<std::size_t>(coming.out)];
+        if (port.first == nobody && port.out <= now) {
+            leave(id, now);
+        } else {
+            // Behind others at its port: they go first, and meanwhile the engine serves other ports.
+            if (port.first == nobody) {
+                port.first = id;
+                events_.push(port.out, {id, Kind::leaves});
+            } else {
+                coming_[port.last].next = id;
+            }
+            port.last = id;
+        }
     }
 
-    [[nodiscard]] Time next() const override { return heads_.next(); }
+    [[nodiscard]] Time next() const override { return events_.next(); }
 
     void advance() override {
-        const Id id = heads_.pop();
-        const Coming coming = coming_[id];
-        coming_.give_back(id);
-        Time start = heads_.now();
-        if (coming.port != none) {
-            Time& port = ports_[static_cast<std::size_t>(coming.port)].in;
-            start = std::max(start, port);
-            port = start + port_time(coming.wire, coming.port);
+        const Event event = events_.pop();
+        const Id id = event.message;
+        if (event.kind == Kind::arrives) {
+            arrive(id, events_.now());
+            return;
         }
-        Time& engine = engines_[static_cast<std::size_t>(coming.to)].reception;
-        start = std::max(start, engine);
-        engine = start + std::max(transfer_time(coming.wire, machine_.node.reception), machine_.node.message_gap);
-        listener_.arrived(coming.token, start + coming.lasts);
+        Port& port = ports_[static_cast<std::size_t>(coming_[id].out)];
+        port.first = coming_[id].next;
+        leave(id, events_.now());
+        if (port.first != nobody) events_.push(port.out, {port.first, Kind::leaves});
     }
 
     [[nodiscard]] double contention() const override { return contention_; }
 
 private:
     using Id = Pool<int>::Id;
+    static constexpr Id nobody = Pool<int>::none;
     static constexpr Link none = -1;
     struct Engines {
         Time injection = 0, reception = 0, local = 0;  // when each is free
     };
-    struct Ports {
-        Time out = 0, in = 0;
+    struct Port {
+        Time out = 0, in = 0;              // when each way is free
+        Id first = nobody, last = nobody;  // messages that wait for the way out
     };
     struct Span {
         Time from = 0, until = 0;  // when a link was last booked
         bool ends = false;         // by a message whose last link it is
     };
-    // A message whose head is on its way.
+    // A message from its handing over until its head is at its receiver's node.
     struct Coming {
-        std::int64_t wire;
-        Time lasts;
-        std::uint32_t token;
-        Link port;  // the input port, where it is not the output port as well
-        int to;
+        Time handed = 0;
+        Time lasts = 0;
+        std::int64_t wire = 0;
+        std::uint32_t token = 0;
+        Id next = nobody;  // behind it at its port
+        Link out = none;
+        Link in = none;  // none where it is the output port as well
+        std::int32_t hops = 0;
+        std::int32_t from = 0;
+        std::int32_t to = 0;
     };
+    enum class Kind : std::uint32_t { leaves, arrives };
+    struct Event {
+        Id message;
+        Kind kind;
+    };
+
+    // The port is free: the message takes the engine and goes.
+    void leave(Id id, Time now) {
+        const Coming& coming = coming_[id];
+        Engines& from = engines_[static_cast<std::size_t>(coming.from)];
+        const Time start = std::max(now, from.injection);
+        from.injection =
+            start + std::max(transfer_time(coming.wire, machine_.node.injection), machine_.node.message_gap);
+        ports_[static_cast<std::size_t>(coming.out)].out = start + port_time(coming.wire, coming.out);
+        if (!spans_.empty()) note(coming, start);
+        listener_.injected(coming.token, start + coming.lasts);
+        events_.push(start + machine_.links.base + coming.hops * machine_.links.hop, {id, Kind::arrives});
+    }
+
+    void arrive(Id id, Time now) {
+        const Coming coming = coming_[id];
+        coming_.give_back(id);
+        Time& engine = engines_[static_cast<std::size_t>(coming.to)].reception;
+        Time start = std::max(now, engine);
+        if (coming.in != none) {
+            Time& port = ports_[static_cast<std::size_t>(coming.in)].in;
+            start = std::max(start, port);
+            port = start + port_time(coming.wire, coming.in);
+        }
+        engine =
+            start + std::max(transfer_time(coming.wire, machine_.node.reception), machine_.node.message_gap);
+        listener_.arrived(coming.token, start + coming.lasts);
+    }
 
     [[nodiscard]] Time port_time(std::int64_t wire, Link link) const {
         return transfer_time(wire, machine_.links.rate * width(link));
@@ -113,15 +159,20 @@ private:
         return widths_.empty() ? 1 : widths_[static_cast<std::size_t>(link)];
     }
 
-    // Books each link for the time in which the message would pass it, and notes whether another has. Messages
-    // that end here wait for one another at the input port, which is part of this tier.
-    void note(Time now, Time start, std::int64_t wire, Time lasts) {
+    // Books each link for the time in which the message would pass it, and notes whether another has.
+    // Messages that end here wait for one another at the input port, which is part of this tier.
+    void note(const Coming& coming, Time start) {
         Time head = start + machine_.links.base;
-        const Time whole = start + lasts - now + machine_.links.base +
-                           static_cast<Time>(route_.size()) * machine_.links.hop;
+        const Time whole =
+            start + coming.lasts - coming.handed + machine_.links.base + coming.hops * machine_.links.hop;
+        if (coming.handed < start || route_.empty()) {
+            // It waited: the route that is at hand is another message's.
+            route_.clear();
+            topology_.route(coming.from, coming.to, 0, route_);
+        }
         for (const Link link : route_) {
             Span& span = spans_[static_cast<std::size_t>(link)];
-            const Time until = head + port_time(wire, link);
+            const Time until = head + port_time(coming.wire, link);
             const bool ends = link == route_.back();
             if (head < span.until && span.from < until && !(ends && span.ends))
                 contention_ = std::max(contention_, static_cast<double>(span.until - head) /
@@ -135,11 +186,11 @@ private:
     const Topology& topology_;
     Listener& listener_;
     std::vector<Engines> engines_;
-    std::vector<Ports> ports_;
+    std::vector<Port> ports_;
     std::vector<Span> spans_;
     std::vector<double> widths_;  // of the links; none: all 1
     std::vector<Link> route_;
-    Wheel<Id> heads_;
+    Wheel<Event> events_;
     Pool<Coming> coming_;
     double contention_ = 0;
 };
