@@ -40,6 +40,7 @@ LATE = 0.1
 SLOWER = 1.1  # times both ends, from which the way between two nodes is what holds a stream up
 SHORT = 1.5  # times the least, up to which a stream's time a message is the gap and not its bytes
 WAY = "way"
+ENDS = (SEND, RECEIVE)
 HANDSHAKE_WAYS, HANDSHAKE_OVERHEADS = 3, 2  # request, grant and data; of the sender and of the receiver
 
 
@@ -217,7 +218,10 @@ class _Equations:
                 draws.append(drawn)
                 trust = float(_trust(drawn.std() / value))
                 share = (FILLED if filled else 1) * (LATE if late else 1)
-                weights.append(series_weight * trust * share / value)
+                # An end is judged by what a message costs in a stream: as a share of its own little cost
+                # an end would rather be nothing than twice what it is.
+                scale = max(value, float(evidence.at(STREAM, np.array([size]))[0])) if name in ENDS else value
+                weights.append(series_weight * trust * share / scale)
                 self._series.append("" if filled or late else name)
         weight = np.array(weights)
         matrix = np.stack(lines) * weight[:, None]
@@ -246,7 +250,7 @@ class _Equations:
         """Size, value, draws, and whether it stands between measured sizes, of everything in a series."""
         evidence = self._evidence
         x, typical, draws = evidence.sizes[name], evidence.typical[name], evidence.draws[name]
-        if name in (SEND, RECEIVE):
+        if name in ENDS:
             # No end of an eager message costs more than the stream's slower end: what a lone one takes
             # beyond is cold caches.
             most = np.where(self._waits(x), np.inf, evidence.at(STREAM, x))
