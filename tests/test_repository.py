@@ -148,12 +148,12 @@ INCLUDES = {
     "comm/mock": {"comm"},
     "comm/mpi": {"comm"},
     "comm/sim": {"comm", "machine"},
-    "machine": set(),
+    "machine": {"collectives"},
     "harness": {"comm"},
-    "collectives": {"comm"},
+    "collectives": set(),
     "benchmarks": {"harness", "comm"},
     "applications": {"harness", "comm", "collectives"},
-    "bench": {"harness", "comm"},
+    "bench": {"harness", "comm", "machine"},
 }
 # Header: the folders within which alone it may be included; the rest knows a backend by `comm/comm.hpp`, save
 # the plain programs of `bench`, which are what one writes without Leadline.

@@ -101,6 +101,29 @@ TEST(Collective, TheCollectiveNetworkTakesItsRate) {
     EXPECT_NEAR(ends[0], 7e-7 + 2.5e-6 + 3.5 * 1e6 / 337e6, 1e-11);
 }
 
+// How long a megabyte takes from rank 0 to those of eight ranks in a ring that `inside` names.
+double line_broadcast(const std::set<int>& inside) {
+    json described = round_machine();
+    described["line_broadcast"] = true;
+    double longest = 0;
+    play(on(8, described), [&](Comm world, Control control) -> Task<> {
+        Comm part = co_await world.split(inside.contains(world.rank()) ? 0 : 1, 0);
+        std::vector<std::byte> data(1'000'000);
+        const double begin = control.now();
+        if (inside.contains(world.rank())) co_await part.bcast(data, 0);
+        longest = std::max(longest, control.now() - begin);
+    });
+    return longest;
+}
+
+// At 1 GB/s a megabyte takes a millisecond down a line, half of it both ways round a ring; three ranks that
+// leave a hole have a tree of two stages.
+TEST(Collective, ALineIsBroadcastToAtOnceAndARingFromBothSides) {
+    EXPECT_NEAR(line_broadcast({0, 1, 2, 3}), 1e-3, 1e-5);
+    EXPECT_NEAR(line_broadcast({0, 1, 2, 3, 4, 5, 6, 7}), 5e-4, 1e-5);
+    EXPECT_NEAR(line_broadcast({0, 1, 3}), 2e-3, 2e-5);
+}
+
 // Every algorithm gives every rank what it must: a broadcast reaches all, an all-reduction mixes all.
 TEST(Collective, EveryAlgorithmBringsWhatItMust) {
     for (const auto& algorithm : collectives::algorithms())

@@ -137,7 +137,12 @@ PARTS: dict[str, Part] = {
 }
 
 # Numbers and switches of the native program that stand in no table.
-TOP: dict[str, Kind] = {"reduce": RATE, "transit_first": FLAG, "buffer_packets": COUNT}
+TOP: dict[str, Kind] = {
+    "reduce": RATE,
+    "transit_first": FLAG,
+    "buffer_packets": COUNT,
+    "line_broadcast": FLAG,
+}
 
 # What a file says of itself.
 ABOUT = ("title", "about", "extends", "sources")
