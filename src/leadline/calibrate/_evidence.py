@@ -14,7 +14,7 @@ from leadline.fits._series import Series, draw_jointly, series
 
 Array = NDArray[np.float64]
 
-WHOLE, SEND, RECEIVE, STREAM = "pingpong", "send", "receive", "bandwidth"
+WHOLE, SEND, RECEIVE, STREAM, BOTH = "pingpong", "send", "receive", "bandwidth", "bibandwidth"
 # Benchmark and metric of each series.
 FROM = {
     WHOLE: ("pingpong", "latency"),
@@ -55,6 +55,9 @@ def evidence(records: pl.DataFrame) -> Evidence:
         found = _series(records, benchmark, metric)
         assert found is not None, f"{benchmark} is missing"
         parts[name] = found
+    if (both := _series(records, "bibandwidth", "bandwidth")) is not None:
+        # What a core needs to send one message and to receive one: bytes go both ways.
+        parts[BOTH] = replace(both, medians=2 * both.sizes / both.medians)
     window = parts[STREAM].keys.get("window", 1)
     parts[STREAM] = replace(parts[STREAM], medians=1 / parts[STREAM].medians)
     sizes = {name: part.sizes for name, part in parts.items()}

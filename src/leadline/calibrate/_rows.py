@@ -9,11 +9,12 @@ receiving one, L the way and o_h a handshake's overhead:
     rendezvous  T = e_s + 3 L + 2 o_h + e_r   send T - L - e_r
                                                          receive T - L - o_h   stream e_r
 
-and between nodes n / R more in T, and the stream no faster than n / R and the least gap between two messages.
-Which end or what else is the slowest is read from the data; then these are linear, so one weighted
-least-squares fit without negative parameters (C. L. Lawson and R. J. Hanson, Solving Least Squares Problems,
-1974) has them all, L common to all rows. A real machine does not follow them to the digit: the weights say
-what must be right first.
+A window both ways at once takes e_s + e_r of each core for each pair of eager messages, which tells the ends
+from the way. Between nodes there is n / R more in T, and the stream is no faster than n / R and the least gap
+between two messages. Which end or what else is the slowest is read from the data; then these are linear, so
+one weighted least-squares fit without negative parameters (C. L. Lawson and R. J. Hanson, Solving Least
+Squares Problems, 1974) has them all, L common to all rows. A real machine does not follow them to the digit:
+the weights say what must be right first.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.calibrate._evidence import RECEIVE, SEND, STREAM, WHOLE, Evidence
+from leadline.calibrate._evidence import BOTH, RECEIVE, SEND, STREAM, WHOLE, Evidence
 from leadline.fits._judge import criterion
 from leadline.fits._segments import partitions
 from leadline.fits.piecewise import FEWEST_TO_BREAK
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 MOST = 4  # pieces on either side of the handshake: caches and copies change the pace within a protocol too
 # What comes first where equations and machine disagree: a message as a whole, then how many go in a second;
 # how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
-WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, SEND: 1.0, RECEIVE: 1.0}
+WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, SEND: 1.0, RECEIVE: 1.0}
 KNOWN = 0.02  # relative deviation from which a value counts less: the equations are no better than that
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
 # The same of a send with a handshake: a real one also waits for the word that its receiver has the data, the
@@ -208,8 +209,8 @@ class _Equations:
         values, draws, weights = [], [], []
         self._series: list[str] = []
         for name, series_weight in WEIGHTS.items():
-            for size, value, drawn, filled in self._values(name):
-                if value <= 0:
+            for size, value, drawn, filled in self._values(name) if name in evidence.sizes else ():
+                if value <= 0 or (name == BOTH and (between_nodes or self._rows[self._row(size)].handshake)):
                     continue
                 line = self._line(name, size)
                 late = name == SEND and self._rows[self._row(size)].handshake
@@ -256,7 +257,7 @@ class _Equations:
             most = np.where(self._waits(x), np.inf, evidence.at(STREAM, x))
             typical, draws = np.minimum(typical, most), np.minimum(draws, most)
         found = [(float(n), float(typical[i]), draws[:, i], False) for i, n in enumerate(x)]
-        if name == WHOLE:
+        if name in (WHOLE, BOTH):
             return found
         gaps = np.setdiff1d(evidence.sizes[WHOLE], x)
         for n in gaps[(gaps >= x.min()) & (gaps <= x.max())]:
@@ -301,6 +302,8 @@ class _Equations:
         both = sends | receives
         if name == WHOLE:
             return self._counts(row, both, {"latency": ways, "handshake_overhead": overheads, "wire": size})
+        if name == BOTH:
+            return self._counts(row, both, {})
         if handshake and name == RECEIVE:
             waited = {"latency": ways - 1, "handshake_overhead": overheads - 1, "wire": size}
             return self._counts(row, both, waited)
