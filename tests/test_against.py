@@ -165,3 +165,59 @@ def test_runs_without_a_common_point_are_refused(tmp_path: Path) -> None:
     told = CliRunner().invoke(main, ["against", a, b])
     assert told.exit_code == 1
     assert "have no point in common; run the same plan on both" in told.output
+
+
+HALF_MICROSECOND = """
+title = "Two cores, half a microsecond apart"
+[topology]
+kind = "single"
+[node]
+source = "chosen"
+cores = 2
+ranks = 2
+local_latency = "300 ns"
+[[protocol]]
+name = "eager"
+source = "chosen"
+send_overhead = "100 ns"
+receive_overhead = "100 ns"
+"""
+PINGPONG = """
+[[measure]]
+benchmark = "pingpong"
+placement = "core-group"
+buffers = "reused"
+bytes = [8, 64]
+"""
+
+
+def test_a_simulated_run_says_at_its_end_how_far_off_it_is(tmp_path: Path) -> None:
+    """A ping-pong of 100 + 300 + 100 ns, against one measured at 0.5 us and at 1 us: exact, and half."""
+    (tmp_path / "half.toml").write_text(HALF_MICROSECOND)
+    (tmp_path / "pair.toml").write_text(PINGPONG)
+    both = [table([[0.5e-6 * each, 1e-6 * each] for each in LAUNCHES], (8, 64), buffers="reused")]
+    both.append(table([[9e-6, 9e-6]], (8, 64), buffers="reused", mpi="mpich-4.0.2"))
+    run = saved(tmp_path, "real", record.concat(both))
+    asked = ["run", str(tmp_path / "pair.toml"), "--on", str(tmp_path / "half.toml"), "--against", run]
+    unclear = CliRunner().invoke(main, [*asked, "-o", str(tmp_path / "never")])
+    assert unclear.exit_code == 2
+    assert not (tmp_path / "never").exists()  # refused before anything is simulated
+    told = CliRunner().invoke(main, [*asked, "-w", "mpi=openmpi", "-o", str(tmp_path / "sim"), "--json"])
+    assert told.exit_code == 0, told.output
+    listed = json.loads(told.stdout)
+    assert [row["simulated"] for row in listed[:2]] == pytest.approx([0.5e-6, 0.5e-6])
+    assert [row["verdict"] for row in listed[:2]] == [WITHIN, OFF]
+    assert listed[-1]["median_off"] == pytest.approx(0.25)
+    assert "2 points simulated" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [(["--against", "RUN"], "name a machine with --on"), (["--json"], "are of --against")],
+)
+def test_only_a_simulation_is_held_against_a_run(tmp_path: Path, option: list[str], said: str) -> None:
+    """--against without --on, and what belongs to it without it, are refused in a sentence."""
+    run = saved(tmp_path, "real", measured())
+    told = CliRunner().invoke(main, ["run", "quick", *(run if word == "RUN" else word for word in option)])
+    assert told.exit_code == 2
+    assert said in told.output
