@@ -20,7 +20,11 @@ def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lam
         plan = plan_files.find(each.plan)
         site = Described.of(machine.load(each.machine), plan, network=network)
         path = runs / f"{each.plan}-{datetime.now():%Y%m%d-%H%M%S}"
-        simulate.run(plan, site, path, say=say, show=lambda progress: say(progress.doing))
+        try:
+            simulate.run(plan, site, path, say=say, show=lambda progress: say(progress.doing))
+        except KeyboardInterrupt as interrupt:
+            way_on = f"go on with 'leadline run --resume {path}' and judge it with --from {path}"
+            raise KeyboardInterrupt(f"every finished point is kept, {way_on}") from interrupt
         paths.append(path)
     return paths
 
