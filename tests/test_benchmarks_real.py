@@ -19,7 +19,7 @@ from leadline.mpi import Mpi
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
-from leadline.registry import Benchmark, Sweep, benchmarks
+from leadline.registry import Benchmark, Situation, Sweep, benchmarks
 from leadline.topology import possible
 
 pytestmark = pytest.mark.mpi
@@ -93,16 +93,16 @@ def usual_ranks(benchmark: Benchmark) -> int:
 
 def questions() -> dict[int, list[Asked]]:
     """Every benchmark's points, by the ranks of their launch."""
-    counts = {name: {usual_ranks(each)} for name, each in benchmarks(4).items()}
+    counts = {name: {usual_ranks(each)} for name, each in benchmarks(Situation(4)).items()}
     for more, names in MORE_RANKS.items():
         for name in names:
             counts[name].add(more)
     asked: dict[int, list[Asked]] = {}
     for name, several in counts.items():
         for ranks in several:
-            benchmark = benchmarks(ranks)[name]
+            benchmark = benchmarks(Situation(ranks))[name]
             asked.setdefault(ranks, []).extend(Asked(benchmark, values) for values in points(benchmark))
-    asked[6].append(Asked(benchmarks(6)["hotspot"], UNEVEN))
+    asked[6].append(Asked(benchmarks(Situation(6))["hotspot"], UNEVEN))
     return asked
 
 
@@ -217,7 +217,7 @@ def test_every_benchmark_answers_on_every_mpi(tmp_path: Path, mpis: Mapping[str,
 def test_the_points_reach_every_word_and_the_tree() -> None:
     """Every word of every choice is asked, and a tree where it has the four workers that it needs."""
     asked = [each for every in questions().values() for each in every]
-    for benchmark in benchmarks(4).values():
+    for benchmark in benchmarks(Situation(4)).values():
         for sweep in benchmark.sweeps:
             said = {each.values[sweep.name] for each in asked if each.benchmark.name == benchmark.name}
             assert said >= set(sweep.choices), f"{benchmark.name} {sweep.name}"
@@ -229,7 +229,7 @@ def test_the_points_reach_every_word_and_the_tree() -> None:
 def test_an_impossible_bandwidth_is_found(mpis: Mapping[str, Mpi], value: float) -> None:
     """The judge of the real points above refuses each of these, and a point without an answer."""
     mpi = next(iter(mpis.values()))
-    benchmark = benchmarks(2)["bibandwidth"]
+    benchmark = benchmarks(Situation(2))["bibandwidth"]
     asked = Asked(benchmark, next(points(benchmark)))
     assert judge(mpi, 2, asked) == [f"{mpi.id}, 2 ranks, {asked}: no answer"]
     for sample, problems in ((1e9, 0), (value, 1)):

@@ -13,7 +13,8 @@ BENCHMARK(allreduce, at_least(2), choice("communicator", communicators, "which r
           metric("time", Unit::second, lower, largest, "of one reduction, of the slowest rank")) {
     Comm comm = co_await communicator(run);
     const bool inside = takes_part(run);
-    if (run["bytes"] % 8 != 0) Run::skip("a sum of 8 B numbers has no " + std::to_string(run["bytes"]) + " B");
+    if (run["bytes"] % 8 != 0)
+        Run::skip("a sum of 8 B numbers has no " + std::to_string(run["bytes"]) + " B");
     const Type type = run.word("type") == "double" ? Type::float64 : Type::int64;
     const Bytes in = run.buffers(run["bytes"])[0];
     const Bytes out = run.buffers(run["bytes"])[0];

@@ -1,7 +1,7 @@
 // How long does a barrier take, on the world, on a copy of it, and on all of it but one?
 //
-// Back to back: as many as fill a sample, each rank calling again as it comes out (Balaji et al., Blue Gene/P,
-// 3.8.1).
+// Back to back: as many as fill a sample, each rank calling again as it comes out (Balaji et al., Blue
+// Gene/P, 3.8.1).
 #include "harness/benchmark.hpp"
 #include "harness/communicators.hpp"
 

@@ -13,7 +13,8 @@ namespace {
 std::vector<std::string> every_pair(const Scale& scale) {
     std::vector<std::string> pairs;
     for (int a = 0; a < scale.per_node; ++a)
-        for (int b = a + 1; b < scale.per_node; ++b) pairs.push_back(std::to_string(a) + "-" + std::to_string(b));
+        for (int b = a + 1; b < scale.per_node; ++b)
+            pairs.push_back(std::to_string(a) + "-" + std::to_string(b));
     return pairs;
 }
 
@@ -36,7 +37,8 @@ Pair parse_pair(const std::string& text, int ranks) {
         if (second.ec == std::errc() && second.ptr == end && distinct && std::max(pair.from, pair.to) < ranks)
             return pair;
     }
-    Run::skip("'" + text + "' is not a pair of two of the " + std::to_string(ranks) + " ranks of the node, such as 0-1");
+    Run::skip("'" + text + "' is not a pair of two of the " + std::to_string(ranks) +
+              " ranks of the node, such as 0-1");
 }
 
 }  // namespace

@@ -28,14 +28,17 @@ BENCHMARK(halo, at_least(2), sizes("bytes", {8, 1024, 65536}, "size of each edge
     const int column = run.rank() % columns;
     const auto at = [&](int r, int c) { return (r + rows) % rows * columns + (c + columns) % columns; };
     // West, east, north, south: what leaves towards one comes in from its opposite at the other end.
-    const std::array peers{at(row, column - 1), at(row, column + 1), at(row - 1, column), at(row + 1, column)};
+    const std::array peers{at(row, column - 1), at(row, column + 1), at(row - 1, column),
+                           at(row + 1, column)};
     const Bytes edge = run.buffers(run["bytes"])[0];
     std::array<Comm::Request, 8> requests;
     while (co_await run.next_sample()) {
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
-            for (std::size_t k = 0; k < 4; ++k) requests[k] = world.irecv(edge, peers[k], static_cast<int>(k ^ 1U));
-            for (std::size_t k = 0; k < 4; ++k) requests[k + 4] = world.isend(edge, peers[k], static_cast<int>(k));
+            for (std::size_t k = 0; k < 4; ++k)
+                requests[k] = world.irecv(edge, peers[k], static_cast<int>(k ^ 1U));
+            for (std::size_t k = 0; k < 4; ++k)
+                requests[k + 4] = world.isend(edge, peers[k], static_cast<int>(k));
             co_await world.wait_all(requests);
         }
         run.stop();

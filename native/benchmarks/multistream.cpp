@@ -41,7 +41,8 @@ std::vector<Pair> pairs_of(const Comm& world) {
 }  // namespace
 
 BENCHMARK(multistream, at_least(2),
-          counts("pairs", "pairs at once", [](const Scale& scale) {
+          counts("pairs", "pairs at once",
+                 [](const Scale& scale) {
                      return powers(1, scale.per_node < scale.ranks ? scale.per_node : scale.ranks / 2);
                  }),
           sizes("bytes", powers(64, 1_MiB), "message size"),

@@ -1,7 +1,7 @@
 // How long until the sender knows that its bytes have arrived: one-sided against two-sided?
 //
-// Put or get and wait for its completion at the target; or send (blocking and non-blocking) and wait for an
-// empty answer (Bell et al., one-sided communication and overlap, 4.1).
+// Put or get and wait for its completion at the target; put, count up there and be told so; or send (blocking
+// and non-blocking) and wait for an empty answer (Bell et al., one-sided communication and overlap, 4.1).
 #include "harness/benchmark.hpp"
 #include "harness/operations.hpp"
 
@@ -9,7 +9,7 @@ namespace leadline {
 namespace {
 
 std::vector<std::string> operations() {
-    std::vector<std::string> all{"send", "isend"};
+    std::vector<std::string> all{"send", "isend", "put-notify"};
     all.insert(all.end(), one_sided_operations.begin(), one_sided_operations.end());
     return all;
 }
@@ -25,6 +25,30 @@ Task<> one_sided(Run& run, const Operation& operation) {
             if (operation.put) co_await window.put(data, 1, 0);
             else co_await window.get(data, 1, 0);
             co_await window.flush(1);
+        }
+        run.stop();
+        if (world.rank() == 0) run.sample("latency", run.each());
+    }
+    co_await window.free();
+}
+
+// A put and a notice there, answered by a notice.
+Task<> notified(Run& run) {
+    Comm& world = run.world();
+    const Bytes data = run.buffers(run["bytes"])[0];
+    auto window = co_await world.window(data.size(), Exposure::allocated);
+    std::int64_t notices = 0;
+    while (co_await run.next_sample()) {
+        run.start();
+        for ([[maybe_unused]] auto i : run.batch()) {
+            if (world.rank() == 0) {
+                co_await window.put(data, 1, 0);
+                co_await window.notify(1);
+                co_await window.notified(++notices);
+            } else {
+                co_await window.notified(++notices);
+                co_await window.notify(0);
+            }
         }
         run.stop();
         if (world.rank() == 0) run.sample("latency", run.each());
@@ -69,7 +93,8 @@ BENCHMARK(roundtrip, ranks(2), choice("operation", operations(), "how the bytes 
           sizes("bytes", powers(1, 65536), "message size"),
           metric("latency", Unit::second, lower, root, "from the call until arrival is known")) {
     const Operation operation = parse_operation(run.word("operation"));
-    if (operation.one_sided) co_await one_sided(run, operation);
+    if (run.word("operation") == "put-notify") co_await notified(run);
+    else if (operation.one_sided) co_await one_sided(run, operation);
     else co_await two_sided(run, operation.blocking);
 }
 

@@ -56,36 +56,36 @@ struct Neighbours {
 // takes it. Collective words are one call each. `cart` gives the ranks of a grid, the last dimension fastest;
 // `shift` then tells a rank's neighbours so many steps away in a dimension.
 template <class C>
-concept Communicator =
-    requires(C& comm, Bytes data, int peer, int tag, typename C::Request& request,
-             std::span<typename C::Request> requests, Exposure exposure, std::size_t bytes,
-             std::span<const int> dimensions, bool periodic, Type type, Reduce reduce) {
-        { comm.rank() } -> std::same_as<int>;
-        { comm.size() } -> std::same_as<int>;
-        { comm.distance(peer, peer) } -> std::same_as<int>;
-        comm.send(data, peer, tag).await_resume();
-        comm.recv(data, peer, tag).await_resume();
-        comm.sendrecv(data, peer, data, peer, tag).await_resume();
-        { comm.isend(data, peer, tag) } -> std::same_as<typename C::Request>;
-        { comm.irecv(data, peer, tag) } -> std::same_as<typename C::Request>;
-        { comm.recv_any(data, tag).await_resume() } -> std::same_as<int>;
-        comm.wait(request).await_resume();
-        { comm.test(request).await_resume() } -> std::same_as<bool>;
-        comm.wait_all(requests).await_resume();
-        { comm.wait_any(requests).await_resume() } -> std::same_as<int>;
-        comm.barrier().await_resume();
-        comm.bcast(data, peer).await_resume();
-        comm.allreduce(data, data, type, reduce).await_resume();
-        { comm.cart(dimensions, periodic).await_resume() } -> std::same_as<C>;
-        { comm.shift(peer, peer) } -> std::same_as<Neighbours>;
-        { comm.split(tag, tag).await_resume() } -> std::same_as<C>;
-        { comm.dup().await_resume() } -> std::same_as<C>;
-        { comm.window(bytes, exposure).await_resume() } -> std::same_as<typename C::Window>;
-    };
+concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename C::Request& request,
+                                std::span<typename C::Request> requests, Exposure exposure, std::size_t bytes,
+                                std::span<const int> dimensions, bool periodic, Type type, Reduce reduce) {
+    { comm.rank() } -> std::same_as<int>;
+    { comm.size() } -> std::same_as<int>;
+    { comm.distance(peer, peer) } -> std::same_as<int>;
+    comm.send(data, peer, tag).await_resume();
+    comm.recv(data, peer, tag).await_resume();
+    comm.sendrecv(data, peer, data, peer, tag).await_resume();
+    { comm.isend(data, peer, tag) } -> std::same_as<typename C::Request>;
+    { comm.irecv(data, peer, tag) } -> std::same_as<typename C::Request>;
+    { comm.recv_any(data, tag).await_resume() } -> std::same_as<int>;
+    comm.wait(request).await_resume();
+    { comm.test(request).await_resume() } -> std::same_as<bool>;
+    comm.wait_all(requests).await_resume();
+    { comm.wait_any(requests).await_resume() } -> std::same_as<int>;
+    comm.barrier().await_resume();
+    comm.bcast(data, peer).await_resume();
+    comm.allreduce(data, data, type, reduce).await_resume();
+    { comm.cart(dimensions, periodic).await_resume() } -> std::same_as<C>;
+    { comm.shift(peer, peer) } -> std::same_as<Neighbours>;
+    { comm.split(tag, tag).await_resume() } -> std::same_as<C>;
+    { comm.dup().await_resume() } -> std::same_as<C>;
+    { comm.window(bytes, exposure).await_resume() } -> std::same_as<typename C::Window>;
+};
 
 // Memory of every rank that any rank may read and write without the owner's help. `put` and `get` are begun;
-// `flush` returns when all that this rank began towards `target` has happened there. `notify` does so and then
-// counts one up at the target; `notified` returns there once as many notices have come since the window was made.
+// `flush` returns when all that this rank began towards `target` has happened there. `notify` does so and
+// then counts one up at the target; `notified` returns there once as many notices have come since the window
+// was made.
 template <class W>
 concept OneSided = requires(W& window, Bytes data, int target, std::size_t offset, std::int64_t notices) {
     { window.local() } -> std::same_as<Bytes>;
@@ -107,7 +107,8 @@ class Decide {
 public:
     Decide() = default;
     template <class Decider>
-    Decide(Decider& decider)  // NOLINT(google-explicit-constructor): a reference to it, wherever one is wanted
+    Decide(
+        Decider& decider)  // NOLINT(google-explicit-constructor): a reference to it, wherever one is wanted
         : decider_(&decider), ask_([](void* it, const std::vector<double>& all) {
               return static_cast<Decider*>(it)->decide(all);
           }) {}
@@ -121,8 +122,8 @@ private:
 // How the harness itself speaks between ranks. It is apart from Comm so that a simulated machine can charge
 // nothing for it, and so that nothing a benchmark does can be mistaken for it. `agree` hands in each rank's
 // values (as many of each), lets rank 0 decide on those of all, in their order, and returns what it decided,
-// the ranks aligned. `busy` keeps the processor busy for a time; `work` does a fixed amount of arithmetic, the
-// same each time; `charge` is a computation's time on a simulated machine, which did not do it.
+// the ranks aligned. `busy` keeps the processor busy for a time; `work` does a fixed amount of arithmetic,
+// the same each time; `charge` is a computation's time on a simulated machine, which did not do it.
 template <class C>
 concept HarnessControl = requires(C& control, std::span<const double> mine, const Decide& decide,
                                   double seconds, std::int64_t steps, Work work) {

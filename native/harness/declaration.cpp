@@ -73,21 +73,23 @@ Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::str
             std::move(help), false};
 }
 
-Sweep counts(std::string name, std::string help, std::function<std::vector<std::int64_t>(const Scale&)> values) {
+Sweep counts(std::string name, std::string help,
+             std::function<std::vector<std::int64_t>(const Scale&)> values) {
     return {std::move(name), Kind::count,
-            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); }, std::move(help),
-            false};
+            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); },
+            std::move(help), false};
 }
 
 Sweep choice(std::string name, const std::vector<std::string>& words, std::string help) {
-    return {std::move(name), Kind::choice, [words = as_values(words)](const Scale&) { return words; }, std::move(help),
-            true};
+    return {std::move(name), Kind::choice, [words = as_values(words)](const Scale&) { return words; },
+            std::move(help), true};
 }
 
-Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(const Scale&)> values) {
+Sweep words(std::string name, std::string help,
+            std::function<std::vector<std::string>(const Scale&)> values) {
     return {std::move(name), Kind::choice,
-            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); }, std::move(help),
-            false};
+            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); },
+            std::move(help), false};
 }
 
 void Registered::enter(Declaration&& made) {

@@ -87,7 +87,8 @@ Sweep choice(std::string name, const std::vector<std::string>& words, std::strin
 // Where the default values depend on the scale, what gives them comes last.
 Sweep counts(std::string name, std::string help,
              std::function<std::vector<std::int64_t>(const Scale& scale)> values);
-Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(const Scale& scale)> values);
+Sweep words(std::string name, std::string help,
+            std::function<std::vector<std::string>(const Scale& scale)> values);
 
 // The first line of the benchmark's file; empty where no file has that name.
 std::string_view question(std::string_view benchmark);

@@ -104,7 +104,8 @@ std::optional<std::string> ask(Session& session, Asked& asked) {
     const Declaration& benchmark = asked.benchmark;
     const int ranks = session.size();
     if (ranks < benchmark.ranks.least)
-        return "needs " + std::to_string(benchmark.ranks.least) + " ranks, there are " + std::to_string(ranks);
+        return "needs " + std::to_string(benchmark.ranks.least) + " ranks, there are " +
+               std::to_string(ranks);
     std::deque<Run> runs;
     try {
         session.run([&](Comm world, Control control) {

@@ -22,7 +22,7 @@ struct Question {
 struct Job {
     std::vector<Question> questions;
     std::vector<std::string>
-        settings;  // words in the names of the library's settings to report; none: no report
+        settings;             // words in the names of the library's settings to report; none: no report
     nlohmann::json simulate;  // the machine to simulate and how; null on a real one
 };
 

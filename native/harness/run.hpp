@@ -61,8 +61,8 @@ struct Skipped : std::runtime_error {
 
 using Point = std::map<std::string, Value>;
 
-// What the ranks of one process share of the point that is asked: on a real machine one rank's, on a simulated
-// one everybody's.
+// What the ranks of one process share of the point that is asked: on a real machine one rank's, on a
+// simulated one everybody's.
 class Asked {
 public:
     Asked(const Declaration& benchmark, Point point, Arena& arena, Limits limits)
@@ -119,7 +119,8 @@ public:
             auto await_suspend(std::coroutine_handle<> rank) { return agreement.await_suspend(rank); }
             bool await_resume() { return run.begin_sample(agreement.await_resume()); }
         };
-        const std::span<const double> mine(mine_.data(), sampling_ ? asked_->benchmark.metrics.size() + 1 : 0);
+        const std::span<const double> mine(mine_.data(),
+                                           sampling_ ? asked_->benchmark.metrics.size() + 1 : 0);
         return Next{*this, control_.agree(mine, Decide(*this))};
     }
 
@@ -159,7 +160,8 @@ public:
     // This rank's value of a metric for this sample, in the metric's SI unit.
     void sample(std::string_view metric, double value);
 
-    // On rank 0: takes the sample that just ended, of which `all` holds each rank's values; none before the first.
+    // On rank 0: takes the sample that just ended, of which `all` holds each rank's values; none before the
+    // first.
     [[nodiscard]] Verdict decide(const std::vector<double>& all);
 
 private:

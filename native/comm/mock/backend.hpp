@@ -124,7 +124,9 @@ public:
     Ready<> bcast(Bytes data, int) { return done(data.size()); }
     Ready<> allreduce(Bytes in, Bytes, Type, Reduce) { return done(in.size()); }
     Ready<Comm> cart(std::span<const int>, bool) { return {*this}; }
-    [[nodiscard]] Neighbours shift(int, int) const { return {(rank() + size() - 1) % size(), (rank() + 1) % size()}; }
+    [[nodiscard]] Neighbours shift(int, int) const {
+        return {(rank() + size() - 1) % size(), (rank() + 1) % size()};
+    }
     Ready<Comm> split(int, int) { return {*this}; }
     Ready<Comm> dup() { return {*this}; }
     Ready<Window> window(std::size_t bytes, Exposure exposure) {

@@ -50,8 +50,8 @@ Ready<> Window::notify(int target) {
     }
     static const std::int64_t one = 1;
     check(MPI_Win_flush(target, handle_));
-    check(MPI_Accumulate(&one, 1, MPI_INT64_T, target, static_cast<MPI_Aint>(counter()), 1, MPI_INT64_T, MPI_SUM,
-                         handle_));
+    check(MPI_Accumulate(&one, 1, MPI_INT64_T, target, static_cast<MPI_Aint>(counter()), 1, MPI_INT64_T,
+                         MPI_SUM, handle_));
     check(MPI_Win_flush(target, handle_));
     return {};
 }
@@ -110,7 +110,8 @@ Control::Control(MPI_Comm comm) {
 Ready<Comm> Comm::cart(std::span<const int> dimensions, bool periodic) {
     const std::vector<int> wraps(dimensions.size(), periodic ? 1 : 0);
     MPI_Comm grid = MPI_COMM_NULL;
-    check(MPI_Cart_create(handle_, static_cast<int>(dimensions.size()), dimensions.data(), wraps.data(), 0, &grid));
+    check(MPI_Cart_create(handle_, static_cast<int>(dimensions.size()), dimensions.data(), wraps.data(), 0,
+                          &grid));
     if (grid == MPI_COMM_NULL) throw Unsupported("the grid is smaller than the communicator");
     return {Comm(grid, places_)};
 }

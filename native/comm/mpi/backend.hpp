@@ -152,8 +152,8 @@ public:
         return {};
     }
     Ready<> allreduce(Bytes in, Bytes out, Type type, Reduce reduce) {
-        check(MPI_Allreduce(in.data(), out.data(), static_cast<int>(in.size() / size_of(type)), mpi_type(type),
-                            mpi_reduction(reduce), handle_));
+        check(MPI_Allreduce(in.data(), out.data(), static_cast<int>(in.size() / size_of(type)),
+                            mpi_type(type), mpi_reduction(reduce), handle_));
         return {};
     }
     Ready<Comm> cart(std::span<const int> dimensions, bool periodic);
@@ -218,8 +218,8 @@ public:
     Control& control() { return *control_; }
     [[nodiscard]] const std::vector<Place>& places() const { return *places_; }
     static void configure(const nlohmann::json&) {}
-    static void broadcast(std::string& text);                               // from rank 0 to all
-    static std::vector<double> gather(const std::vector<double>& mine);     // at rank 0: those of all ranks
+    static void broadcast(std::string& text);                            // from rank 0 to all
+    static std::vector<double> gather(const std::vector<double>& mine);  // at rank 0: those of all ranks
     // What a launch says of itself; of the library's own settings those whose name holds one of the words.
     [[nodiscard]] nlohmann::json facts(const std::vector<std::string>& settings) const;
 

@@ -13,8 +13,8 @@ void release(std::byte* memory);         // collective
 void put(std::byte* remote, const std::byte* data, std::size_t bytes, int target);
 void get(std::byte* data, const std::byte* remote, std::size_t bytes, int target);
 void quiet();
-void count_up(std::byte* counter, int target);            // one more, at the target, atomically
-void wait_for(std::byte* counter, std::int64_t count);     // until the own counter has come so far
-void finish();  // collective; ends OpenSHMEM if it was started
+void count_up(std::byte* counter, int target);          // one more, at the target, atomically
+void wait_for(std::byte* counter, std::int64_t count);  // until the own counter has come so far
+void finish();                                          // collective; ends OpenSHMEM if it was started
 
 }  // namespace leadline::shmem
