@@ -40,6 +40,7 @@ FORBIDDEN = {
     "noise": {"launch", "campaign", "report", "mpi", "plan"},
     "fits": {"launch", "campaign", "report", "mpi", "plan"},
     "compare": {"launch", "campaign", "report", "mpi", "plan"},
+    "reproduce": {"launch", "campaign", "report", "mpi"},  # it simulates, and judges records
     "report": {"launch", "campaign", "mpi"},  # a report of an imported or simulated run needs no MPI
 }
 
