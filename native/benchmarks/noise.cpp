@@ -14,6 +14,7 @@ BENCHMARK(noise, at_least(1), counts("steps", {50'000}, "dependent additions in 
           metric("longest", Unit::second, lower, largest, "longest single delay of a quantum on any rank"),
           Sampling{.one_operation = true, .whole_time = true}) {
     constexpr int quanta = 64;
+    constexpr double rounding = 1e-12;  // s; differences of clock readings below this are the arithmetic's
     double quickest = 1e9;  // of this rank so far, s
     while (co_await run.next_sample()) {
         double slowest = 0;
@@ -27,8 +28,9 @@ BENCHMARK(noise, at_least(1), counts("steps", {50'000}, "dependent additions in 
             last = now;
         }
         run.stop();
-        run.sample("lost", 1 - quanta * quickest / run.elapsed());
-        run.sample("longest", slowest - quickest);
+        const double lost = run.elapsed() - quanta * quickest;
+        run.sample("lost", lost < quanta * rounding ? 0 : lost / run.elapsed());
+        run.sample("longest", slowest - quickest < rounding ? 0 : slowest - quickest);
     }
 }
 
