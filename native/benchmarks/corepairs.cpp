@@ -10,9 +10,11 @@
 namespace leadline {
 namespace {
 
-std::vector<std::string> every_pair(const Scale& scale) {
+// All pairs of up to 16; of more, whose pairs are thousands, those with the first.
+std::vector<std::string> pairs_of(const Scale& scale) {
     std::vector<std::string> pairs;
-    for (int a = 0; a < scale.per_node; ++a)
+    const int firsts = scale.per_node <= 16 ? scale.per_node : 1;
+    for (int a = 0; a < firsts; ++a)
         for (int b = a + 1; b < scale.per_node; ++b)
             pairs.push_back(std::to_string(a) + "-" + std::to_string(b));
     return pairs;
@@ -43,7 +45,7 @@ Pair parse_pair(const std::string& text, int ranks) {
 
 }  // namespace
 
-BENCHMARK(corepairs, at_least(2), words("pair", "the two ranks, as 0-1", every_pair),
+BENCHMARK(corepairs, at_least(2), words("pair", "the two ranks, as 0-1", pairs_of),
           sizes("bytes", {8, 65536}, "message size"),
           metric("latency", Unit::second, lower, mean, "half of one round trip"),
           metric("bandwidth", Unit::bytes_per_second, higher, mean, "message size over its one-way time")) {
