@@ -20,12 +20,12 @@ struct Use {
 
 struct Resource {
     double capacity = 0;     // B/s
-    double first = -1;       // B/s that went first here when a pool was solved; negative: never
     double demand = 0;       // B/s that the streams on it would have if they were alone
     std::int32_t head = -1;  // of the row of uses
-    std::int32_t count = 0;
-    std::uint32_t seen = 0;   // by which walk
-    std::int32_t number = 0;  // what that walk called it
+    std::uint32_t count : 31 = 0;
+    std::uint32_t pooled : 1 = 0;  // all that are here are in the pool, and whoever comes will be
+    std::uint32_t seen = 0;        // by which walk
+    std::int32_t number = 0;       // what that walk called it
 
     // Only then does it matter to anybody. The margin is for sums that were added and subtracted in any
     // order.
@@ -36,6 +36,7 @@ class Loads {
 public:
     void add(double capacity) { resources_.push_back({.capacity = capacity}); }
     Resource& operator[](std::int32_t i) { return resources_[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] std::size_t size() const { return resources_.size(); }
     Use& use(std::int32_t i) { return uses_[static_cast<std::size_t>(i)]; }
 
     // A run of `length` uses that nobody has.
@@ -70,7 +71,10 @@ public:
         if (mine.before >= 0) use(mine.before).next = mine.next;
         else on.head = mine.next;
         if (mine.next >= 0) use(mine.next).before = mine.before;
-        on.demand = --on.count == 0 ? 0 : on.demand - rate;
+        on.demand -= rate;
+        if (--on.count > 0) return;
+        on.demand = 0;
+        on.pooled = 0;
     }
 
 private:
