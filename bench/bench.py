@@ -2,9 +2,9 @@
 
     python bench/bench.py [--json] [PART]... [RUN]...
 
-Parts are `speed`, `trust`, `pace` and `repeatability`, each a file beside this one; without a name all of
-them. Run directories are judged for their repeatability in place of new runs. A target that is missed is
-told as missed, and the exit code is 1. Nothing here is a test: it says what this machine gave, now.
+Parts are `speed`, `trust`, `pace`, `repeatability` and `simulator`, each a file beside this one; without a
+name all of them. Run directories are judged for their repeatability in place of new runs. A target that is
+missed is told as missed, and the exit code is 1. Nothing here is a test: it says what this machine gave, now.
 """
 
 import os
@@ -19,7 +19,7 @@ from found import COLUMNS, MISSED, Found
 from leadline.cli._table import json_option, print_table
 from leadline.errors import LeadlineError, UsageError, suggest
 
-PARTS = ("speed", "trust", "pace", "repeatability")
+PARTS = ("speed", "trust", "pace", "repeatability", "simulator")
 
 
 def found(names: list[str], runs: list[Path]) -> Iterator[Found]:

@@ -99,7 +99,7 @@ def test_the_report_that_is_timed_has_its_hundred_thousand_samples() -> None:
 
 def test_words_are_parts_or_runs(tmp_path: Path) -> None:
     """Nothing means everything, runs mean their repeatability, and a typing error is neither."""
-    assert asked(()) == (["speed", "trust", "pace", "repeatability"], [])
+    assert asked(()) == (["speed", "trust", "pace", "repeatability", "simulator"], [])
     assert asked(("trust", "speed")) == (["speed", "trust"], [])
     assert asked((str(tmp_path),)) == (["repeatability"], [tmp_path])
     with pytest.raises(UsageError, match="did you mean 'trust'"):

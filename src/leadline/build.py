@@ -44,9 +44,9 @@ def build_mock() -> Path:
     return _built(MOCK, LOCAL, LOCAL_SETTINGS)
 
 
-def build_sim() -> Path:
-    """The same program on described machines: it simulates the ranks."""
-    return _built(SIM, LOCAL, LOCAL_SETTINGS)
+def build_sim(name: str = SIM, *options: str) -> Path:
+    """The same program on described machines: it simulates the ranks. Or program `name`, as for `build`."""
+    return _built(name, LOCAL, [*LOCAL_SETTINGS, *options])
 
 
 def is_built(mpi: Mpi | None) -> bool:
