@@ -18,6 +18,12 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       packet_time_(machine_.packets.payload == std::numeric_limits<std::int64_t>::max()
                        ? 0
                        : transfer_time(machine_.packets.largest(), machine_.links.rate)),
+      tapered_(find_tapered()),
+      // MPI matches messages of one rank to another in the order of sending. A network keeps it where all of
+      // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
+      // half-way.
+      overtaking_(tapered_ || (conditions_.network != "loggp" &&
+                               std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
     operations_.take();  // that is no_operation
     if (conditions_.noise && machine_.noise.present) {
@@ -64,7 +70,8 @@ void Engine::run(const std::function<bool(int)>& ended) {
         if (event <= inner) happen(wheel_.pop());
         else network_->advance();
     }
-    if (std::ranges::any_of(ranks_, [](const Rank& rank) { return !rank.ended; })) throw Deadlock(who_waits());
+    if (std::ranges::any_of(ranks_, [](const Rank& rank) { return !rank.ended; }))
+        throw Deadlock(who_waits());
 }
 
 void Engine::resume(int rank) {
@@ -126,6 +133,8 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     }
     const Time handed = at(rank).clock;
     if (!way.handshake) spend(rank, send_rest(way, bytes));
+    if (in_line(message)) [[unlikely]]
+        message.turn = queue(message).sent++;
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
     else operations_[operation].done = at(rank).clock;
@@ -150,6 +159,9 @@ Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
     messages_[id].protocol = &way;
     const Operation operation = messages_[id].send = new_operation(rank, target);
     spend(rank, machine_.node.put_overhead < 0 ? way.send_overhead : machine_.node.put_overhead);
+    // Within a node without an engine this core copies the bytes, once.
+    if (local(rank, target) && !machine_.node.local_by_network)
+        spend(rank, transfer_time(bytes, std::min(way.send_copy, way.receive_copy)));
     ++messages_sent_;
     bytes_sent_ += bytes;
     hand_over(id, at(rank).clock);
@@ -183,7 +195,8 @@ void Engine::inject(std::uint32_t id) {
     const bool back = message.leg == Leg::grant || message.leg == Leg::get_data;
     const int from = back ? message.to : message.from;
     const int to = back ? message.from : message.to;
-    const bool empty = message.leg == Leg::request || message.leg == Leg::grant || message.leg == Leg::get_request;
+    const bool empty =
+        message.leg == Leg::request || message.leg == Leg::grant || message.leg == Leg::get_request;
     if (local(from, to) && !machine_.node.local_by_network) {
         // The cores have copied the bytes, or will: what is left is that the other one sees them.
         const Time across = socket(from) == socket(to) ? 0 : machine_.node.socket_latency;
@@ -213,14 +226,14 @@ void Engine::arrived(std::uint32_t id, Time when) {
 void Engine::reach(std::uint32_t id) {
     Message& message = messages_[id];
     switch (message.leg) {
-        case Leg::request: knock(id); break;
+        case Leg::request: come_in_turn(id); break;
         case Leg::grant:
             message.leg = Leg::data;
             hand_over(id, now_ + send_cost(*message.protocol, message.bytes));
             break;
         case Leg::data:
             if (message.receive == no_operation) {
-                knock(id);
+                come_in_turn(id);
             } else {
                 complete(message.receive, now_);
                 messages_.give_back(id);
@@ -253,6 +266,52 @@ void Engine::reach(std::uint32_t id) {
     }
 }
 
+bool Engine::find_tapered() const {
+    for (Link link = 0; link < topology_.links(); ++link)
+        if (const double width = topology_.width(link); width != 1 && width != 0) return true;
+    return false;
+}
+
+bool Engine::in_line(const Message& message) const { return overtaking_ && !local(message.from, message.to); }
+
+std::uint64_t Engine::pair(const Message& message) {
+    return (static_cast<std::uint64_t>(message.from) + 1) << 32U | static_cast<std::uint32_t>(message.to);
+}
+
+Engine::Queue& Engine::queue(const Message& message) {
+    std::int32_t& at = pairs_[pair(message)];
+    if (at < 0) at = static_cast<std::int32_t>(queues_.take());
+    return queues_[static_cast<std::uint32_t>(at)];
+}
+
+void Engine::come_in_turn(std::uint32_t id) {
+    const Message& message = messages_[id];
+    if (!in_line(message)) {
+        knock(id);
+        return;
+    }
+    Queue& all = queue(message);
+    if (message.turn != all.due) {
+        all.early.push_back(id);
+        return;
+    }
+    const std::uint64_t key = pair(message);
+    for (;;) {
+        ++all.due;
+        knock(id);  // which may forget the message
+        const auto next =
+            std::ranges::find_if(all.early, [&](auto each) { return messages_[each].turn == all.due; });
+        if (next == all.early.end()) break;
+        id = *next;
+        all.early.erase(next);
+    }
+    if (all.due != all.sent) return;
+    const auto at = static_cast<std::uint32_t>(pairs_[key]);
+    pairs_.erase(key);
+    queues_[at] = {};
+    queues_.give_back(at);
+}
+
 // An envelope at its receiver: a receive takes it, or it waits for one.
 void Engine::knock(std::uint32_t id) {
     Message& message = messages_[id];
@@ -268,7 +327,8 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
     pending.source = message.envelope.source;
     pending.peer = message.from;
     pending.cost = receive_cost(*message.protocol, message.bytes) + passed * machine_.node.match;
-    if (const auto brought = std::min({pending.data.size(), carried, static_cast<std::size_t>(message.bytes)}))
+    if (const auto brought =
+            std::min({pending.data.size(), carried, static_cast<std::size_t>(message.bytes)}))
         std::memcpy(pending.data.data(), message.content.data(), brought);
     if (message.leg == Leg::request) {
         message.receive = receive;
@@ -284,7 +344,8 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
 void Engine::complete(Operation operation, Time when) {
     Pending& pending = operations_[operation];
     pending.done = when;
-    if (std::exchange(pending.awaited, false) && --at(pending.rank).wanted == 0) ready_.push_back(pending.rank);
+    if (std::exchange(pending.awaited, false) && --at(pending.rank).wanted == 0)
+        ready_.push_back(pending.rank);
 }
 
 // ---------------------------------------------------------------------------------------- a rank's words
@@ -309,7 +370,8 @@ void Engine::finish(int rank, std::span<Operation> operations) {
     for (std::size_t i = 1; i < several_.size(); ++i) {
         const Operation each = several_[i];
         std::size_t place = i;
-        for (; place > 0 && over(several_[place - 1]) > over(each); --place) several_[place] = several_[place - 1];
+        for (; place > 0 && over(several_[place - 1]) > over(each); --place)
+            several_[place] = several_[place - 1];
         several_[place] = each;
     }
     for (const Operation each : several_) finish(rank, each);

@@ -21,6 +21,7 @@
 #include "machine/mapping.hpp"
 #include "machine/matching.hpp"
 #include "machine/network.hpp"
+#include "machine/networks/pairs.hpp"
 #include "machine/pool.hpp"
 #include "machine/topology.hpp"
 #include "machine/wheel.hpp"
@@ -58,6 +59,8 @@ public:
     [[nodiscard]] bool local(int a, int b) const { return seat(a).node == seat(b).node; }
     [[nodiscard]] const Conditions& conditions() const { return conditions_; }
     [[nodiscard]] const Network& network() const { return *network_; }
+    // Whether some links are slower or faster than others.
+    [[nodiscard]] bool tapered() const { return tapered_; }
     [[nodiscard]] int socket(int rank) const;
     // The protocol that a message of this size takes between two ranks.
     [[nodiscard]] const Protocol& protocol(int from, int to, std::int64_t bytes) const;
@@ -154,7 +157,14 @@ private:
         Operation send = no_operation;
         Operation receive = no_operation;
         Leg leg = Leg::data;
+        std::uint16_t turn = 0;  // among those of its sender to its receiver, where they may overtake
         std::array<std::byte, carried> content{};
+    };
+    // Envelopes from one rank to another that are under way, where some may overtake others.
+    struct Queue {
+        std::uint16_t sent = 0;  // turns given out
+        std::uint16_t due = 0;   // whose envelope is seen next
+        std::vector<std::uint32_t> early{};  // messages that came before it
     };
     enum class Kind : std::uint32_t { inject, reach, left, wake };
     struct Event {
@@ -171,6 +181,11 @@ private:
     void injected(std::uint32_t message, Time when) override;
     void arrived(std::uint32_t message, Time when) override;
     void reach(std::uint32_t message);
+    [[nodiscard]] bool find_tapered() const;
+    [[nodiscard]] bool in_line(const Message& message) const;
+    [[nodiscard]] static std::uint64_t pair(const Message& message);
+    Queue& queue(const Message& message);
+    void come_in_turn(std::uint32_t message);
     void knock(std::uint32_t message);
     void meet(std::uint32_t message, Operation receive, std::int32_t passed);
     void complete(Operation operation, Time when);
@@ -197,6 +212,10 @@ private:
     std::vector<int> ready_;  // ranks to go on next, in order
     Wheel<Event> wheel_;
     Time packet_time_;  // of a full packet on a link
+    bool tapered_;
+    bool overtaking_;   // messages of one rank to another may come in another order than they left in
+    Pairs pairs_;       // sender and receiver, to queues_
+    Pool<Queue> queues_;
     std::unique_ptr<Network> network_;
     Time now_ = 0;
     std::uint64_t messages_sent_ = 0;

@@ -10,11 +10,11 @@ Stages::Stages(const Engine& engine, std::span<const std::int32_t> members)
     : engine_(engine), machine_(engine.machine()), members_(members) {}
 
 std::set<std::string> Stages::run(const std::vector<Stage>& stages, std::vector<Time>& clocks) {
-    if (machine_.node.ranks > 1) engines_.assign(static_cast<std::size_t>(engine_.topology().nodes()), 0);
     const auto& [network, gate, seed, noise, protocol] = engine_.conditions();
     std::set<std::string> answered;
+    free_.clear();
     for (const Stage& stage : stages) {
-        if (network == "loggp" && !gate) {
+        if (network == "loggp" && !gate && by_itself(stage)) {
             step(stage, clocks);
             answered.insert(network);
             continue;
@@ -65,25 +65,27 @@ Time Stages::under_way(int from, int to, const Protocol& protocol, std::int64_t 
     return latency;
 }
 
-// When a message that is ready leaves its node, whose engine is then busy for a while.
-Time Stages::leaves(int from, Time ready, Time busy) {
-    if (engines_.empty()) return ready;
-    Time& engine = engines_[static_cast<std::size_t>(engine_.seat(from).node)];
-    const Time start = std::max(ready, engine);
-    engine = start + busy;
-    return start;
+// Whether the messages of a stage need no network for what `loggp` says of them: every one has its node's
+// engines to itself, all take the same protocol, and the sender asks for nothing.
+bool Stages::by_itself(const Stage& stage) const {
+    return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(stage).waits;
+}
+
+const Protocol& Stages::protocol(const Stage& stage) const {
+    return engine_.protocol(rank_of(0), rank_of(members_.size() == 1 || engine_.ranks() == 1 ? 0 : 1),
+                            stage.bytes);
+}
+
+Time Stages::receive_cost(const Stage& stage, const Protocol& way) const {
+    return engine_.receive_cost(way, stage.bytes) +
+           (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
 }
 
 void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
-    const bool alike = members_.size() < 2 && machine_.links.hop == 0 && machine_.node.ranks == 1;
-    const Protocol& protocol = machine_.protocol(stage.bytes, false);
-    const Time send = engine_.send_cost(protocol, stage.bytes);
-    const Time rest = engine_.send_rest(protocol, stage.bytes);
-    const Time receive = engine_.receive_cost(protocol, stage.bytes) +
-                         (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
-    const Time busy =
-        std::max(transfer_time(machine_.packets.wire(stage.bytes + protocol.header), machine_.node.injection),
-                 machine_.node.message_gap);
+    const Protocol& way = protocol(stage);
+    const Time send = engine_.send_cost(way, stage.bytes);
+    const Time rest = engine_.send_rest(way, stage.bytes);
+    const Time receive = receive_cost(stage, way);
     next_ = clocks;
     if (stage.pattern == Stage::Pattern::listed) {
         for (const auto& message : stage.messages)
@@ -93,26 +95,28 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
             stage.pattern == Stage::Pattern::shift ? clocks.size() : static_cast<std::size_t>(stage.ranks);
         for (std::size_t r = 0; r < all; ++r) next_[r] += send + rest;
     }
-    if (alike && !protocol.handshake) {
-        // Every message takes the same time: nothing to look up but the sender's clock.
-        const Time way = send + under_way(0, std::min(1, engine_.ranks() - 1), protocol, stage.bytes);
+    const Time lasts =
+        transfer_time(machine_.packets.wire(stage.bytes + way.header),
+                      std::min({machine_.node.injection, machine_.links.rate, machine_.node.reception}));
+    if (lasts > send + rest || !free_.empty()) {
+        // Longer on its way out than its core is busy with it: the next one waits for that.
+        free_.resize(next_.size());
         each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
-            next_[to] = std::max(next_[to], clocks[from] + way) + receive;
+            const Time start = std::max(clocks[from] + send, free_[from]);
+            free_[from] = start + lasts;
+            const Time arrived = start + under_way(rank_of(from), rank_of(to), way, stage.bytes);
+            next_[to] = std::max(next_[to], arrived) + receive;
+        });
+    } else if (members_.size() < 2 && machine_.links.hop == 0) {
+        // Every message takes the same time: nothing to look up but the sender's clock.
+        const Time takes = send + under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes);
+        each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
+            next_[to] = std::max(next_[to], clocks[from] + takes) + receive;
         });
     } else {
         each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
-            const int source = rank_of(from);
-            const int target = rank_of(to);
-            const Protocol& way = engine_.protocol(source, target, stage.bytes);
-            const Time cost = engine_.send_cost(way, stage.bytes);
-            Time ready = clocks[from] + cost;
-            if (way.handshake) {
-                const Time ask = clocks[from] + way.handshake_overhead + under_way(source, target, way, 0);
-                ready = std::max(ask, clocks[to]) + way.handshake_overhead +
-                        under_way(target, source, way, 0) + cost;
-            }
-            const Time left = leaves(source, ready, busy);
-            next_[to] = std::max(next_[to], left + under_way(source, target, way, stage.bytes)) + receive;
+            const Time takes = send + under_way(rank_of(from), rank_of(to), way, stage.bytes);
+            next_[to] = std::max(next_[to], clocks[from] + takes) + receive;
         });
     }
     clocks.swap(next_);
@@ -121,45 +125,86 @@ void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
 double Stages::step_through(std::string_view tier, const Stage& stage, std::vector<Time>& clocks) {
     // A network goes forward in time only, and some ranks begin a stage before others have ended the last:
     // each stage has its own.
-    const auto made = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
-    Network& network = *made;
-    struct Hand {
-        Time when;
-        std::size_t from, to;
-    };
-    std::vector<Hand> hands;
+    const auto network = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
+    calls_.clear();
+    agenda_ = {};
     next_ = clocks;
+    free_.resize(next_.size());
     each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
         const Protocol& way = engine_.protocol(rank_of(from), rank_of(to), stage.bytes);
-        const Time ready = clocks[from] + engine_.send_cost(way, stage.bytes);
-        hands.push_back({ready, from, to});
-        next_[from] = std::max(next_[from], ready + engine_.send_rest(way, stage.bytes));
+        Time& clock = next_[from];
+        clock += way.handshake ? way.handshake_overhead : engine_.send_cost(way, stage.bytes);
+        const Time free = way.handshake ? 0 : free_[from];
+        agenda_.push(std::max(clock, free), static_cast<std::uint32_t>(calls_.size()));
+        if (!way.handshake) clock += engine_.send_rest(way, stage.bytes);
+        calls_.push_back({.way = &way,
+                          .bytes = stage.bytes,
+                          .there = clocks[to],
+                          .from = static_cast<std::int32_t>(from),
+                          .to = static_cast<std::int32_t>(to),
+                          .leg = way.handshake ? Leg::request : Leg::data});
     });
-    std::ranges::stable_sort(hands, {}, &Hand::when);
-    arrivals_.assign(hands.size(), 0);
-    for (std::size_t i = 0; i < hands.size(); ++i) {
-        const int source = rank_of(hands[i].from);
-        const int target = rank_of(hands[i].to);
-        const Protocol& way = engine_.protocol(source, target, stage.bytes);
-        while (network.next() < hands[i].when) network.advance();
-        if (engine_.local(source, target) && !machine_.node.local_by_network)
-            arrivals_[i] = hands[i].when + under_way(source, target, way, stage.bytes);
-        else
-            network.send(hands[i].when, {.from = engine_.seat(source).node,
-                                         .to = engine_.seat(target).node,
-                                         .bytes = stage.bytes + way.header,
-                                         .adaptive = way.adaptive,
-                                         .token = static_cast<std::uint32_t>(i)});
+    for (;;) {
+        const Time ready = agenda_.next();
+        const Time inner = network->next();
+        if (ready == never && inner == never) break;
+        if (ready <= inner) hand_over(*network, agenda_.pop());
+        else network->advance();
     }
-    while (network.next() != never) network.advance();
-    for (std::size_t i = 0; i < hands.size(); ++i) {
-        const Protocol& way = engine_.protocol(rank_of(hands[i].from), rank_of(hands[i].to), stage.bytes);
-        next_[hands[i].to] = std::max(next_[hands[i].to], arrivals_[i]) +
-                             engine_.receive_cost(way, stage.bytes) +
-                             (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
-    }
+    finish(stage);
     clocks.swap(next_);
-    return network.contention();
+    return network->contention();
+}
+
+void Stages::hand_over(Network& network, std::uint32_t token) {
+    const Call& call = calls_[token];
+    int from = rank_of(static_cast<std::size_t>(call.from));
+    int to = rank_of(static_cast<std::size_t>(call.to));
+    if (call.leg == Leg::grant) std::swap(from, to);
+    const std::int64_t bytes = call.leg == Leg::data ? call.bytes : 0;
+    const Time now = agenda_.now();
+    if (engine_.local(from, to) && !machine_.node.local_by_network) {
+        injected(token, now);
+        arrived(token, now + under_way(from, to, *call.way, bytes));
+        return;
+    }
+    network.send(now, {.from = engine_.seat(from).node,
+                       .to = engine_.seat(to).node,
+                       .bytes = bytes + call.way->header,
+                       .adaptive = call.way->adaptive,
+                       .token = token});
+}
+
+void Stages::arrived(std::uint32_t token, Time when) {
+    Call& call = calls_[token];
+    switch (call.leg) {
+        case Leg::request:
+            call.leg = Leg::grant;
+            agenda_.push(std::max(when, call.there) + call.way->handshake_overhead, token);
+            break;
+        case Leg::grant:
+            call.leg = Leg::data;
+            agenda_.push(when + engine_.send_cost(*call.way, call.bytes), token);
+            break;
+        case Leg::data: call.arrived = when; break;
+    }
+}
+
+// A rank that waits for its own message to leave and for another's to come charges each when it is over, as
+// one that says sendrecv does.
+void Stages::finish(const Stage& stage) {
+    left_.assign(next_.size(), 0);
+    for (const Call& call : calls_) {
+        free_[static_cast<std::size_t>(call.from)] = call.left;
+        if (call.way->waits) left_[static_cast<std::size_t>(call.from)] = call.left;
+    }
+    for (const Call& call : calls_) {
+        Time& clock = next_[static_cast<std::size_t>(call.to)];
+        const Time left = left_[static_cast<std::size_t>(call.to)];
+        if (left <= call.arrived) clock = std::max(clock, left);
+        clock = std::max(clock, call.arrived) + receive_cost(stage, *call.way);
+    }
+    for (std::size_t r = 0; r < next_.size(); ++r) next_[r] = std::max(next_[r], left_[r]);
 }
 
 }  // namespace leadline::machine

@@ -189,6 +189,29 @@ TEST(Hazard, SeveralThingsAtOneInstantWakeOnce) {
     EXPECT_EQ(woken, 3);
 }
 
+// Bytes put into a neighbour's memory are copied by somebody: by the core that puts them, once.
+TEST(Hazard, APutWithinANodeCopiesItsBytes) {
+    json described = round_machine();
+    described["node"].update({{"cores", 2}, {"ranks", 2}, {"local_latency", 5e-7}});
+    described["local_protocol"] = {
+        {{"name", "copied"}, {"send_overhead", 1e-6}, {"send_copy", 1e9}, {"receive_copy", 2e9}}};
+    json simulate = on(2, described);
+    simulate["mapping"] = "TX";
+    for (const bool put : {true, false}) {
+        double flushed = 0;
+        play(simulate, [&](Comm world, Control control) -> Task<> {
+            std::vector<std::byte> data(1'000'000);
+            Window window = co_await world.window(data.size(), Exposure::allocated);
+            if (world.rank() == 1) co_return;
+            if (put) co_await window.put(data, 1, 0);
+            else co_await window.get(data, 1, 0);
+            co_await window.flush(1);
+            flushed = control.now();
+        });
+        EXPECT_NEAR(flushed, 1e-6 + 1e-3 + 2 * 5e-7, 1e-12);
+    }
+}
+
 // Asking costs nothing where a description says so: the time in between must pass all the same.
 TEST(Hazard, AskingForNothingIsRefused) {
     json described = round_machine();
