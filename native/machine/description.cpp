@@ -40,6 +40,12 @@ public:
     void whole(const char* key, int& to) const {
         if (const auto value = number(key)) to = static_cast<int>(*value);
     }
+    // Of things that there is at least one of.
+    template <class T>
+    void count(const char* key, T& to) const {
+        whole(key, to);
+        if (to < 1) refuse(path(key), "is 1 or more");
+    }
     void flag(const char* key, bool& to) const { read(key, to); }
     void word(const char* key, std::string& to) const { read(key, to); }
     template <class Read>
@@ -94,10 +100,10 @@ Protocol parse_protocol(const Table& from) {
 }
 
 void parse_node(const Table& from, Node& node) {
-    from.whole("cores", node.cores);
-    from.whole("sockets", node.sockets);
-    from.whole("threads", node.threads);
-    from.whole("ranks", node.ranks);
+    from.count("cores", node.cores);
+    from.count("sockets", node.sockets);
+    from.count("threads", node.threads);
+    from.count("ranks", node.ranks);
     from.rate("injection", node.injection);
     from.rate("reception", node.reception);
     from.rate("local", node.local);
@@ -108,6 +114,8 @@ void parse_node(const Table& from, Node& node) {
     from.time("put_overhead", node.put_overhead);
     from.time("match", node.match);
     from.time("poll", node.poll);
+    // A rank that asks again and again would never come to the time at which the answer is yes.
+    if (node.poll == 0) refuse(from.path("poll"), "is more than nothing");
     from.rate("flops", node.flops);
     from.rate("memory", node.memory);
 }
@@ -156,9 +164,9 @@ Machine parse_machine(const json& description) {
         links.time("base", machine.links.base);
     });
     from.part("packets", [&](const Table& packets) {
-        packets.whole("payload", machine.packets.payload);
+        packets.count("payload", machine.packets.payload);
         packets.whole("overhead", machine.packets.overhead);
-        packets.whole("granule", machine.packets.granule);
+        packets.count("granule", machine.packets.granule);
     });
     from.part("node", [&](const Table& node) { parse_node(node, machine.node); });
     machine.protocols = parse_protocols(from, "protocol");
@@ -182,6 +190,9 @@ Machine parse_machine(const json& description) {
         machine.noise.present = true;
         noise.factor("interval", machine.noise.interval);
         noise.factor("detour", machine.noise.detour);
+        // Else a core would never come out of its detours.
+        if (machine.noise.interval <= machine.noise.detour)
+            refuse(noise.path("interval"), "is longer than noise.detour");
     });
     from.each("collective", [&](const Table& row) {
         Choice choice;

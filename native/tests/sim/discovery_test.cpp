@@ -1,0 +1,119 @@
+// Every benchmark there is runs on a described machine, in every tier, and answers the same twice.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "testing.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace testing_sim;
+
+// Two cores a node, packets, a short, an eager and a rendezvous protocol, and another table within a node.
+json small_machine() {
+    return {{"name", "small"},
+            {"links", {{"rate", 425e6}, {"hop", 1e-7}, {"base", 1e-6}}},
+            {"packets", {{"payload", 240}, {"overhead", 16}, {"granule", 32}}},
+            {"node",
+             {{"cores", 2},
+              {"ranks", 2},
+              {"injection", 2e9},
+              {"reception", 1.5e9},
+              {"local_latency", 5e-7},
+              {"flops", 1e9},
+              {"memory", 5e9}}},
+            {"protocol",
+             {{{"name", "short"}, {"up_to", 224}, {"send_overhead", 5e-7}, {"receive_overhead", 6e-7}},
+              {{"name", "eager"},
+               {"up_to", 1200},
+               {"send_overhead", 6e-7},
+               {"receive_overhead", 8e-7},
+               {"adaptive", true}},
+              {{"name", "rendezvous"},
+               {"send_overhead", 5e-7},
+               {"receive_overhead", 6e-7},
+               {"handshake", true},
+               {"handshake_overhead", 2e-7}}}},
+            {"local_protocol",
+             {{{"name", "copied"},
+               {"send_overhead", 3e-7},
+               {"receive_overhead", 4e-7},
+               {"send_copy", 1e9},
+               {"receive_copy", 1e9}}}}};
+}
+
+// Few of a sweep's default values: all words, of numbers the least and one that is not large.
+std::vector<json> few(const json& sweep) {
+    const json& all = sweep.at("default");
+    if (sweep.at("kind") == "choice") return all;
+    const std::int64_t most = sweep.at("kind") == "bytes" ? 4096 : 64;
+    std::vector<json> chosen{all.front()};
+    for (const auto& value : all)
+        if (value > chosen.front() && value <= most && (value == all.back() || value >= most / 16)) {
+            chosen.push_back(value);
+            break;
+        }
+    return chosen;
+}
+
+// Points that differ from the first values of all sweeps in one.
+json points_of(const json& benchmark) {
+    json first = json::object();
+    for (const auto& sweep : benchmark.at("sweeps")) first[sweep.at("name")] = few(sweep).front();
+    json all = json::array({question(benchmark.at("name"), first)});
+    for (const auto& sweep : benchmark.at("sweeps"))
+        for (const auto& value : few(sweep)) {
+            json point = first;
+            point[sweep.at("name")] = value;
+            if (point != first) all.push_back(question(benchmark.at("name"), point));
+        }
+    return all;
+}
+
+// What was answered, without what the host took for it.
+std::vector<json> answers(const json& points, const json& simulate) {
+    std::vector<json> lines;
+    for (json line : ask(points, simulate)) {
+        line.erase("duration");
+        if (line.at("event") != "launch") lines.push_back(line);
+    }
+    return lines;
+}
+
+void every_benchmark(const std::string& tier) {
+    for (const auto& benchmark : describe({.ranks = 8, .per_node = 2, .hops = 2})) {
+        const json& most = benchmark.at("max_ranks");
+        const int ranks = most.is_null() ? 8 : std::min(8, most.get<int>());
+        json simulate{{"machine", small_machine()},
+                      {"topology", {{"kind", "torus"}, {"shape", {4}}}},
+                      {"ranks", ranks},
+                      {"network", tier},
+                      {"mapping", ranks > 4 ? "TX" : "XT"}};
+        const json points = points_of(benchmark);
+        const auto lines = answers(points, simulate);
+        EXPECT_EQ(answers(points, simulate), lines) << benchmark.at("name");
+        std::size_t records = 0;
+        for (const auto& line : lines) {
+            if (line.at("event") != "record") continue;
+            ++records;
+            EXPECT_EQ(line.at("samples").size(), 1U) << line;
+            for (const double sample : line.at("samples")) {
+                EXPECT_TRUE(std::isfinite(sample)) << line;
+                // A machine without noise loses nothing.
+                if (benchmark.at("name") == "noise") EXPECT_NEAR(sample, 0, 1e-9) << line;
+                else EXPECT_GT(sample, 0) << line;
+            }
+        }
+        EXPECT_GT(records, 0U) << benchmark.at("name");
+        EXPECT_EQ(lines.back().at("event"), "done");
+    }
+}
+
+TEST(Discovery, EveryBenchmarkAnswersTwiceTheSameByLogGp) { every_benchmark("loggp"); }
+TEST(Discovery, EveryBenchmarkAnswersTwiceTheSameByFlow) { every_benchmark("flow"); }
+TEST(Discovery, EveryBenchmarkAnswersTwiceTheSameByPackets) { every_benchmark("packet"); }
+TEST(Discovery, EveryBenchmarkAnswersTwiceTheSameByWhatIsEnough) { every_benchmark("auto"); }
+
+}  // namespace
+}  // namespace leadline
