@@ -15,7 +15,9 @@ namespace {
 constexpr int first_time = 6;
 // Streams up to which the quantum is Options::tolerance; from there it grows with the root of their number,
 // so that a run of many ends in seconds, up to the coarsest.
-constexpr double fine = 8192;
+// Up to there the shares are given out in finer rounds, too.
+constexpr std::int32_t fine = 8192;
+constexpr Levels::Effort finer{.rounds = 30, .slack = 0.05F};
 constexpr double coarsest = 0.1;
 
 // When a message of `left` bytes at `since` ends; `whole` where nothing of it is gone.
@@ -191,7 +193,8 @@ void FlowNetwork::solve_pool() {
         return;
     }
     pool_.tidy();
-    for (int i = warm_pool_ ? 1 : first_time; i > 0; --i) pool_.solve({});
+    for (int i = warm_pool_ ? 1 : first_time; i > 0; --i)
+        pool_.solve(pool_.alive() <= fine ? finer : Levels::Effort{});
     warm_pool_ = true;
     double left = 0;
     double rate = 0;
@@ -207,7 +210,8 @@ void FlowNetwork::solve_pool() {
         rate += stream.rate;
         first = std::min(first, stream.due);
     }
-    const double part = options_.tolerance * std::max(1.0, std::sqrt(pool_.alive() / fine));
+    const double part =
+        options_.tolerance * std::max(1.0, std::sqrt(static_cast<double>(pool_.alive()) / fine));
     pool_quantum_ = now_ + from_seconds(std::min(part, coarsest) * left / rate);
     pool_due_ = std::max(first, pool_quantum_);
     for (Levels::Member m = 0; m < pool_.members(); ++m)
