@@ -14,7 +14,14 @@
 //   - Larger components are a pool, whose rates are approached (levels.hpp), at most once in a quantum: a
 //     part, Options::tolerance, of the mean time that its messages still take. Until the next one rates are
 //     stale, what ended streams had is unused, and new streams wait.
-// ERROR_NOTE
+//     The part is 2 % up to 8,192 streams, grows with the root of their number, and is never above 10 %.
+// How far that is from exact, for 1,000 to 3,000 messages of 0.5 to 8.5 kB between random nodes of an 8x8x8
+// torus, all solved exactly and all as a pool (last message; mean of all; mean distance of each):
+//     both classes alike   part 2 %: 0.1 %, 0.5 %, 0.6 %    part 10 %: 0.1 %, 1.5 %, 1.7 %
+//     the same, staggered  part 2 %: 0.6 %, 0.9 %, 1.3 %    part 10 %: 1.4 %, 2.7 %, 3.8 %
+//     transit first        part 2 %: 2.5 %, 1.9 %, 2.7 %    part 10 %: 1.8 %, 3.6 %, 5.6 %
+// A pool is late rather than early. With transit first single messages that are starved for a while may be
+// off by half of their time.
 // What the tier leaves out: buffers. A stream holds its share of an engine while its next message waits for
 // the message gap; messages that arrive together are set apart by the gap at their arrival.
 #include <algorithm>
@@ -32,9 +39,13 @@ FlowNetwork::FlowNetwork(const Machine& machine, const Topology& topology, Liste
     for (Link l = 0; l < topology.links(); ++l) loads_.add(machine.links.rate * topology.width(l));
     for (const double engine : {node.injection, node.reception, node.local})
         for (int i = 0; i < topology.nodes(); ++i) loads_.add(engine);
+    // For a stage of neighbours; memory that is not used yet costs nothing.
+    const auto nodes = static_cast<std::size_t>(topology.nodes());
+    streams_.reserve(8 * nodes);
+    loads_.reserve(32 * nodes);
     if (node.message_gap > 0) {
-        next_out_.resize(static_cast<std::size_t>(topology.nodes()));
-        next_in_.resize(static_cast<std::size_t>(topology.nodes()));
+        next_out_.resize(nodes);
+        next_in_.resize(nodes);
     }
 }
 

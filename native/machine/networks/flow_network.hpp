@@ -93,6 +93,7 @@ private:
     void tidy();
     void solve();
     void solve_around(StreamId seed);
+    [[nodiscard]] bool alone(const Stream& stream);
     bool set_rate(StreamId id, double rate);
     bool gather(StreamId seed);
     void meet(Resource& on);

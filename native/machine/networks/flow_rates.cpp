@@ -85,9 +85,22 @@ void FlowNetwork::solve() {
 void FlowNetwork::solve_around(StreamId seed) {
     const Stream& stream = at(seed);
     if (stream.state != State::flowing || stream.pooled || stream.seen == walk_) return;
+    if (alone(stream)) {
+        if (set_rate(seed, stream.most)) schedule(seed);
+        return;
+    }
     if (gather(seed)) share();
     else
         for (const StreamId member : component_) put_into_pool(member);
+}
+
+// Whether nothing holds a stream back, as is the rule where there is no congestion.
+bool FlowNetwork::alone(const Stream& stream) {
+    for (std::int32_t i = 0; i < stream.length; ++i)
+        if (const Resource& on = loads_[loads_.use(stream.uses + i).resource];
+            on.pooled || on.oversubscribed())
+            return false;
+    return true;
 }
 
 // Gathers the component of a stream into component_; `false` where it is too large or meets the pool.
@@ -96,8 +109,8 @@ bool FlowNetwork::gather(StreamId seed) {
     component_.push_back(seed);
     at(seed).seen = walk_;
     met_pool_ = false;
-    for (std::size_t done = 0; done < component_.size(); ++done) {
-        const Stream& stream = at(component_[done]);
+    for (std::size_t done = 0; done < component_.size();) {
+        const Stream& stream = at(component_[done++]);
         for (std::int32_t i = 0; i < stream.length; ++i) {
             Resource& on = loads_[loads_.use(stream.uses + i).resource];
             if (on.pooled) met_pool_ = true;
@@ -125,10 +138,6 @@ void FlowNetwork::meet(Resource& on) {
 
 // New rates of a whole component, whose oversubscribed resources the walk has seen.
 void FlowNetwork::share() {
-    if (component_.size() == 1) {
-        if (set_rate(component_.front(), at(component_.front()).most)) schedule(component_.front());
-        return;
-    }
     fluid_.clear();
     for (const StreamId id : component_) {
         const Stream& stream = at(id);

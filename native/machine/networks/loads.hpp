@@ -36,6 +36,7 @@ class Loads {
 public:
     void add(double capacity) { resources_.push_back({.capacity = capacity}); }
     Resource& operator[](std::int32_t i) { return resources_[static_cast<std::size_t>(i)]; }
+    void reserve(std::size_t uses) { uses_.reserve(uses); }
     [[nodiscard]] std::size_t size() const { return resources_.size(); }
     Use& use(std::int32_t i) { return uses_[static_cast<std::size_t>(i)]; }
 

@@ -6,7 +6,7 @@
 
 namespace leadline::machine {
 
-// Open addressing, linear probing, at most half full. A key is never 0.
+// Open addressing, linear probing, at most half full, then four times as large. A key is never 0.
 class Pairs {
 public:
     // The place of a key's value, which is negative when the key is new. True until the next call.
@@ -51,7 +51,7 @@ private:
         return at;
     }
     void grow() {
-        std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
+        std::vector<Slot> old(slots_.empty() ? 64 : 4 * slots_.size());
         old.swap(slots_);
         for (const Slot& slot : old)
             if (slot.key != 0) slots_[find(slot.key)] = slot;
