@@ -21,7 +21,7 @@ std::set<std::string> Stages::run(const std::vector<Stage>& stages, std::vector<
         }
         const std::vector<Time> before = clocks;
         std::string tier = network;
-        if (step_through(tier, stage, clocks) > negligible) {
+        if (step_through(tier, stage, clocks) > negligible && gate) {
             clocks = before;
             tier = tier_under_contention(machine_, stage.bytes);
             step_through(tier, stage, clocks);

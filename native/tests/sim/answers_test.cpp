@@ -88,6 +88,19 @@ TEST(Tiers, ACollectiveAloneGivesOneAnswer) {
             }
 }
 
+// Who asks for a tier gets it, whoever is in the way and shares a node.
+TEST(Tiers, ACollectiveIsAnsweredByTheTierThatWasAsked) {
+    const json point{{"communicator", "world-1"}, {"type", "double"}, {"bytes", 65536}};
+    const json line{{"kind", "mesh"}, {"shape", {8}}};
+    for (const auto& described : {packet_machine(), two_ranks(packet_machine())}) {
+        for (const auto& tier : tiers)
+            EXPECT_EQ(record("allreduce", point, every_seat(described, line, tier), tier).at("network"),
+                      tier);
+        EXPECT_NE(record("allreduce", point, every_seat(described, line, "auto"), "auto").at("network"),
+                  "loggp");
+    }
+}
+
 // Recursive doubling at once is what each rank's own exchanges are.
 TEST(Tiers, ACollectiveIsItsMessages) {
     for (const auto& described : collective_machines())
