@@ -1,0 +1,52 @@
+// Messages of one rank to another are met in the order of sending, on networks where some may overtake others.
+#include <algorithm>
+
+#include "machine/engine.hpp"
+
+namespace leadline::machine {
+
+bool Engine::find_tapered() const {
+    for (Link link = 0; link < topology_.links(); ++link)
+        if (const double width = topology_.width(link); width != 1 && width != 0) return true;
+    return false;
+}
+
+std::uint64_t Engine::pair(const Message& message) {
+    return (static_cast<std::uint64_t>(message.from) + 1) << 32U | static_cast<std::uint32_t>(message.to);
+}
+
+Engine::Queue& Engine::queue(const Message& message) {
+    std::int32_t& at = pairs_[pair(message)];
+    if (at < 0) at = static_cast<std::int32_t>(queues_.take());
+    return queues_[static_cast<std::uint32_t>(at)];
+}
+
+void Engine::come_in_turn(std::uint32_t id) {
+    const Message& message = messages_[id];
+    if (!in_line(message)) {
+        knock(id);
+        return;
+    }
+    Queue& all = queue(message);
+    if (message.turn != all.due) {
+        all.early.push_back(id);
+        return;
+    }
+    const std::uint64_t key = pair(message);
+    for (;;) {
+        ++all.due;
+        knock(id);  // which may forget the message
+        const auto next =
+            std::ranges::find_if(all.early, [&](auto each) { return messages_[each].turn == all.due; });
+        if (next == all.early.end()) break;
+        id = *next;
+        all.early.erase(next);
+    }
+    if (all.due != all.sent) return;
+    const auto at = static_cast<std::uint32_t>(pairs_[key]);
+    pairs_.erase(key);
+    queues_[at] = {};
+    queues_.give_back(at);
+}
+
+}  // namespace leadline::machine
