@@ -1,4 +1,5 @@
-// Messages of one rank to another are met in the order of sending, on networks where some may overtake others.
+// Messages of one rank to another are met in the order of sending, on networks where some may overtake
+// others.
 #include <algorithm>
 
 #include "machine/engine.hpp"
