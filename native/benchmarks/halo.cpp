@@ -21,15 +21,13 @@ int rows_of(int ranks) {
 
 BENCHMARK(halo, at_least(2), sizes("bytes", {8, 1024, 65536}, "size of each edge"),
           metric("time", Unit::second, lower, largest, "of one exchange, of the slowest rank")) {
-    Comm& world = run.world();
     const int rows = rows_of(run.ranks());
-    const int columns = run.ranks() / rows;
-    const int row = run.rank() / columns;
-    const int column = run.rank() % columns;
-    const auto at = [&](int r, int c) { return (r + rows) % rows * columns + (c + columns) % columns; };
-    // West, east, north, south: what leaves towards one comes in from its opposite at the other end.
-    const std::array peers{at(row, column - 1), at(row, column + 1), at(row - 1, column),
-                           at(row + 1, column)};
+    const std::array grid{rows, run.ranks() / rows};
+    Comm world = co_await run.world().cart(grid, true);
+    const auto [north, south] = world.shift(0, 1);
+    const auto [west, east] = world.shift(1, 1);
+    // What leaves towards one comes in from its opposite at the other end.
+    const std::array peers{west, east, north, south};
     const Bytes edge = run.buffers(run["bytes"])[0];
     std::array<Comm::Request, 8> requests;
     while (co_await run.next_sample()) {

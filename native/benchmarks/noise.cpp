@@ -15,7 +15,7 @@ BENCHMARK(noise, at_least(1), counts("steps", {50'000}, "dependent additions in 
           Sampling{.one_operation = true, .whole_time = true}) {
     constexpr int quanta = 64;
     constexpr double rounding = 1e-12;  // s; differences of clock readings below this are the arithmetic's
-    double quickest = 1e9;  // of this rank so far, s
+    double quickest = 1e9;              // of this rank so far, s
     while (co_await run.next_sample()) {
         double slowest = 0;
         run.start();

@@ -15,19 +15,20 @@ inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // What a message of a size costs the cores at its two ends, and how it travels.
 struct Protocol {
-    std::string name;                                              // short, eager, rendezvous
+    std::string name;                                               // short, eager, rendezvous
     std::int64_t up_to = std::numeric_limits<std::int64_t>::max();  // B, the largest message that takes it
-    Time send_overhead = 0;                                        // of the sending core, a message
-    Time receive_overhead = 0;                                     // of the receiving core, a message
-    Time send_packet = 0;     // of the sending core, a packet
-    Time receive_packet = 0;  // of the receiving core, a packet
-    double send_copy = infinite;     // B/s at which the sending core copies the message; infinite: it does not
+    Time send_overhead = 0;                                         // of the sending core, a message
+    Time receive_overhead = 0;                                      // of the receiving core, a message
+    Time send_packet = 0;                                           // of the sending core, a packet
+    Time receive_packet = 0;                                        // of the receiving core, a packet
+    double send_copy = infinite;  // B/s at which the sending core copies the message; infinite: it does not
     double receive_copy = infinite;  // B/s at which the receiving core copies it
     std::int64_t header = 0;         // B that the message carries beside its payload
     bool handshake = false;          // rendezvous: a request and a grant travel first
-    Time handshake_overhead = 0;     // of each of the two cores, for the request and the grant each
-    bool adaptive = false;           // routed by load; else always the same way
-    bool waits = false;  // a blocking send returns when the message has left the node, not when it is handed over
+    Time handshake_overhead = 0;  // of the sending core for its request, of the receiving one for its grant
+    bool adaptive = false;        // routed by load; else always the same way
+    bool waits =
+        false;  // a blocking send returns when the message has left the node, not when it is handed over
 };
 
 // How bytes become packets: each carries up to `payload` and costs `overhead` on the wire beside it; what
@@ -38,8 +39,8 @@ struct Packets {
     std::int64_t granule = 1;
 
     [[nodiscard]] std::int64_t count(std::int64_t bytes) const;
-    [[nodiscard]] std::int64_t wire(std::int64_t bytes) const;        // B on the wire of a whole message
-    [[nodiscard]] std::int64_t largest() const;                       // B on the wire of a full packet
+    [[nodiscard]] std::int64_t wire(std::int64_t bytes) const;  // B on the wire of a whole message
+    [[nodiscard]] std::int64_t largest() const;                 // B on the wire of a full packet
 };
 
 struct Links {
@@ -71,8 +72,8 @@ struct Node {
 // A network that only some communicators may use, in closed form.
 struct BarrierNetwork {
     bool present = false;
-    Time latency = 0;    // of the whole machine
-    Time overhead = 0;   // of each core
+    Time latency = 0;   // of the whole machine
+    Time overhead = 0;  // of each core
 };
 struct CollectiveNetwork {
     bool present = false;
@@ -91,7 +92,7 @@ struct Noise {
 
 // Which algorithm a communicator's collective expands to: the first row that fits.
 struct Choice {
-    std::string operation;                                         // barrier, bcast, allreduce, ...
+    std::string operation;                                          // barrier, bcast, allreduce, ...
     std::int64_t up_to = std::numeric_limits<std::int64_t>::max();  // B
     std::string algorithm;
 };
@@ -106,7 +107,7 @@ struct Machine {
     BarrierNetwork barrier;
     CollectiveNetwork collective;
     bool line_broadcast = false;  // packets that every node of a line takes as they pass
-    double reduce = infinite;  // B/s at which a core combines two operands
+    double reduce = infinite;     // B/s at which a core combines two operands
     Noise noise;
     std::vector<Choice> collectives;
     bool transit_first = true;  // through traffic before local injection
@@ -116,6 +117,6 @@ struct Machine {
 };
 
 // Reads the description that src/leadline/machine.py writes. Throws std::invalid_argument naming the key.
-Machine parse_machine(const nlohmann::json& from);
+Machine parse_machine(const nlohmann::json& description);
 
 }  // namespace leadline::machine

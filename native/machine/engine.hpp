@@ -1,9 +1,9 @@
 // The simulated machine's clockwork: ranks as suspended coroutines, their clocks, messages and matching.
 //
 // A rank that runs charges its own clock and goes on until it needs something that has not happened yet; it
-// may run ahead of the engine, since all that it does to others is an event at its own time, and events happen
-// in the order of time. Where several happen at one time they happen in the order in which they were caused,
-// so a run is a function of the program, the machine and the seed.
+// may run ahead of the engine, since all that it does to others is an event at its own time, and events
+// happen in the order of time. Where several happen at one time they happen in the order in which they were
+// caused, so a run is a function of the program, the machine and the seed.
 #pragma once
 
 #include <array>
@@ -65,7 +65,8 @@ public:
     // The protocol that a message of this size takes between two ranks.
     [[nodiscard]] const Protocol& protocol(int from, int to, std::int64_t bytes) const;
     // What a message costs the core at its end.
-    [[nodiscard]] Time send_cost(const Protocol& protocol, std::int64_t bytes) const;  // before it is handed over
+    [[nodiscard]] Time send_cost(const Protocol& protocol,
+                                 std::int64_t bytes) const;  // before it is handed over
     [[nodiscard]] Time send_rest(const Protocol& protocol, std::int64_t bytes) const;  // and after that
     [[nodiscard]] Time receive_cost(const Protocol& protocol, std::int64_t bytes) const;
 
@@ -138,7 +139,7 @@ private:
         Time done = never;
         Time cost = 0;  // of the rank's core, charged when it finishes the operation
         std::int32_t rank = 0;
-        std::int32_t peer = 0;  // world rank, or any_source
+        std::int32_t peer = 0;    // world rank, or any_source
         std::int32_t source = 0;  // in the communicator, once a message is met
         Time posted = 0;
         bool receives = false;
@@ -162,8 +163,8 @@ private:
     };
     // Envelopes from one rank to another that are under way, where some may overtake others.
     struct Queue {
-        std::uint16_t sent = 0;  // turns given out
-        std::uint16_t due = 0;   // whose envelope is seen next
+        std::uint16_t sent = 0;              // turns given out
+        std::uint16_t due = 0;               // whose envelope is seen next
         std::vector<std::uint32_t> early{};  // messages that came before it
     };
     enum class Kind : std::uint32_t { inject, reach, left, wake };
@@ -208,13 +209,13 @@ private:
     Pool<Pending> operations_;
     Pool<Message> messages_;
     std::unordered_map<std::uint32_t, std::function<void()>> signals_;  // by the message that brings it
-    std::vector<Operation> several_;  // scratch of finish()
-    std::vector<int> ready_;  // ranks to go on next, in order
+    std::vector<Operation> several_;                                    // scratch of finish()
+    std::vector<int> ready_;                                            // ranks to go on next, in order
     Wheel<Event> wheel_;
     Time packet_time_;  // of a full packet on a link
     bool tapered_;
-    bool overtaking_;   // messages of one rank to another may come in another order than they left in
-    Pairs pairs_;       // sender and receiver, to queues_
+    bool overtaking_;  // messages of one rank to another may come in another order than they left in
+    Pairs pairs_;      // sender and receiver, to queues_
     Pool<Queue> queues_;
     std::unique_ptr<Network> network_;
     Time now_ = 0;

@@ -7,8 +7,8 @@
 namespace leadline::machine {
 namespace {
 
-// The k-th number of a rank's own sequence, in (0, 1]: splitmix64 of seed, rank and k, so that no rank's noise
-// depends on what others drew.
+// The k-th number of a rank's own sequence, in (0, 1]: splitmix64 of seed, rank and k, so that no rank's
+// noise depends on what others drew.
 double draw(std::uint64_t seed, std::uint64_t rank, std::uint64_t k) {
     std::uint64_t z = seed * 0x9E3779B97F4A7C15ULL + rank * 0xD1B54A32D192ED03ULL + k * 0x8CB92BA72F3D8DD7ULL;
     z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;

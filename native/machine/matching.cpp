@@ -82,7 +82,8 @@ std::uint32_t Lines::look_up(Index& index, const Envelope& envelope) {
         const auto place = index.find(key);
         if (place == index.end()) return none;
         auto& marks = place->second;
-        while (!marks.empty() && entries_[marks.front().entry].order != marks.front().order) marks.pop_front();
+        while (!marks.empty() && entries_[marks.front().entry].order != marks.front().order)
+            marks.pop_front();
         if (!marks.empty()) return marks.front().entry;
         index.erase(place);
         return none;

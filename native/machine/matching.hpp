@@ -37,14 +37,17 @@ public:
     };
 
     // What stands in line: receives, some of them from any source, searched for a message; or messages,
-    // searched for a receive. `walk`: always search from the head, since somebody charges for what is passed by.
+    // searched for a receive. `walk`: always search from the head, since somebody charges for what is passed
+    // by.
     enum class Of { receives, messages };
     Lines(Of of, std::size_t ranks, bool walk) : lines_(ranks), of_(of), walk_(walk) {}
 
     void append(int rank, const Envelope& envelope, Id id);
     // Takes out the earliest entry that fits: either side may be from any_source.
     Found take(int rank, const Envelope& envelope);
-    [[nodiscard]] std::uint32_t length(int rank) const { return lines_[static_cast<std::size_t>(rank)].count; }
+    [[nodiscard]] std::uint32_t length(int rank) const {
+        return lines_[static_cast<std::size_t>(rank)].count;
+    }
     // The envelope and number of the first entry of a rank's line; Found::id none where there is none.
     [[nodiscard]] const Envelope* first(int rank) const;
 

@@ -173,8 +173,10 @@ void Comm::Meeting::await_suspend(std::coroutine_handle<> handle) {
 void Comm::Parting::await_suspend(std::coroutine_handle<> handle) {
     sim::Group& group = *comm.group_;
     sim::World& world = *comm.world_;
-    group.given.resize(static_cast<std::size_t>(group.ranks));
-    group.given[static_cast<std::size_t>(comm.rank_)] = given;
+    if (!copies) {
+        group.given.resize(static_cast<std::size_t>(group.ranks));
+        group.given[static_cast<std::size_t>(comm.rank_)] = given;
+    }
     world.come(group, comm.rank_, handle, "for a communicator to be made", [&] {
         world.align(group);
         if (!copies) {
@@ -183,14 +185,15 @@ void Comm::Parting::await_suspend(std::coroutine_handle<> handle) {
         }
         sim::Group& copy =
             world.new_group({.members = group.members, .whole = group.whole, .ranks = group.ranks});
-        copy.dimensions = dimensions;
+        copy.dimensions.assign(dimensions.begin(), dimensions.end());
         copy.periodic = periodic;
-        group.parts.clear();
-        for (int rank = 0; rank < group.ranks; ++rank) group.parts.emplace_back(&copy, rank);
+        group.parts.assign(1, {&copy, 0});
     });
 }
 
 Comm Comm::Parting::await_resume() {
+    // In a copy every rank is what it was.
+    if (copies) return {*comm.world_, *comm.group_->parts.front().first, comm.rank_};
     const auto& [group, rank] = comm.group_->parts[static_cast<std::size_t>(comm.rank_)];
     return {*comm.world_, *group, rank};
 }
@@ -201,7 +204,7 @@ Comm::Parting Comm::cart(std::span<const int> dimensions, bool periodic) {
     if (cells != size())
         throw Unsupported("a grid of " + std::to_string(cells) + " ranks is not a communicator of " +
                           std::to_string(size()));
-    return {*this, 0, true, {dimensions.begin(), dimensions.end()}, periodic};
+    return {*this, 0, true, dimensions, periodic};
 }
 
 Neighbours Comm::shift(int dimension, int by) const {

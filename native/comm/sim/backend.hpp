@@ -221,7 +221,7 @@ public:
         Comm& comm;
         std::int64_t given;  // colour and key; the same for all: a copy
         bool copies;
-        std::vector<int> dimensions{};
+        std::span<const int> dimensions{};  // of a grid, the caller's
         bool periodic = false;
         bool await_ready() { return false; }
         void await_suspend(std::coroutine_handle<> handle);

@@ -32,13 +32,14 @@ TEST(Sim, AWindowOfLargeMessagesFillsTheLink) {
     EXPECT_NEAR(answer("bandwidth", {{"bytes", 1'000'000}, {"window", 64}}, on(2), "bandwidth"), 1e9, 1e6);
 }
 
-// With a handshake: 0.5 us to ask, an empty packet there (3.1 us), 0.5 us to grant, an empty packet back, then
-// the message as before.
+// With a handshake: 0.5 us to ask, an empty packet there (3.1 us), 0.5 us to grant, an empty packet back,
+// then the message as before.
 TEST(Sim, ARendezvousAsksFirst) {
     json described = round_machine();
     described["protocol"][0].update({{"handshake", true}, {"handshake_overhead", 5e-7}});
-    EXPECT_DOUBLE_EQ(answer("pingpong", {{"bytes", 1000}, {"buffers", "reused"}}, on(2, described), "latency"),
-                     0.5e-6 + 3.1e-6 + 0.5e-6 + 3.1e-6 + 7.1e-6);
+    EXPECT_DOUBLE_EQ(
+        answer("pingpong", {{"bytes", 1000}, {"buffers", "reused"}}, on(2, described), "latency"),
+        0.5e-6 + 3.1e-6 + 0.5e-6 + 3.1e-6 + 7.1e-6);
 }
 
 TEST(Sim, LatencyGrowsWithEveryHop) {
@@ -58,8 +59,8 @@ TEST(Sim, AMachineTenTimesAsFastTakesATenth) {
     fast["links"] = {{"rate", 1e10}, {"hop", 1e-8}, {"base", 3e-7}};
     fast["protocol"][0].update({{"send_overhead", 1e-7}, {"receive_overhead", 2e-7}});
     const json point{{"workers", 7}, {"shape", "flat"}, {"bytes", 4000}};
-    EXPECT_NEAR(answer("hotspot", point, on(8), "latency") / answer("hotspot", point, on(8, fast), "latency"), 10,
-                1e-6);
+    EXPECT_NEAR(answer("hotspot", point, on(8), "latency") / answer("hotspot", point, on(8, fast), "latency"),
+                10, 1e-6);
 }
 
 // Seven ranks wait for the master in one line; whoever comes first in simulated time is served first.
@@ -214,9 +215,10 @@ TEST(Deadlock, SaysWhoWaitsForWhom) {
         co_await world.recv({}, 1 - world.rank(), 3);
         co_await world.send({}, 1 - world.rank(), 3);
     });
-    EXPECT_EQ(said,
-              "deadlock: rank 0 waits for a message from rank 1 with tag 3, rank 1 waits for a message from rank 0 "
-              "with tag 3");
+    EXPECT_EQ(
+        said,
+        "deadlock: rank 0 waits for a message from rank 1 with tag 3, rank 1 waits for a message from rank 0 "
+        "with tag 3");
 }
 
 TEST(Deadlock, SaysThatARankHasEnded) {
@@ -266,7 +268,8 @@ TEST(Sim, ARunIsAFunctionOfItsSeed) {
         json simulate = on(8, described);
         simulate["noise"] = true;
         simulate["seed"] = seed;
-        return ask(json::array({question("hotspot", {{"workers", 7}, {"shape", "flat"}, {"bytes", 8}})}), simulate)
+        return ask(json::array({question("hotspot", {{"workers", 7}, {"shape", "flat"}, {"bytes", 8}})}),
+                   simulate)
             .at(2)
             .at("samples")
             .get<std::vector<double>>();
