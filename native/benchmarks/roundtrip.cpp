@@ -41,12 +41,13 @@ Task<> notified(Run& run) {
     while (co_await run.next_sample()) {
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
+            ++notices;
             if (world.rank() == 0) {
                 co_await window.put(data, 1, 0);
                 co_await window.notify(1);
-                co_await window.notified(++notices);
+                co_await window.notified(notices);
             } else {
-                co_await window.notified(++notices);
+                co_await window.notified(notices);
                 co_await window.notify(0);
             }
         }
