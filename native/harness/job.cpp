@@ -77,7 +77,9 @@ private:
     double at_;
 };
 
-json optional_number(const std::optional<double>& value) { return value ? json(*value) : json(); }
+[[maybe_unused]] json optional_number(const std::optional<double>& value) {
+    return value ? json(*value) : json();
+}
 
 json record(const Question& question, const Metric& metric, const std::vector<double>& samples,
             const Sampler& sampler) {
