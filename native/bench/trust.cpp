@@ -43,6 +43,9 @@ public:
                 {"samples", plain.size()}};
     }
 
+    // What the others must know of rank 0's answer.
+    [[nodiscard]] Verdict decide(const std::vector<double>&) const { return {taken_[0], taken_[1]}; }
+
 private:
     Session& session_;
     Limits limits_;
@@ -53,29 +56,29 @@ private:
     [[nodiscard]] long batch() const { return static_cast<long>(taken_[0]); }
     [[nodiscard]] int samples() const { return static_cast<int>(taken_[1]); }
 
-    Run asked() {
-        return {pingpong_,        {{"bytes", std::int64_t{bytes}}, {"buffers", std::string("reused")}},
-                session_.world(), session_.control(),
-                arena_,           limits_};
+    Asked asked() {
+        return {
+            pingpong_, {{"bytes", std::int64_t{bytes}}, {"buffers", std::string("reused")}}, arena_, limits_};
     }
 
     void by_harness(std::vector<double>& to) {
-        Run run = asked();
-        auto body = pingpong_.body(run);
-        body.resume();
-        body.finish();
-        if (session_.control().rank() == 0) {
-            const Sampler& sampler = run.sampler();
+        Asked point = asked();
+        Run run(point, session_.world(), session_.control());
+        pingpong_.body(run).complete();
+        if (session_.rank() == 0) {
+            const Sampler& sampler = point.sampler;
             const auto& all = sampler.samples().front();
             std::copy(all.begin() + sampler.warmup(), all.end(), std::back_inserter(to));
             taken_ = {static_cast<double>(sampler.batch()),
                       static_cast<double>(all.size()) - sampler.warmup()};
         }
-        (void)session_.control().broadcast(taken_);
+        const Verdict shared = session_.control().agree({}, Decide(*this)).await_resume();
+        taken_ = {shared.more, shared.batch};
     }
 
     void by_hand(std::vector<double>& to) {
-        Run run = asked();  // whose buffers lie where the harness's did
+        Asked point = asked();
+        Run run(point, session_.world(), session_.control());  // whose buffers lie where the harness's did
         const Bytes out = run.buffers(bytes)[0];
         const Bytes in = run.buffers(bytes)[0];
         for (int i = -settling; i < samples(); ++i) {
@@ -87,11 +90,11 @@ private:
 
 nlohmann::json read_job(Session& session, const std::string& path) {
     std::string text;
-    if (session.control().rank() == 0) {
+    if (session.rank() == 0) {
         std::ifstream file(path);
         text.assign(std::istreambuf_iterator<char>(file), {});
     }
-    session.control().broadcast(text);
+    Session::broadcast(text);
     return nlohmann::json::parse(text);
 }
 
@@ -109,7 +112,7 @@ void compare(Session& session, const std::string& job_path, const std::string& a
     (void)contest.round();  // the first exchanges of a launch open its transports
     auto rounds = nlohmann::json::array();
     for (int i = 0; i < job.at("rounds").get<int>(); ++i) rounds.push_back(contest.round());
-    if (session.control().rank() != 0) return;
+    if (session.rank() != 0) return;
     Answers answers(answers_path);
     for (const auto& round : rounds) answers.write(round);
     answers.write({{"event", "done"}});

@@ -13,11 +13,12 @@ namespace {
 // The point of every sweep's first value, and those where one sweep has its last value instead.
 std::vector<Point> corners(const Declaration& benchmark, int ranks) {
     Point first;
-    for (const auto& sweep : benchmark.sweeps) first[sweep.name] = sweep.values(ranks).at(0);
+    for (const auto& sweep : benchmark.sweeps)
+        first[sweep.name] = sweep.values({.ranks = ranks, .per_node = ranks}).at(0);
     std::vector<Point> all{first};
     for (const auto& sweep : benchmark.sweeps) {
         all.push_back(first);
-        all.back()[sweep.name] = sweep.values(ranks).back();
+        all.back()[sweep.name] = sweep.values({.ranks = ranks, .per_node = ranks}).back();
     }
     return all;
 }
@@ -31,7 +32,8 @@ struct Played {
 Played play(const Declaration& benchmark, const Point& point, Script script) {
     Session session(std::move(script));
     Arena arena;
-    Run run(benchmark, point, session.world(), session.control(), arena, Limits{.time = 0.05});
+    Asked asked(benchmark, point, arena, Limits{.time = 0.05});
+    Run run(asked, session.world(), session.control());
     Played played;
     auto body = benchmark.body(run);
     EXPECT_TRUE(body.resume()) << benchmark.name << " waits for something that the mock never does";
@@ -40,7 +42,7 @@ Played play(const Declaration& benchmark, const Point& point, Script script) {
     } catch (const Skipped&) {
         played.skipped = true;
     }
-    const auto& sampler = run.sampler();
+    const auto& sampler = asked.sampler;
     for (std::size_t i = 0; i < benchmark.metrics.size(); ++i) {
         auto values = sampler.samples()[i];
         values.erase(values.begin(), values.begin() + sampler.warmup());
