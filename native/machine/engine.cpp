@@ -18,6 +18,7 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       packet_time_(machine_.packets.payload == std::numeric_limits<std::int64_t>::max()
                        ? 0
                        : transfer_time(machine_.packets.largest(), machine_.links.rate)),
+      forced_(conditions_.protocol != "default"),
       tapered_(find_tapered()),
       // MPI matches messages of one rank to another in the order of sending. A network keeps it where all of
       // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
@@ -40,7 +41,7 @@ int Engine::socket(int rank) const {
 
 const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
     const bool within = local(from, to);
-    if (conditions_.protocol == "default") return machine_.protocol(bytes, within);
+    if (!forced_) return machine_.protocol(bytes, within);
     const auto& table =
         within && !machine_.local_protocols.empty() ? machine_.local_protocols : machine_.protocols;
     // Forcing eager or rendezvous leaves the one-packet protocol alone, as libraries do (Blue Gene/L, 4).
@@ -51,6 +52,47 @@ const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
 }
 
 // ---------------------------------------------------------------------------------------- events
+
+void Engine::fetch(const Event& event, int step) const {
+    const auto fetch_program = [&](int rank) { __builtin_prefetch(at(rank).handle.address()); };
+    switch (event.kind) {
+        case Kind::inject:
+            if (step == 0) __builtin_prefetch(&messages_[event.id]);
+            if (step == 1) __builtin_prefetch(&seat(messages_[event.id].to));
+            break;
+        case Kind::reach: {
+            // The receiver's lines, and what it takes up if it goes on.
+            const Message& message = messages_[event.id];
+            if (step == 0) __builtin_prefetch(&message);
+            if (step == 1) {
+                __builtin_prefetch(&at(message.to));
+                posted_.fetch(message.to);
+                unexpected_.fetch(message.to);
+            }
+            if (step == 2) {
+                fetch_program(message.to);
+                posted_.fetch_first(message.to);
+                unexpected_.fetch_first(message.to);
+            }
+            if (step == 3) {
+                if (const auto receive = posted_.first_id(message.to); receive != Lines::none)
+                    __builtin_prefetch(&operations_[receive]);
+                if (const auto waiting = unexpected_.first_id(message.to); waiting != Lines::none)
+                    __builtin_prefetch(&messages_[waiting]);
+            }
+            break;
+        }
+        case Kind::left:
+            if (step == 0) __builtin_prefetch(&operations_[event.id]);
+            if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));
+            if (step == 2) fetch_program(operations_[event.id].rank);
+            break;
+        case Kind::wake:
+            if (step == 0) __builtin_prefetch(&at(static_cast<int>(event.id)));
+            if (step == 1) fetch_program(static_cast<int>(event.id));
+            break;
+    }
+}
 
 void Engine::run(const std::function<bool(int)>& ended) {
     ended_ = ended;
@@ -67,8 +109,16 @@ void Engine::run(const std::function<bool(int)>& ended) {
         const Time inner = network_->next();
         if (event == never && inner == never) break;
         now_ = std::max(now_, std::min(event, inner));
-        if (event <= inner) happen(wheel_.pop());
-        else network_->advance();
+        if (event <= inner) {
+            wheel_.foresee([this](const Event& each, int step) { fetch(each, step); });
+            happen(wheel_.pop([this](const Event& each, int level) {
+                if (level == 2) fetch(each, 0);
+                if (level == 1)
+                    for (const int step : {0, 1, 2, 3}) fetch(each, step);
+            }));
+        } else {
+            network_->advance();
+        }
     }
     if (std::ranges::any_of(ranks_, [](const Rank& rank) { return !rank.ended; }))
         throw Deadlock(who_waits());

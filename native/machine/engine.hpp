@@ -135,7 +135,7 @@ private:
         Time next = 0;
         std::uint64_t taken = 0;  // with the seed, what the next one is drawn from
     };
-    struct Pending {
+    struct alignas(64) Pending {
         Time done = never;
         Time cost = 0;  // of the rank's core, charged when it finishes the operation
         std::int32_t rank = 0;
@@ -178,6 +178,9 @@ private:
     [[nodiscard]] const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
     void resume(int rank);
     void happen(const Event& event);
+    // Has what an event needs fetched while others happen: a rank's state lies far from that of the next.
+    // Inlined always: GCC leaves out calls of functions that only fetch.
+    [[gnu::always_inline]] inline void fetch(const Event& event, int step) const;
     void inject(std::uint32_t message);
     void injected(std::uint32_t message, Time when) override;
     void arrived(std::uint32_t message, Time when) override;
@@ -213,6 +216,7 @@ private:
     std::vector<int> ready_;                                            // ranks to go on next, in order
     Wheel<Event> wheel_;
     Time packet_time_;  // of a full packet on a link
+    bool forced_;       // the protocol of messages
     bool tapered_;
     bool overtaking_;  // messages of one rank to another may come in another order than they left in
     Pairs pairs_;      // sender and receiver, to queues_

@@ -48,6 +48,17 @@ public:
     [[nodiscard]] std::uint32_t length(int rank) const {
         return lines_[static_cast<std::size_t>(rank)].count;
     }
+    // What a search of a rank's line needs, step by step: where it begins, its first entry, and that one's
+    // number.
+    void fetch(int rank) const { __builtin_prefetch(&lines_[static_cast<std::size_t>(rank)]); }
+    void fetch_first(int rank) const {
+        if (const Line& line = lines_[static_cast<std::size_t>(rank)]; line.head != none)
+            __builtin_prefetch(&entries_[line.head]);
+    }
+    [[nodiscard]] Id first_id(int rank) const {
+        const Line& line = lines_[static_cast<std::size_t>(rank)];
+        return line.head == none ? none : entries_[line.head].id;
+    }
     // The envelope and number of the first entry of a rank's line; Found::id none where there is none.
     [[nodiscard]] const Envelope* first(int rank) const;
 

@@ -15,21 +15,18 @@ public:
 
     // A number for a new object, whose content is whatever was left there.
     Id take() {
-        if (free_ != none) {
-            const Id id = free_;
-            free_ = links_[id];
-            ++used_;
+        ++used_;
+        if (!free_.empty()) {
+            const Id id = free_.back();
+            free_.pop_back();
             return id;
         }
         const Id id = size_++;
         if ((id & mask) == 0) chunks_.push_back(std::make_unique<T[]>(mask + 1));
-        links_.push_back(none);
-        ++used_;
         return id;
     }
     void give_back(Id id) {
-        links_[id] = free_;
-        free_ = id;
+        free_.push_back(id);
         --used_;
     }
     T& operator[](Id id) { return chunks_[id >> shift][id & mask]; }
@@ -43,8 +40,7 @@ private:
     static constexpr unsigned shift = 12;
     static constexpr Id mask = (Id{1} << shift) - 1;
     std::vector<std::unique_ptr<T[]>> chunks_;
-    std::vector<Id> links_;
-    Id free_ = none;
+    std::vector<Id> free_;  // the one given back last is used first; a stack, whose top stays in the cache
     Id size_ = 0;
     std::size_t used_ = 0;
 };

@@ -65,7 +65,29 @@ public:
         return take(level, slot);
     }
 
+    // Tells `see(event, step)` of events that follow the next one in its bucket: steps 0, 1, ... of what they
+    // need may be fetched, the later ones when the earlier have come. A hint: those in other buckets are not
+    // told.
+    template <class See>
+    void foresee(See see) const {
+        if (filled_ == 0) return;
+        const int level = std::countr_zero(filled_);
+        const Bucket& from = bucket(level, first(level));
+        if (from.head == nullptr) return;
+        for (int step = 0; step < steps; ++step) {
+            std::uint32_t at = from.read + ahead[step];
+            const Block* block = from.head;
+            if (at >= block_entries && block != from.tail) {
+                block = block->next;
+                at -= block_entries;
+            }
+            if (at < (block == from.tail ? from.fill : block_entries)) see(block->entries[at].event, step);
+        }
+    }
+
 private:
+    static constexpr int steps = 4;
+    static constexpr std::uint32_t ahead[steps] = {24, 16, 10, 5};
     static constexpr int bits = 8;
     static constexpr int slots = 1 << bits;
     static constexpr int levels = 64 / bits;
