@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import peer
-import simulator
+import simulating as simulator
 from found import MISSED, REACHED
 from leadline.errors import LeadlineError
 from processes import Taken, taken
