@@ -38,7 +38,7 @@ struct Shared {
     int come = 0;
     int gone = 0;
 
-    Verdict decide(const std::vector<double>&) const {
+    [[nodiscard]] Verdict decide(const std::vector<double>&) const {
         return {.more = 1, .batch = static_cast<double>(rounds)};
     }
     void begin() {
@@ -72,7 +72,7 @@ Task<> barrier(Comm world, Control control, Shared& shared) {
 // takes one message a round and nobody waits for ever.
 int peer(int rank, int ranks, int round) {
     const auto mask = static_cast<std::uint32_t>(ranks - 1);
-    const int half = std::bit_width(mask) / 2;
+    const int half = static_cast<int>(std::bit_width(mask)) / 2;
     auto mixed = static_cast<std::uint32_t>(rank) + static_cast<std::uint32_t>(round) * 0x9E3779B9U;
     for (const std::uint32_t by : {0x85EBCA6BU, 0xC2B2AE35U}) {
         mixed = (mixed * by) & mask;

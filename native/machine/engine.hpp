@@ -65,10 +65,10 @@ public:
     // The protocol that a message of this size takes between two ranks.
     [[nodiscard]] const Protocol& protocol(int from, int to, std::int64_t bytes) const;
     // What a message costs the core at its end.
-    [[nodiscard]] Time send_cost(const Protocol& protocol,
-                                 std::int64_t bytes) const;  // before it is handed over
-    [[nodiscard]] Time send_rest(const Protocol& protocol, std::int64_t bytes) const;  // and after that
-    [[nodiscard]] Time receive_cost(const Protocol& protocol, std::int64_t bytes) const;
+    [[nodiscard]] Time send_cost(const Protocol& way,
+                                 std::int64_t bytes) const;                       // before it is handed over
+    [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const;  // and after that
+    [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
 
     // ------------------------------------------------------------------ the program of each rank
     // The rank is resumed by `handle` when run() begins.
@@ -181,22 +181,22 @@ private:
     // Has what an event needs fetched while others happen: a rank's state lies far from that of the next.
     // Inlined always: GCC leaves out calls of functions that only fetch.
     [[gnu::always_inline]] inline void fetch(const Event& event, int step) const;
-    void inject(std::uint32_t message);
-    void injected(std::uint32_t message, Time when) override;
-    void arrived(std::uint32_t message, Time when) override;
-    void reach(std::uint32_t message);
+    void inject(std::uint32_t id);
+    void injected(std::uint32_t id, Time when) override;
+    void arrived(std::uint32_t id, Time when) override;
+    void reach(std::uint32_t id);
     [[nodiscard]] bool find_tapered() const;
     [[nodiscard]] bool in_line(const Message& message) const;
     [[nodiscard]] static std::uint64_t pair(const Message& message);
     Queue& queue(const Message& message);
-    void come_in_turn(std::uint32_t message);
-    void knock(std::uint32_t message);
-    void meet(std::uint32_t message, Operation receive, std::int32_t passed);
+    void come_in_turn(std::uint32_t id);
+    void knock(std::uint32_t id);
+    void meet(std::uint32_t id, Operation receive, std::int32_t passed);
     void complete(Operation operation, Time when);
     Operation new_operation(int rank, int peer);
     Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
-    void hand_over(std::uint32_t message, Time when);
+    void hand_over(std::uint32_t id, Time when);
     void draw_detour(int rank);
     void take_detours(int rank);
     [[nodiscard]] std::string who_waits() const;

@@ -156,7 +156,7 @@ public:
         sim::Engine& engine;
         int rank;
         machine::Operation operation;
-        bool await_ready() {
+        [[nodiscard]] bool await_ready() const {
             return operation == machine::no_operation || engine.done(operation) != machine::never;
         }
         void await_suspend(std::coroutine_handle<> handle) {
@@ -199,7 +199,7 @@ public:
         sim::Engine& engine;
         int rank;
         Request& request;
-        bool await_ready() { return request == machine::no_operation; }
+        [[nodiscard]] bool await_ready() const { return request == machine::no_operation; }
         void await_suspend(std::coroutine_handle<> handle);
         bool await_resume();
     };
@@ -212,7 +212,7 @@ public:
         std::int64_t bytes = 0;
         Type type = Type::float64;
         Reduce reduce = Reduce::sum;
-        bool await_ready() { return comm.size() == 1; }
+        [[nodiscard]] bool await_ready() const { return comm.size() == 1; }
         void await_suspend(std::coroutine_handle<> handle);
         void await_resume() {}
     };

@@ -73,7 +73,7 @@ public:
         else on.head = mine.next;
         if (mine.next >= 0) use(mine.next).before = mine.before;
         on.demand -= rate;
-        if (--on.count > 0) return;
+        if (--on.count != 0) return;  // NOLINT(bugprone-narrowing-conversions): 31 bits fit an int
         on.demand = 0;
         on.pooled = 0;
     }

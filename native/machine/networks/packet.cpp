@@ -65,7 +65,6 @@ PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, L
       piece_(machine.packets.largest() == std::numeric_limits<std::int64_t>::max()
                  ? train
                  : machine.packets.largest()),
-      injection_full_(0),
       injection_per_byte_(per_byte(machine.node.injection)),
       engines_(static_cast<std::size_t>(topology.nodes())) {
     if (room_ > 255) throw std::invalid_argument("machine description: buffer_packets is at most 255");

@@ -168,9 +168,9 @@ private:
     Listener& listener_;
     const Options options_;
     const Index links_;
-    const Index room_;     // packets of a buffer
-    std::int64_t piece_;   // B of a full packet on the wire
-    Time injection_full_;  // how long the injection engine takes for it
+    const Index room_;         // packets of a buffer
+    std::int64_t piece_;       // B of a full packet on the wire
+    Time injection_full_ = 0;  // how long the injection engine takes for it
     double injection_per_byte_;
     bool grid_ = false;  // channels are deterministic and dynamic, else one for each hop
     Index channels_ = 0;

@@ -157,13 +157,16 @@ private:
     }
     // The router at which a cable arrives, with the number of its copy.
     [[nodiscard]] int arrival(int group, int other, int copy) const {
-        return other * routers_ + by_group_.rest(port(other, group) + copy);
+        return other * routers_ +
+               by_group_.rest(port(other, group) +
+                              copy);  // NOLINT(readability-suspicious-call-argument): seen from there
     }
 
     // `one` and `two` are routers' numbers in their groups. Numbers of cables_ and more are those of none.
     [[nodiscard]] Bundle bundle(int group, int other, int one, int two) const {
         const int near = one - by_group_.rest(port(group, other)),
-                  far = two - by_group_.rest(port(other, group));
+                  far = two - by_group_.rest(port(
+                                  other, group));  // NOLINT(readability-suspicious-call-argument): as above
         return {near < 0 ? near + routers_ : near, far < 0 ? far + routers_ : far};
     }
 

@@ -57,6 +57,7 @@ Transfer message(int from, int to, std::int64_t bytes, std::uint32_t token) {
 // Several messages at time 0, their tokens counted from 0.
 std::vector<Sent> at_once(const std::vector<std::array<int, 3>>& each) {
     std::vector<Sent> sends;
+    sends.reserve(each.size());
     for (const auto& [from, to, bytes] : each)
         sends.push_back({0, message(from, to, bytes, static_cast<std::uint32_t>(sends.size()))});
     return sends;

@@ -34,6 +34,7 @@ Fluid solved(const Problem& problem) {
 std::vector<double> rates(const Problem& problem) {
     const Fluid fluid = solved(problem);
     std::vector<double> all;
+    all.reserve(static_cast<std::size_t>(fluid.flows()));
     for (std::int32_t f = 0; f < fluid.flows(); ++f) all.push_back(fluid.rate(f));
     return all;
 }

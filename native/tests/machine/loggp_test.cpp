@@ -122,6 +122,7 @@ TEST(LogGpNetwork, EveryTierTellsOfEveryMessageOnce) {
     const auto nodes = make_topology(torus);
     std::mt19937 draw(5);
     std::vector<Sent> sends;
+    sends.reserve(500);
     for (int i = 0; i < 500; ++i)
         sends.push_back({static_cast<Time>(draw() % 2000) * us, static_cast<int>(draw() % 12),
                          static_cast<int>(draw() % 12), static_cast<std::int64_t>(draw() % 3000)});

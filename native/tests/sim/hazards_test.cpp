@@ -95,6 +95,7 @@ TEST(Hazard, AnUnsupportedPointIsSkippedAndTheNextAnswered) {
                                         question("pingpong", {{"bytes", 8}, {"buffers", "reused"}})}),
                            on(2, described));
     std::vector<std::string> events;
+    events.reserve(lines.size());
     for (const auto& line : lines) events.push_back(line.at("event"));
     EXPECT_EQ(events,
               (std::vector<std::string>{"launch", "begin", "skip", "end", "begin", "record", "end", "done"}));

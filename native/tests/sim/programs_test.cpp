@@ -112,7 +112,7 @@ TEST(Tiers, WhatIsSentIsReceivedInOrder) {
                 std::vector<std::array<int, 1>> in;
                 std::vector<Comm::Request> requests;
                 std::vector<std::pair<int, int>> expected;
-                in.reserve(static_cast<std::size_t>(each * ranks));
+                in.reserve(static_cast<std::size_t>(each) * static_cast<std::size_t>(ranks));
                 for (int from = 0; from < ranks; ++from)
                     for (int i = 0; i < each; ++i)
                         if (to[static_cast<std::size_t>(from)][static_cast<std::size_t>(i)] == me) {
