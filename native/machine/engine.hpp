@@ -196,7 +196,7 @@ private:
     Operation new_operation(int rank, int peer);
     Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
-    void hand_over(std::uint32_t id, Time when);
+    void hand_over(std::uint32_t message, Time when);
     void draw_detour(int rank);
     void take_detours(int rank);
     [[nodiscard]] std::string who_waits() const;
