@@ -150,23 +150,20 @@ private:
     [[nodiscard]] int before(int group, int steps) const {
         return group >= steps ? group - steps : group - steps + groups_;
     }
-    // The first of a group's ports to another.
-    [[nodiscard]] int port(int here, int there) const {
-        const int between = here - there - 1;
+    // The first of group `from`'s ports to another.
+    [[nodiscard]] int port(int from, int towards) const {
+        const int between = from - towards - 1;
         return (between < 0 ? between + groups_ : between) * cables_;
     }
     // The router at which a cable arrives, with the number of its copy.
     [[nodiscard]] int arrival(int group, int other, int copy) const {
-        return other * routers_ +
-               by_group_.rest(port(other, group) +
-                              copy);  // NOLINT(readability-suspicious-call-argument): seen from there
+        return other * routers_ + by_group_.rest(port(other, group) + copy);
     }
 
     // `one` and `two` are routers' numbers in their groups. Numbers of cables_ and more are those of none.
     [[nodiscard]] Bundle bundle(int group, int other, int one, int two) const {
-        const int near = one - by_group_.rest(port(group, other)),
-                  far = two - by_group_.rest(port(
-                                  other, group));  // NOLINT(readability-suspicious-call-argument): as above
+        const int near = one - by_group_.rest(port(group, other));
+        const int far = two - by_group_.rest(port(other, group));
         return {near < 0 ? near + routers_ : near, far < 0 ? far + routers_ : far};
     }
 
