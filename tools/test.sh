@@ -4,7 +4,7 @@
 
 native_tests() {
     rm -f build/native.xml
-    ctest --test-dir build/sanitized --output-on-failure --no-tests=error --output-junit "$PWD/build/native.xml"
+    ctest --test-dir build/sanitized --parallel "$(nproc)" --output-on-failure --no-tests=error --output-junit "$PWD/build/native.xml"
 }
 
 python_tests() {
