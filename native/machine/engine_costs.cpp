@@ -1,0 +1,28 @@
+// What a message costs the cores at its two ends.
+#include <algorithm>
+
+#include "machine/engine.hpp"
+
+namespace leadline::machine {
+
+// A core that hands over packet by packet is beside the link: a message is with the network once its first
+// packet is, and as much later as the core is slower than the link; the core is free when the last packet is.
+Time Engine::send_cost(const Protocol& way, std::int64_t bytes) const {
+    const std::int64_t packets = machine_.packets.count(bytes);
+    const Time slower = packets > 1 ? std::max<Time>(0, way.send_packet - packet_time_) : 0;
+    return way.send_overhead + way.send_packet + (packets - 1) * slower + transfer_time(bytes, way.send_copy);
+}
+
+Time Engine::send_rest(const Protocol& way, std::int64_t bytes) const {
+    return (machine_.packets.count(bytes) - 1) * std::min(way.send_packet, packet_time_);
+}
+
+Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
+    // A core that takes packets out as they come is behind only by what it is slower than the link.
+    const std::int64_t packets = machine_.packets.count(bytes);
+    const Time behind = packets > 1 ? std::max<Time>(0, way.receive_packet - packet_time_) : 0;
+    return way.receive_overhead + way.receive_packet + (packets - 1) * behind +
+           transfer_time(bytes, way.receive_copy);
+}
+
+}  // namespace leadline::machine

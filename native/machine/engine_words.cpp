@@ -1,0 +1,74 @@
+// The words of a rank that runs: how it ends what it began, and how it waits.
+#include <algorithm>
+#include <utility>
+
+#include "machine/engine.hpp"
+
+namespace leadline::machine {
+
+int Engine::finish(int rank, Operation operation) {
+    Pending& pending = operations_[operation];
+    at(rank).clock = std::max(at(rank).clock, pending.done);
+    spend(rank, pending.cost);
+    const int source = pending.source;
+    pending.done = 0;
+    pending.awaited = false;
+    operations_.give_back(operation);
+    return source;
+}
+
+void Engine::finish(int rank, std::span<Operation> operations) {
+    const auto over = [&](Operation each) { return operations_[each].done; };
+    several_.clear();
+    for (Operation& each : operations)
+        if (each != no_operation) several_.push_back(std::exchange(each, no_operation));
+    // Few, and mostly in order already: an insertion sort, which keeps the order of equal ones.
+    for (std::size_t i = 1; i < several_.size(); ++i) {
+        const Operation each = several_[i];
+        std::size_t place = i;
+        for (; place > 0 && over(several_[place - 1]) > over(each); --place)
+            several_[place] = several_[place - 1];
+        several_[place] = each;
+    }
+    for (const Operation each : several_) finish(rank, each);
+}
+
+bool Engine::await_one(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+    for (const Operation each : operations)
+        if (each != no_operation && operations_[each].done != never) return false;
+    for (const Operation each : operations)
+        if (each != no_operation) operations_[each].awaited = true;
+    at(rank).wanted = 1;
+    at(rank).handle = handle;
+    return true;
+}
+
+bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+    int open = 0;
+    for (const Operation each : operations)
+        if (each != no_operation && operations_[each].done == never) {
+            operations_[each].awaited = true;
+            ++open;
+        }
+    if (open == 0) return false;
+    at(rank).wanted = open;
+    at(rank).handle = handle;
+    return true;
+}
+
+void Engine::await_now(int rank, std::coroutine_handle<> handle) {
+    at(rank).handle = handle;
+    wheel_.push(at(rank).clock, {Kind::wake, static_cast<std::uint32_t>(rank)});
+}
+
+void Engine::park(int rank, std::coroutine_handle<> handle, const char* why) {
+    at(rank).handle = handle;
+    at(rank).parked = why;
+}
+
+void Engine::wake(int rank, Time when) {
+    at(rank).clock = std::max(at(rank).clock, when);
+    ready_.push_back(rank);
+}
+
+}  // namespace leadline::machine
