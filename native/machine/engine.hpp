@@ -86,7 +86,6 @@ public:
         if (!detours_.empty()) [[unlikely]]
             take_detours(rank);
     }
-    void set_clock(int rank, Time time) { at(rank).clock = time; }
 
     Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
     // `from` is the envelope's source as a rank of the world, or any_source.
@@ -116,8 +115,6 @@ public:
     void park(int rank, std::coroutine_handle<> handle, const char* why);
     void wake(int rank, Time when);  // goes on at `when`, or at its own clock if that is later
 
-    // Bytes that the engine holds, for the report of what a rank costs.
-    [[nodiscard]] std::size_t memory() const;
     [[nodiscard]] std::uint64_t messages() const { return messages_sent_; }  // so far
     [[nodiscard]] std::int64_t bytes() const { return bytes_sent_; }         // in them
 

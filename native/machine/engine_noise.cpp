@@ -75,8 +75,4 @@ std::string Engine::who_waits() const {
     return said;
 }
 
-std::size_t Engine::memory() const {
-    return ranks_.size() * (sizeof(Rank) + sizeof(Seat)) + operations_.bytes() + messages_.bytes();
-}
-
 }  // namespace leadline::machine
