@@ -228,12 +228,12 @@ def test_more_ranks_than_the_partition_has_are_skipped(tmp_path: Path, site: Des
 
 
 def test_more_memory_than_there_is_is_refused(tmp_path: Path, site: Described) -> None:
-    """With the estimate: a milliard ranks of 1200 B and a quarter as many nodes of 600 B are 1350 GB."""
+    """With the estimate: a milliard ranks of 2200 B and a quarter as many nodes of 600 B are 2350 GB."""
     found = points(tmp_path, site, '[[measure]]\nbenchmark = "crowd"\nranks = "cores"\n')
     many = replace(found[0], ranks=10**9, partition=10**9)
-    check_memory([*found, many], site.machine, available=1350 * 10**9)
-    with pytest.raises(LeadlineError, match=r"takes about 1350.0 GB of memory, but 1349.0 GB are free"):
-        check_memory([*found, many], site.machine, available=1349 * 10**9)
+    check_memory([*found, many], site.machine, available=2350 * 10**9)
+    with pytest.raises(LeadlineError, match=r"takes about 2350.0 GB of memory, but 2349.0 GB are free"):
+        check_memory([*found, many], site.machine, available=2349 * 10**9)
 
 
 def test_a_simulated_run_can_be_gone_on_with(tmp_path: Path, site: Described) -> None:
