@@ -6,12 +6,6 @@
 
 namespace leadline::machine {
 
-bool Engine::find_tapered() const {
-    for (Link link = 0; link < topology_.links(); ++link)
-        if (const double width = topology_.width(link); width != 1 && width != 0) return true;
-    return false;
-}
-
 std::uint64_t Engine::pair(const Message& message) {
     return (static_cast<std::uint64_t>(message.from) + 1) << 32U | static_cast<std::uint32_t>(message.to);
 }
