@@ -36,6 +36,7 @@ Window::Window(MPI_Comm comm, std::size_t bytes, Exposure exposure) : shmem_(exp
     }
     memory_ = {base, room};
     std::fill_n(base, size, std::byte{});
+    check(MPI_Barrier(comm));  // nobody writes, or gives notice, before the memory is cleared
     if (!shmem_) {
         check(MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN));
         check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_));
