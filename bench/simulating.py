@@ -8,7 +8,6 @@ left of the process.
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
@@ -20,9 +19,8 @@ from found import Found, at_least, at_most
 from leadline.build import SIM, build_sim
 from leadline.statistics import median_interval, ratio_interval
 from native import OPTION
-from processes import Taken, asked, taken
+from processes import Taken, asked
 
-LEADLINE = Path(sys.executable).with_name("leadline")
 TURNS = int(os.environ.get("BENCH_TURNS", "6"))
 PROGRAMS, PACKET_TIER = "leadline-ranks", "leadline-packets"
 SMALL, LARGE = 131_072, 1_048_576
@@ -31,10 +29,11 @@ RATE, HOP = 1e9, 64e-9
 ROUNDS = 16  # messages of each rank of the program of random peers
 LINKS = 4  # of a node of a two-dimensional torus
 
-POINTS = {
-    "allreduce": {"communicator": "world", "type": "double", "bytes": 8},
-    "barrier": {"communicator": "world"},
-    "halo": {"bytes": 1024},
+CALL = {"communicator": "world", "form": "blocking", "cadence": "back-to-back", "algorithm": "library"}
+POINTS: dict[str, dict[str, Any]] = {
+    "allreduce": CALL | {"reduction": "sum", "type": "double", "bytes": 8},
+    "barrier": CALL,
+    "halo": {"edge": 128, "way": "nonblocking"},  # 1 KiB
 }
 # About a Blue Gene/P node, with a hop that `halo` and the peer share.
 NODE = {"cores": 1, "ranks": 1}
@@ -130,7 +129,6 @@ def measure() -> Iterator[Found]:
     yield from rows(runs)
     if not peer.installed():
         print(f"simulator: {peer.ABSENT}", file=sys.stderr)
-    yield _reproduction()
 
 
 def rows(runs: dict[str, list[Taken]]) -> Iterator[Found]:
@@ -188,13 +186,3 @@ def _ratio(pattern: str, runs: dict[str, list[Taken]]) -> Found:
     ratio = ratio_interval(ours, theirs)  # of the largest
     what = f"SMPI's time over ours, {pattern}, {PEERS[-1]:,} ranks"
     return Found(what, ratio.value, "1", ratio.interval, "at least 1000", at_least(1000), "; ".join(told))
-
-
-def _reproduction() -> Found:
-    """The row of `leadline reproduce bgp`, once: processor time of everything that it starts."""
-    with TemporaryDirectory(prefix="leadline-bench-") as directory:
-        begin = time.monotonic()
-        took = taken([LEADLINE, "reproduce", "bgp", "-o", Path(directory) / "bgp.html"])
-        note = f"once; {time.monotonic() - begin:.0f} s of wall time"
-    what = "leadline reproduce bgp, processor time"
-    return Found(what, took.seconds, "s", None, "under 60 s", at_most(60), note)

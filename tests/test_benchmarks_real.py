@@ -39,6 +39,8 @@ FASTEST = 1e12  # B/s and 1/s: more than any memory gives
 # Metrics that may truly be nothing, or, as a difference of two times, less than nothing.
 MAY_BE_ZERO = {("noise", "lost"), ("noise", "longest")}
 MAY_BE_NEGATIVE = {("overhead", "send_overhead")}
+# Of differences of times: ranks that outnumber the cores make anything of them.
+SHARES = ("overlap", "hidden", "together")
 # Times that are told of more than was done, by how much: 1 MB is some 500 trains of 256 messages of 8 B.
 SCALED = {("protocol", "time"): 500.0}
 
@@ -141,15 +143,36 @@ def question(index: int, asked: Asked) -> dict[str, Any]:
     }
 
 
-def reason(mpi: Mpi, asked: Asked) -> str | None:
+def reason(mpi: Mpi, ranks: int, asked: Asked) -> str | None:
     """Why a point must be skipped here; None where it must be measured."""
-    if asked.shmem and not mpi.has_shmem:
-        return r"this MPI comes without OpenSHMEM"
-    if asked.values.get("shape") == "tree" and int(asked.values["workers"]) < 4:
-        return r"a tree of two levels needs at least 4 workers"
-    if asked.benchmark.name == "distance" and asked.skipped:
-        return r"no rank is at distance \d .* from rank 0"  # where ranks lie is the machine's affair
-    return None
+    values, skipped = asked.values, asked.skipped is not None
+    last = ranks - 1
+    cases = [
+        (asked.shmem and not mpi.has_shmem, r"this MPI comes without OpenSHMEM"),
+        (
+            values.get("shape") == "tree" and int(values["workers"]) < 4,
+            r"a tree of two levels needs at least 4 workers",
+        ),
+        (
+            values.get("way") == "sendrecv" and values.get("operation") in ("send", "receive"),
+            r"sendrecv is a way to exchange: it both sends and receives",
+        ),
+        (
+            values.get("communicator") == "world-1" and values.get("root") == last,
+            rf"there is no rank {last} in 'world-1', which has {last} ranks",
+        ),
+        (
+            values.get("algorithm", "library") != "library" and values["form"] != "blocking",
+            r"an algorithm over messages has only the blocking form",
+        ),
+        # What each library has of them, and where ranks lie, is its own affair and the machine's.
+        (
+            values.get("form") == "persistent" and skipped,
+            r"this MPI has no persistent collectives; .*|the persistent \w+ of MPICH \S+ fails",
+        ),
+        (asked.benchmark.name == "distance" and skipped, r"no rank is at distance \d .* from rank 0"),
+    ]
+    return next((said for holds, said in cases if holds), None)
 
 
 def judge(mpi: Mpi, ranks: int, asked: Asked) -> list[str]:
@@ -157,7 +180,7 @@ def judge(mpi: Mpi, ranks: int, asked: Asked) -> list[str]:
     where = f"{mpi.id}, {ranks} ranks, {asked}"
     if not asked.ended:
         return [f"{where}: no answer"]
-    expected = reason(mpi, asked)
+    expected = reason(mpi, ranks, asked)
     if expected or asked.skipped:
         fits = expected and asked.skipped and re.fullmatch(expected, asked.skipped)
         return (
@@ -167,6 +190,8 @@ def judge(mpi: Mpi, ranks: int, asked: Asked) -> list[str]:
         )
     wrong = []
     for metric in asked.benchmark.metrics:
+        if metric.name == "overlap" and asked.values["form"] == "blocking":
+            continue  # of what is begun and ended apart
         record = asked.records.get(metric.name)
         if record is None or record["unit"] != metric.unit:
             wrong.append(f"{where}: no {metric.name} in {metric.unit}")
@@ -180,6 +205,8 @@ def judge(mpi: Mpi, ranks: int, asked: Asked) -> list[str]:
 def possible_value(asked: Asked, metric: str, unit: str, value: float) -> bool:
     """Whether a sample can be true of any machine."""
     key = asked.benchmark.name, metric
+    if metric in SHARES:
+        return math.isfinite(value) and abs(value) < 1e4
     most = {"s": SLOWEST, "1": 1.0}.get(unit, FASTEST) * SCALED.get(key, 1.0)
     if not math.isfinite(value) or value >= most:
         return False

@@ -32,7 +32,7 @@ ENDINGS = ("py", "cpp", "hpp", "toml", "sh", "md", "txt", "html", "json", "jsonl
 
 # Paths that a reader makes, rather than ones that the repository holds: examples, and what runs leave.
 MADE = re.compile(
-    r"^(runs|report|\.state|\.venv)/"
+    r"^(runs|report|tuned|\.state|\.venv)/|^MPI(-node)?\.(sh|json)$"
     r"|^(plan|my|matching|sizes)\.toml$|^(provenance|job)\.json$|^(journal|answers)\.jsonl$|^records\.parquet$|^mpi\.h$"
 )
 # Files of the recipes: made by whoever follows them, and made and tried by the tests below.
@@ -162,6 +162,10 @@ def understand(line: str) -> None:
     assert isinstance(main, click.Group)
     command = main.get_command(click.Context(main), verb)
     assert command is not None, f"there is no verb {verb}"
+    if isinstance(command, click.Group) and words:
+        within = command.get_command(click.Context(command), words.pop(0))
+        assert within is not None, f"{verb} has no such part"
+        command = within
     context = click.Context(command)
     given, rest, _ = command.make_parser(context).parse_args(words)
     assert not rest, f"too many words: {rest}"
@@ -251,6 +255,14 @@ def test_the_recipe_of_a_benchmark_shows_its_file() -> None:
     """The block is the file of the project to the byte, so that what is built and tested is what is shown."""
     [text] = blocks(ROOT / "docs" / "add-a-benchmark.md", "cpp")
     assert text == (ROOT / "native" / "benchmarks" / "matching.cpp").read_text()
+
+
+def test_the_recipe_of_an_algorithm_shows_its_file() -> None:
+    """As that of a benchmark does."""
+    [text, counted] = blocks(ROOT / "docs" / "add-an-algorithm.md", "cpp")
+    assert text == (ROOT / "native" / "collectives" / "neighbor_exchange.cpp").read_text()
+    literature = ROOT / "native" / "tests" / "collectives" / "literature_test.cpp"
+    assert counted.strip() in literature.read_text()
 
 
 def test_the_recipe_of_a_fit_works(add: Callable[[ModuleType, str, str], None]) -> None:

@@ -148,9 +148,9 @@ INCLUDES = {
     "comm": set(),
     "comm/mock": {"comm"},
     "comm/mpi": {"comm"},
-    "comm/sim": {"comm", "machine"},
+    "comm/sim": {"comm", "machine", "collectives"},
     "machine": {"collectives"},
-    "harness": {"comm"},
+    "harness": {"comm", "collectives"},
     "collectives": set(),
     "benchmarks": {"harness", "comm"},
     "applications": {"harness", "comm", "collectives"},
@@ -195,8 +195,8 @@ def test_native_rooms_include_only_what_they_may() -> None:
 
 
 def benchmark_files() -> list[Path]:
-    """The files of the benchmarks' room, one a benchmark."""
-    return sorted((NATIVE / "benchmarks").glob("*.cpp"))
+    """The files of the benchmarks' and the applications' rooms, one a benchmark."""
+    return sorted([*(NATIVE / "benchmarks").glob("*.cpp"), *(NATIVE / "applications").glob("*.cpp")])
 
 
 def test_every_benchmark_asks_its_question_first() -> None:
@@ -287,8 +287,8 @@ def test_every_file_of_a_discovery_room_is_found() -> None:
 
 
 def test_every_benchmark_file_is_in_the_registry() -> None:
-    """The native program describes one benchmark for each file of `native/benchmarks`, named as the file."""
-    assert set(registry.benchmarks()) == members(NATIVE / "benchmarks", "*.cpp")
+    """The native program describes one for each file of the two rooms that hold them, named as the file."""
+    assert set(registry.benchmarks()) == {each.stem for each in benchmark_files()}
 
 
 # -------------------------------------------------------------------------------------------------- the floor

@@ -130,7 +130,7 @@ def test_cores_are_the_partition(tmp_path: Path, site: Described) -> None:
 
 def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: Described) -> None:
     """Lists multiply, and each is a launch of its own; a mapping may be a file beside the plan."""
-    (tmp_path / "seats.txt").write_text("0 0 0 0\n1 0 0 0\n")
+    (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
     text = 'partition = [4, 32]\nmapping = ["XYZT", "TXYZ", "random:7", "seats.txt"]\n' + PINGPONG
     found = points(tmp_path, site, text)
     assert len(found) == len({p.launch_key for p in found}) == 8
@@ -139,6 +139,41 @@ def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: Described
     jobs = [executor._job(p) for p in found]
     assert {job["mapping"] for job in jobs} == {"XYZT", "TXYZ", "random:7", f"file:{tmp_path / 'seats.txt'}"}
     assert {job["partition"]: job["topology"]["shape"] for job in jobs} == {4: [1, 1, 1], 32: [2, 2, 2]}
+
+
+def test_a_plan_may_name_the_network_of_an_experiment(tmp_path: Path, site: Described) -> None:
+    """Where none is asked for; one that is asked for is that of all points."""
+    text = PINGPONG + PINGPONG.replace("]]\n", ']]\nnetwork = "flow"\n')
+    assert [point.stack for point in points(tmp_path, site, text)] == ["auto", "flow"]
+    assert [point.stack for point in points(tmp_path, replace(site, network="packet"), text)] == ["packet"]
+
+
+@pytest.mark.parametrize(
+    ("seats", "says"),
+    [
+        ("0 0 0 0\n2 0 0 0\n", "line 2: X is of 0 to 1 on a partition of 64 ranks of small, but got 2"),
+        ("0 0 0 0\n0 0 0 4\n", "line 2: T is of 0 to 3 on"),
+        ("0 0 0\n1 0 0\n", "line 1: a seat on .* is 4 whole numbers"),
+        ("0 0 0 0\n0 0 x 0\n", "line 2: a seat on .* is 4 whole numbers .*, but got '0 0 x 0'"),
+        ("0 0 0 0\n1 0 0 0\n0 0 0 0\n", "line 3: this seat is taken by line 1 already"),
+    ],
+)
+def test_a_mapping_for_another_machine_is_refused(
+    tmp_path: Path, site: Described, seats: str, says: str
+) -> None:
+    """When the plan is read, before anything is simulated; with file, line and the plan's line."""
+    (tmp_path / "seats.txt").write_text(seats)
+    with pytest.raises(UsageError, match=says) as told:
+        points(tmp_path, site, 'mapping = "seats.txt"\n' + PINGPONG)
+    assert "plan.toml:2: mapping: " in str(told.value)
+
+
+def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: Described) -> None:
+    """A file of fewer lines than ranks is for another size."""
+    (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
+    text = 'ranks = "cores"\nmapping = "seats.txt"\n[[measure]]\nbenchmark = "crowd"\n'
+    with pytest.raises(UsageError, match="has 2 lines, one a rank, but there are 64 ranks"):
+        points(tmp_path, site, text)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +324,7 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: Described) -> No
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
         (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
         (["quick", "--on", "bgp", "--network", "exact"], "'exact' is not one of 'auto', 'loggp', 'flow'"),
-        (["--resume", "x", "--on", "bgp"], "--resume takes its plan, machine and directory from the run"),
+        (["--resume", "x", "--on", "bgp"], "--resume takes its plan, machine and settings from the run"),
     ],
 )
 def test_what_cannot_be_simulated_is_one_sentence(words: list[str], says: str) -> None:

@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
-# clang-tidy on the native files that changed since the branch left origin/main (on main itself: since the last
-# commit), and on those that include a changed header; with --all, and on main in CI, on all. How files are
-# compiled it reads from build/clang, and for the MPI backend from the latest build in build/mpi
-# (tools/native.sh makes both).
+# clang-tidy on the native files that changed since the commit that tools/tidied.txt names, at which it had read
+# every file and found nothing, and on those that include a changed header; with --all, and where that commit is
+# not there (a clone of one commit), on all. How files are compiled it reads from build/clang, and for the MPI
+# backend from the latest build in build/mpi (tools/native.sh makes both).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-base=$(git merge-base HEAD origin/main 2>/dev/null || true)
-if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
-    [ -z "${CI-}" ] && base=$(git rev-parse -q --verify HEAD~1) || base=""
-fi
+base=$(git rev-parse -q --verify "$(grep -v '^#' tools/tidied.txt)^{commit}" || true)
 mpi_build=$(find build/mpi/build -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 
 changed() { # without a base (a clone of one commit) everything counts as changed

@@ -16,8 +16,8 @@ enum { most = 4 << 20, small = 8 << 10 };
 static void measure(FILE* answers, const char* out, char* in) {
     for (int bytes = 1; bytes <= most; bytes *= 2) {
         const long iterations = bytes <= small ? 10000 : 1000;
-        plain_sample(out, in, bytes, iterations / 100);
-        const double latency = plain_sample(out, in, bytes, iterations);
+        plain_pingpong(out, in, bytes, iterations / 100);
+        const double latency = plain_pingpong(out, in, bytes, iterations);
         if (answers)
             fprintf(answers, "{\"event\": \"size\", \"bytes\": %d, \"latency\": %.9e}\n", bytes, latency);
     }

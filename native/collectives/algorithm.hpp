@@ -1,45 +1,114 @@
 // How a collective is done by messages: an algorithm is a list of stages, each a set of messages that no rank
 // needs anything for but what the stages before gave it. One file an algorithm, which enters itself.
 //
-// The same list is computed at once for a simulated machine, over arrays of clocks, and can be said rank by
-// rank to a real MPI.
+// The same list is computed at once for a simulated machine, over arrays of clocks, and is done rank by rank
+// on a real MPI (harness/perform.hpp). The first needs no more than who tells whom and how much; what the
+// messages hold is told on demand, as numbers of blocks of a working memory that every rank has:
+//
+//   barrier                          none; messages are empty
+//   bcast, reduce, allreduce, scan   the message in as many equal parts as Algorithm::blocks says
+//   gather, scatter, allgather       a block for each rank, in order
+//   reduce_scatter                   a block for each rank: its own ends as the result
+//   alltoall                         what a rank gives to each, then what it takes of each, then as much
+//                                    memory for the algorithm's own use
+//
+// Before the first stage a rank's working memory has what the rank brings (gather and allgather: in its own
+// block); after the last it has the result, in the root or in everyone.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace leadline::collectives {
 
-struct Message {
+// `count` messages in a row: the first is from `from` to `to`, each further one `from_step` and `to_step`
+// ranks on. Numbers go round modulo the ranks.
+struct Row {
     std::int32_t from;
     std::int32_t to;
+    std::int32_t count = 1;
+    std::int32_t from_step = 1;
+    std::int32_t to_step = 1;
 };
 
-// One stage. Every message of it has the same size; its receiver then combines as many bytes.
+using Blocks = std::vector<std::int32_t>;
+
+// One stage: at most one message from and one to each rank. Its receiver then combines as many bytes as came.
 struct Stage {
     enum class Pattern {
-        exchange,  // rank r with rank r xor `by`, both ways, below `ranks`
+        exchange,  // of `ranks` ranks, `step` apart from `first` on, the i-th with the (i xor `by`)-th, both
+                   // ways
         shift,     // rank r to rank (r + by) modulo the ranks, all at once
-        listed,    // `messages`, at most one from and one to each rank
+        listed,    // `rows`; they may be few where ranks are many, and stages many then
+        local,     // no messages: every rank copies `bytes` of its own
     };
     Pattern pattern = Pattern::listed;
     std::int32_t by = 0;
-    std::int32_t ranks = 0;  // that an exchange takes in: the first so many
-    std::int64_t bytes = 0;
+    std::int32_t ranks = 0;
+    std::int32_t first = 0;
+    std::int32_t step = 1;
+    std::int64_t bytes = 0;  // of a message; of the largest where the ranks do not divide evenly
     bool combines = false;
-    std::vector<Message> messages{};
+    std::vector<Row> rows{};
+    // The blocks that the message from this rank holds, in their order; none of it: it is empty.
+    std::function<Blocks(std::int32_t from)> carries{};
+    // Where they go at this receiver; none of it: into blocks of the same numbers. A rank that copies to
+    // itself reads all before it writes any.
+    std::function<Blocks(std::int32_t to)> lands{};
+};
+
+// What an algorithm is asked for. `bytes` are those of the message, or of one rank's block (of the largest
+// where they vary). Ranks of a node follow one another, `per_node` on each but perhaps the last.
+struct Asked {
+    std::int32_t ranks = 1;
+    std::int32_t root = 0;
+    std::int64_t bytes = 0;
+    std::int32_t per_node = 1;
 };
 
 struct Algorithm {
-    std::string operation;  // barrier, bcast, allreduce
+    std::string operation;  // by MPI's name: barrier, bcast, reduce_scatter
     std::string name;
-    std::vector<Stage> (*stages)(int ranks, int root, std::int64_t bytes);
+    std::vector<Stage> (*stages)(const Asked& asked);
+    // Into how many equal parts it cuts a message; null: one.
+    std::int32_t (*blocks)(const Asked& asked) = nullptr;
 };
 
 const Algorithm* find(std::string_view operation, std::string_view name);  // null: there is none
 const std::vector<Algorithm>& algorithms();                                // by operation and name
+
+// The algorithm that is taken where nobody says which: for few bytes the one of fewest stages, for many the
+// one that moves least.
+std::string_view usual(std::string_view operation, std::int32_t ranks, std::int64_t bytes);
+
+// Calls each(from, to) for every message of a stage.
+template <class Each>
+void each_message(const Stage& stage, std::int32_t ranks, Each each) {
+    // Beyond the last rank it goes on with the first; below the first with the last.
+    const auto round = [ranks](std::int64_t rank) {
+        const std::int64_t rest = rank < 0 || rank >= ranks ? rank % ranks : rank;
+        return static_cast<std::int32_t>(rest < 0 ? rest + ranks : rest);
+    };
+    switch (stage.pattern) {
+        case Stage::Pattern::exchange: {
+            const auto rank = [&](std::int64_t i) { return round(stage.first + i * stage.step); };
+            for (std::int32_t i = 0; i < stage.ranks; ++i) each(rank(i ^ stage.by), rank(i));
+            break;
+        }
+        case Stage::Pattern::shift:
+            for (std::int32_t r = 0; r < ranks; ++r) each(round(static_cast<std::int64_t>(r) - stage.by), r);
+            break;
+        case Stage::Pattern::listed:
+            for (const Row& row : stage.rows)
+                for (std::int64_t i = 0; i < row.count; ++i)
+                    each(round(row.from + i * row.from_step), round(row.to + i * row.to_step));
+            break;
+        case Stage::Pattern::local: break;
+    }
+}
 
 class Entered {
 public:

@@ -1,26 +1,48 @@
-// Binomial tree: whoever has the message passes it on, in each stage to one rank half as far away as before.
-#include <bit>
-
-#include "collectives/algorithm.hpp"
+// Binomial tree: whoever has the message passes it on, in each stage to one rank half as far away as before;
+// upwards the other way round. Of a gather a message holds the blocks of all ranks below (Thakur,
+// Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005, 4.1).
+#include "collectives/pieces.hpp"
 
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> stages(int ranks, int root, std::int64_t bytes) {
-    std::vector<Stage> all;
-    // Ranks are counted from the root; in each stage those at multiples of 2 * reach have it.
-    for (auto reach = static_cast<std::int64_t>(std::bit_ceil(static_cast<unsigned>(ranks))) / 2; reach > 0;
-         reach /= 2) {
-        Stage stage{.bytes = bytes};
-        for (std::int64_t from = 0; from + reach < ranks; from += 2 * reach)
-            stage.messages.push_back({static_cast<std::int32_t>((from + root) % ranks),
-                                      static_cast<std::int32_t>((from + reach + root) % ranks)});
-        all.push_back(stage);
-    }
+Members from_root(const Asked& asked) { return {.first = asked.root, .count = asked.ranks}; }
+
+// Up to rank 0 and down from there.
+std::vector<Stage> up_and_down(const Asked& asked, Stage like) {
+    const Members members{.first = 0, .count = asked.ranks};
+    std::vector<Stage> all = tree_up(members, like);
+    like.combines = false;
+    append(all, tree_down(members, like));
     return all;
 }
 
-const Entered bcast({"bcast", "binomial", stages});
+std::vector<Stage> barrier_stages(const Asked& asked) { return up_and_down(asked, {}); }
+
+std::vector<Stage> bcast_stages(const Asked& asked) {
+    return tree_down(from_root(asked), {.bytes = asked.bytes, .carries = whole});
+}
+
+std::vector<Stage> reduce_stages(const Asked& asked) {
+    return tree_up(from_root(asked), {.bytes = asked.bytes, .combines = true, .carries = whole});
+}
+
+std::vector<Stage> allreduce_stages(const Asked& asked) {
+    return up_and_down(asked, {.bytes = asked.bytes, .combines = true, .carries = whole});
+}
+
+std::vector<Stage> scatter_stages(const Asked& asked) {
+    return blocks_down(from_root(asked), asked, asked.ranks * asked.bytes, asked.root);
+}
+
+std::vector<Stage> gather_stages(const Asked& asked) { return turned_round(scatter_stages(asked)); }
+
+const Entered barrier({"barrier", "binomial", barrier_stages});
+const Entered bcast({"bcast", "binomial", bcast_stages});
+const Entered reduce({"reduce", "binomial", reduce_stages});
+const Entered allreduce({"allreduce", "binomial", allreduce_stages});
+const Entered gather({"gather", "binomial", gather_stages});
+const Entered scatter({"scatter", "binomial", scatter_stages});
 
 }  // namespace
 }  // namespace leadline::collectives

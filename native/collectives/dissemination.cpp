@@ -5,9 +5,9 @@
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> stages(int ranks, int, std::int64_t) {
+std::vector<Stage> stages(const Asked& asked) {
     std::vector<Stage> all;
-    for (std::int64_t by = 1; by < ranks; by *= 2)
+    for (std::int64_t by = 1; by < asked.ranks; by *= 2)
         all.push_back({.pattern = Stage::Pattern::shift, .by = static_cast<std::int32_t>(by)});
     return all;
 }

@@ -1,37 +1,63 @@
 // Recursive doubling: in stage k every rank exchanges all it has with the one whose number differs in bit k.
 // Ranks beyond the largest power of two first hand theirs to a partner and get the result back from it
 // (Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005, 4.2).
-#include <bit>
+// A scan tells the rank 2^k beyond instead (Kogge and Stone, A Parallel Algorithm for the Efficient Solution
+// of a General Class of Recurrence Equations, 1973).
+#include <algorithm>
 
-#include "collectives/algorithm.hpp"
+#include "collectives/pieces.hpp"
 
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> stages(int ranks, std::int64_t bytes, bool combines) {
-    const auto power = static_cast<std::int32_t>(std::bit_floor(static_cast<unsigned>(ranks)));
-    std::vector<Stage> all;
-    Stage fold{.bytes = bytes, .combines = combines};
-    Stage unfold{.bytes = bytes};
-    for (std::int32_t extra = power; extra < ranks; ++extra) {
-        fold.messages.push_back({extra, extra - power});
-        unfold.messages.push_back({extra - power, extra});
-    }
-    if (power < ranks) all.push_back(fold);
+std::vector<Stage> allreduce_stages(const Asked& asked) {
+    return doubling({.first = 0, .count = asked.ranks},
+                    {.bytes = asked.bytes, .combines = true, .carries = whole});
+}
+
+std::vector<Stage> barrier_stages(const Asked& asked) {
+    return doubling({.first = 0, .count = asked.ranks}, {});
+}
+
+std::vector<Stage> allgather_stages(const Asked& asked) {
+    const std::int32_t ranks = asked.ranks;
+    const std::int32_t power = power_below(ranks);
+    const std::int32_t extra = ranks - power;
+    const Members members{.first = 0, .count = ranks};
+    std::vector<Stage> all =
+        fold(members, {.bytes = asked.bytes, .carries = [](std::int32_t from) -> Blocks { return {from}; }});
     for (std::int32_t by = 1; by < power; by *= 2)
         all.push_back({.pattern = Stage::Pattern::exchange,
                        .by = by,
                        .ranks = power,
-                       .bytes = bytes,
-                       .combines = combines});
-    if (power < ranks) all.push_back(unfold);
+                       .bytes = (by + std::min(by, extra)) * asked.bytes,
+                       .carries = [=](std::int32_t from) {
+                           const std::int32_t first = from - from % by;
+                           Blocks blocks = range(first, by, ranks);
+                           for (std::int32_t each = first; each < std::min(first + by, extra); ++each)
+                               blocks.push_back(power + each);
+                           return blocks;
+                       }});
+    append(all, unfold(members, {.bytes = ranks * asked.bytes,
+                                 .carries = [=](std::int32_t) { return range(0, ranks, ranks); }}));
     return all;
 }
 
-const Entered allreduce({"allreduce", "recursive-doubling",
-                         [](int ranks, int, std::int64_t bytes) { return stages(ranks, bytes, true); }});
-const Entered barrier({"barrier", "recursive-doubling",
-                       [](int ranks, int, std::int64_t) { return stages(ranks, 0, false); }});
+std::vector<Stage> scan_stages(const Asked& asked) {
+    std::vector<Stage> all;
+    const Members members{.first = 0, .count = asked.ranks};
+    for (std::int32_t by = 1; by < asked.ranks; by *= 2)
+        all.push_back({.bytes = asked.bytes,
+                       .combines = true,
+                       .rows = {between(members, 0, by, asked.ranks - by)},
+                       .carries = whole});
+    return all;
+}
+
+const Entered barrier({"barrier", "recursive-doubling", barrier_stages});
+const Entered allreduce({"allreduce", "recursive-doubling", allreduce_stages});
+const Entered allgather({"allgather", "recursive-doubling", allgather_stages});
+const Entered scan({"scan", "recursive-doubling", scan_stages});
 
 }  // namespace
 }  // namespace leadline::collectives

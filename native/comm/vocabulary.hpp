@@ -27,8 +27,9 @@ enum Distance : int { unknown = -1, same_group = 0, same_package = 1, same_node 
 // magnitude.
 enum class Exposure { allocated, created, shmem };
 
-// How a reduction combines, and what.
-enum class Reduce { sum, product, smallest };
+// How a reduction combines, and what. `user` is a function of the program's own, which adds as `sum` does,
+// but of which neither library nor hardware can know that.
+enum class Reduce { sum, product, smallest, user };
 enum class Type { int32, int64, float32, float64 };
 constexpr std::size_t size_of(Type type) { return type == Type::int32 || type == Type::float32 ? 4 : 8; }
 
@@ -50,15 +51,97 @@ struct Neighbours {
     int up = nobody;
 };
 
+// Operations of all ranks of a communicator, by MPI's names. The last two go by the neighbours of a grid: in
+// each dimension the rank below, then the one above.
+enum class Collective {
+    barrier,
+    bcast,
+    reduce,
+    allreduce,
+    gather,
+    scatter,
+    allgather,
+    alltoall,
+    reduce_scatter,
+    scan,
+    neighbor_allgather,
+    neighbor_alltoall
+};
+
+// What of a buffer goes to one rank, or comes from it. For a collective of the neighbourhood `peer` is the
+// neighbour's number.
+struct Part {
+    int peer;
+    std::int64_t bytes;
+    std::int64_t offset;
+};
+// The parts of a buffer by ascending peers, at most one each; a rank without one gets or gives nothing. An
+// empty layout is equal blocks, one a rank in order. The caller keeps it while the operation lives.
+using Layout = std::span<const Part>;
+
+// A collective that is asked for. Every rank says the same but for its own buffers and layouts.
+//
+//                          out                          in
+//   bcast                  -                            the message, at the root and everywhere else
+//   reduce                 the operand                  the result, at the root
+//   allreduce, scan        the operand                  the result (scan: of the ranks up to this one)
+//   gather                 this rank's block            all blocks, at the root
+//   scatter                all blocks, at the root      this rank's block
+//   allgather              this rank's block            all blocks
+//   alltoall               a block for each rank        a block of each rank
+//   reduce_scatter         the operand, all blocks      this rank's block of the result
+//   neighbor_allgather     the block                    a block of each neighbour
+//   neighbor_alltoall      a block for each neighbour   a block of each neighbour
+//
+// With a layout it is MPI's v-variant: `gives` lays out `out`, `takes` lays out `in`. gather has `takes` at
+// the root, scatter `gives` at the root, allgather `takes` everywhere, alltoall and neighbor_alltoall both
+// everywhere; reduce_scatter has `takes` everywhere, the blocks of all ranks in the operand.
+struct Call {
+    Collective what = Collective::barrier;
+    Bytes out{};
+    Bytes in{};
+    int root = 0;
+    Type type = Type::float64;
+    Reduce reduce = Reduce::sum;
+    Layout gives{};
+    Layout takes{};
+    // On a described machine the algorithm by which it is done, whatever hardware there is; empty: the
+    // machine's own choice. A real library cannot be told: Unsupported.
+    std::string_view algorithm{};
+};
+
+// How a collective is said: in one call; begun and ended; or made ready once, then begun and ended.
+enum class Form { blocking, nonblocking, persistent };
+
+// A message that is exchanged again and again.
+struct Transfer {
+    Bytes data;
+    int peer;
+    int tag;
+};
+
+// Where a rank sits: the number of its node, from 0 as ranks first name them, and which of that node's ranks
+// it is, from 0 in the order of ranks.
+struct Seat {
+    int node;
+    int core;
+};
+
 // Messages between ranks. `isend` and `irecv` return at once with a Request that `wait` or `wait_all` ends;
 // buffers stay untouched until then. Tags are matched with the sender, in order, as in MPI; `recv_any` takes
 // the next message of whichever sender and returns its rank. A message may be shorter than the buffer that
 // takes it. Collective words are one call each. `cart` gives the ranks of a grid, the last dimension fastest;
 // `shift` then tells a rank's neighbours so many steps away in a dimension.
+//
+// `collective` does one at once. `prepare` makes one ready in a form, `prepare_exchange` a set of messages
+// (persistent ones); either is done by ranks together. `seat` tells where a rank sits; `axes` the lengths of
+// the grid in which a described machine's nodes stand (none: the machine has no such grid), `coordinates` the
+// place of a rank's node in it.
 template <class C>
 concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename C::Request& request,
                                 std::span<typename C::Request> requests, Exposure exposure, std::size_t bytes,
-                                std::span<const int> dimensions, bool periodic, Type type, Reduce reduce) {
+                                std::span<const int> dimensions, bool periodic, Type type, Reduce reduce,
+                                const Call& call, Form form, std::span<const Transfer> transfers) {
     { comm.rank() } -> std::same_as<int>;
     { comm.size() } -> std::same_as<int>;
     { comm.distance(peer, peer) } -> std::same_as<int>;
@@ -75,11 +158,28 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     comm.barrier().await_resume();
     comm.bcast(data, peer).await_resume();
     comm.allreduce(data, data, type, reduce).await_resume();
+    comm.collective(call).await_resume();
+    { comm.prepare(call, form).await_resume() } -> std::same_as<typename C::Prepared>;
+    { comm.prepare_exchange(transfers, transfers) } -> std::same_as<typename C::Exchange>;
+    { comm.seat(peer) } -> std::same_as<Seat>;
+    { comm.axes() } -> std::same_as<std::vector<int>>;
+    { comm.coordinates(peer) } -> std::same_as<std::vector<int>>;
     { comm.cart(dimensions, periodic).await_resume() } -> std::same_as<C>;
     { comm.shift(peer, peer) } -> std::same_as<Neighbours>;
     { comm.split(tag, tag).await_resume() } -> std::same_as<C>;
     { comm.dup().await_resume() } -> std::same_as<C>;
     { comm.window(bytes, exposure).await_resume() } -> std::same_as<typename C::Window>;
+};
+
+// What was made ready and is done again and again: `begin` starts it, `test` asks whether it is over (and
+// lets the library work on it), `end` returns when it is. One that blocks is done when `begin` returns.
+// `free` gives back what it holds; it must be called before the program ends.
+template <class P>
+concept Repeatable = requires(P& prepared) {
+    prepared.begin().await_resume();
+    { prepared.test().await_resume() } -> std::same_as<bool>;
+    prepared.end().await_resume();
+    prepared.free().await_resume();
 };
 
 // Memory of every rank that any rank may read and write without the owner's help. `put` and `get` are begun;
@@ -134,6 +234,9 @@ concept HarnessControl = requires(C& control, std::span<const double> mine, cons
     control.busy(seconds).await_resume();
     control.work(steps).await_resume();
     control.charge(work).await_resume();
+    { control.align().await_resume() } -> std::same_as<double>;
+    { control.since_start() } -> std::same_as<double>;
+    { control.clock_error() } -> std::same_as<double>;
     { C::simulated } -> std::convertible_to<bool>;
 };
 

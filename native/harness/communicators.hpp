@@ -1,6 +1,7 @@
 // The communicators that a collective can be asked of, under the names that points use for them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,20 +9,45 @@
 
 namespace leadline {
 
-// All ranks; a copy of that; all but the last, which hardware made for all does not serve.
-inline const std::vector<std::string> communicators{"world", "dup", "world-1"};
+// Where the ranks of the world sit, by their numbers.
+struct Whereabouts {
+    int ranks = 0;
+    std::vector<int> axes{};  // of the grid in which nodes stand; none: there is no such grid
+    std::function<Seat(int rank)> seat{};
+    std::function<std::vector<int>(int rank)> coordinates{};
+};
+Whereabouts whereabouts(const Comm& world);
 
-// Whether this rank belongs to the point's communicator.
-inline bool takes_part(const Run& run) {
-    return run.word("communicator") != "world-1" || run.rank() + 1 < run.ranks();
-}
+// Who is in which of the communicators that a name stands for: one, or several at once.
+struct Membership {
+    static constexpr int nobody = -1;
 
-// The point's communicator; for a rank that has no part in it, one of its own.
-inline Task<Comm> communicator(Run& run) {
-    const std::string& name = run.word("communicator");
-    if (name == "dup") co_return co_await run.world().dup();
-    if (name == "world-1") co_return co_await run.world().split(takes_part(run) ? 0 : 1, 0);
-    co_return run.world();
-}
+    int communicators = 1;
+    int size = 0;       // ranks of the smallest
+    bool copy = false;  // the world's, but not the world itself
+    std::vector<int>
+        which{};  // the number of each rank's communicator; none: the first `size` ranks have one
+
+    [[nodiscard]] int of(int rank) const {
+        if (which.empty()) return rank < size ? 0 : nobody;
+        return which[static_cast<std::size_t>(rank)];
+    }
+};
+
+// "world", "dup", "world-1": all ranks, a copy of that, all but the last, which hardware made for all does
+// not serve. "cores-K": the c-th ranks of all nodes for each c < K, at once. "line-N", "plane-AxB",
+// "box-AxBxC": the ranks of so many nodes along the first axes of the machine's grid, from rank 0's on, and
+// "line-full" and the like for whole axes. "scattered-N": ranks on N nodes, one each, that fill no box.
+// Throws Skipped for what is none of these or does not fit.
+Membership membership(const std::string& name, const Whereabouts& where);
+
+// The sweep: what every machine has by default.
+Sweep communicators();
+
+// The point's communicators; the same on all ranks.
+const Membership& members(Run& run);
+
+// The one of them that this rank is in; for a rank that is in none, one of its own.
+Task<Comm> communicator(Run& run, const Membership& members);
 
 }  // namespace leadline

@@ -38,7 +38,7 @@ nlohmann::json describe(const Sweep& sweep, const Scale& scale) {
             {"unit", sweep.kind == Kind::bytes ? "B" : "1"},
             {"kind", kind_name(sweep.kind)},
             {"default", values},
-            {"choices", sweep.closed ? values : nlohmann::json::array()},
+            {"choices", sweep.allowed ? sweep.allowed() : std::vector<std::string>{}},
             {"help", sweep.help}};
 }
 
@@ -65,31 +65,42 @@ std::vector<std::int64_t> counting(std::int64_t from, std::int64_t to) {
 
 Sweep sizes(std::string name, const std::vector<std::int64_t>& values, std::string help) {
     return {std::move(name), Kind::bytes, [values = as_values(values)](const Scale&) { return values; },
-            std::move(help), false};
+            std::move(help)};
 }
 
 Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::string help) {
     return {std::move(name), Kind::count, [values = as_values(values)](const Scale&) { return values; },
-            std::move(help), false};
+            std::move(help)};
 }
 
 Sweep counts(std::string name, std::string help,
              std::function<std::vector<std::int64_t>(const Scale&)> values) {
     return {std::move(name), Kind::count,
             [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); },
-            std::move(help), false};
+            std::move(help)};
 }
 
 Sweep choice(std::string name, const std::vector<std::string>& words, std::string help) {
-    return {std::move(name), Kind::choice, [words = as_values(words)](const Scale&) { return words; },
-            std::move(help), true};
+    return choice(std::move(name), words, std::move(help), words);
+}
+
+Sweep choice(std::string name, const std::vector<std::string>& words, std::string help,
+             const std::vector<std::string>& usual) {
+    return choice(
+        std::move(name), [words] { return words; }, std::move(help), usual);
+}
+
+Sweep choice(std::string name, std::function<std::vector<std::string>()> words, std::string help,
+             const std::vector<std::string>& usual) {
+    return {std::move(name), Kind::choice, [usual = as_values(usual)](const Scale&) { return usual; },
+            std::move(help), std::move(words)};
 }
 
 Sweep words(std::string name, std::string help,
             std::function<std::vector<std::string>(const Scale&)> values) {
     return {std::move(name), Kind::choice,
             [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); },
-            std::move(help), false};
+            std::move(help)};
 }
 
 void Registered::enter(Declaration&& made) {

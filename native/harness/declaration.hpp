@@ -47,7 +47,7 @@ struct Sweep {
     Kind kind;
     std::function<std::vector<Value>(const Scale& scale)> values;
     std::string help;
-    bool closed;  // only the default words are allowed
+    std::function<std::vector<std::string>()> allowed{};  // the only words there are; null: any may stand
 };
 
 struct Metric {
@@ -82,7 +82,13 @@ std::vector<std::int64_t> counting(std::int64_t from, std::int64_t to);  // from
 
 Sweep sizes(std::string name, const std::vector<std::int64_t>& values, std::string help);
 Sweep counts(std::string name, const std::vector<std::int64_t>& values, std::string help);
+// Of closed lists of words all are asked by default, or those that `usual` names.
 Sweep choice(std::string name, const std::vector<std::string>& words, std::string help);
+Sweep choice(std::string name, const std::vector<std::string>& words, std::string help,
+             const std::vector<std::string>& usual);
+// The same, of words that are known only once the program runs.
+Sweep choice(std::string name, std::function<std::vector<std::string>()> words, std::string help,
+             const std::vector<std::string>& usual);
 
 // Where the default values depend on the scale, what gives them comes last.
 Sweep counts(std::string name, std::string help,
@@ -108,6 +114,10 @@ private:
     static void add(Declaration& to, Sweep part) { to.sweeps.push_back(std::move(part)); }
     static void add(Declaration& to, Metric part) { to.metrics.push_back(std::move(part)); }
     static void add(Declaration& to, Sampling part) { to.sampling = part; }
+    template <class Part>  // several that benchmarks share
+    static void add(Declaration& to, std::vector<Part> parts) {
+        for (Part& part : parts) add(to, std::move(part));
+    }
     static void enter(Declaration&& made);
 };
 

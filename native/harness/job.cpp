@@ -1,5 +1,6 @@
 #include "harness/job.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -134,6 +135,18 @@ json circumstances(Session& session, const Watch::Seen& seen, double duration) {
     return said;
 }
 
+// How well the ranks of an isolated point started together, after warm-up.
+json starts(const Asked& asked) {
+    std::vector<double> late = asked.late;
+    late.erase(late.begin(),
+               late.begin() + std::min<std::ptrdiff_t>(asked.sampler.warmup(), std::ssize(late)));
+    const auto times = std::ranges::count_if(late, [](double each) { return each > 0; });
+    const auto all = static_cast<double>(std::max<std::size_t>(late.size(), 1));
+    return {{"clock_error", asked.clock_error},
+            {"late", static_cast<double>(times) / all},
+            {"late_at", late.empty() ? 0 : std::ranges::max(late)}};
+}
+
 void answer(const Question& question, Session& session, Arena& arena, Watch& watch, Answers* answers) {
     const Declaration& benchmark = *find(question.benchmark);
     if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
@@ -147,8 +160,9 @@ void answer(const Question& question, Session& session, Arena& arena, Watch& wat
     } while (session.again());
     const auto seen = watch.since(begin);
     if (!answers) return;
-    const json common = circumstances(session, seen, steady_seconds() - at);
+    json common = circumstances(session, seen, steady_seconds() - at);
     if (skipped) answers->write({{"event", "skip"}, {"id", question.id}, {"reason", *skipped}});
+    if (asked->isolated) common.update(starts(*asked));
     for (std::size_t i = 0; !skipped && i < benchmark.metrics.size(); ++i) {
         json line = record(question, benchmark.metrics[i], asked->sampler.samples()[i], asked->sampler);
         if (line.at("samples").empty()) continue;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 #include <numeric>
+#include <utility>
 
 namespace leadline {
 namespace {
@@ -31,6 +32,10 @@ void Arena::Free::operator()(std::byte* memory) const { std::free(memory); }
 std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
     Slot& held = slots_[slot];
     if (held.bytes < bytes) {
+        if constexpr (Control::simulated) {
+            bytes = std::bit_ceil(bytes);  // of many sizes few outgrow the last
+            if (held.memory) outgrown_.push_back(std::exchange(held, Slot{}));
+        }
         held.memory.reset();
         held.memory.reset(static_cast<std::byte*>(std::aligned_alloc(page, round_up(bytes, page))));
         if (!held.memory) throw std::bad_alloc();
@@ -117,6 +122,10 @@ Verdict Run::decide(const std::vector<double>& all) {
     };
     std::vector<double> sample;
     for (std::size_t i = 0; i < metrics.size(); ++i) sample.push_back(folded(i + 1, metrics[i].over));
+    if (asked_->isolated) {
+        asked_->late.push_back(folded(0, Over::largest));
+        asked_->clock_error = std::max(asked_->clock_error, control_.clock_error());
+    }
     sampler.take(folded(0, Over::largest), sample, control_.now() - asked_->began);
     return {sampler.done() ? 0.0 : 1.0, static_cast<double>(sampler.batch())};
 }

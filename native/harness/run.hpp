@@ -1,6 +1,7 @@
 // What a benchmark's body holds in its hand: the point that is asked, buffers, the sample loop.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -40,7 +41,9 @@ private:
 // Memory that lives as long as the program, so that pages are touched once and not for each point.
 class Arena {
 public:
-    // At least `bytes` of touched memory, page-aligned; the same memory for the same `slot` each time.
+    // At least `bytes` of touched memory, page-aligned; the same memory for the same `slot` each time, but
+    // more where more is asked for. Simulated ranks share it, so what has been outgrown stays for those that
+    // have it.
     std::byte* reserve(std::size_t slot, std::size_t bytes);
 
 private:
@@ -52,6 +55,7 @@ private:
         std::size_t bytes = 0;
     };
     std::map<std::size_t, Slot> slots_;
+    std::vector<Slot> outgrown_;
 };
 
 // The point was not run because ...: thrown by Run::skip, caught by the harness on every rank.
@@ -74,6 +78,11 @@ public:
     Sampler sampler;  // rank 0's
     double began = 0;
     std::int64_t batch = 1;
+    // Where ranks start by the clock: how late the latest came to each sample, 0 where none was, s; and how
+    // far the clock may be wrong, s.
+    bool isolated = false;
+    std::vector<double> late;
+    double clock_error = 0;
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
 };
 
@@ -141,6 +150,26 @@ public:
     };
     [[nodiscard]] Batch batch() const { return {static_cast<std::size_t>(asked_->batch)}; }
 
+    // The samples of this point are single operations that all ranks start at one moment of a common clock;
+    // said before the first sample, by all ranks.
+    void isolate() {
+        asked_->isolated = true;
+        asked_->sampler.single();
+    }
+    // On all ranks: returns at that moment, or late.
+    auto align() {
+        using Moment = decltype(control_.align());
+        struct Start {
+            Run& run;
+            Moment moment;
+            bool await_ready() { return moment.await_ready(); }
+            auto await_suspend(std::coroutine_handle<> rank) { return moment.await_suspend(rank); }
+            void await_resume() { run.mine_[0] = std::max(run.mine_[0], moment.await_resume()); }
+        };
+        return Start{*this, control_.align()};
+    }
+    [[nodiscard]] double since_start() const { return control_.since_start(); }
+
     void start() { started_ = control_.now(); }
     void stop() { mine_[0] = control_.now() - started_; }
     [[nodiscard]] double elapsed() const { return mine_[0]; }  // of the sample, s
@@ -173,7 +202,8 @@ private:
     Comm world_;
     Control control_;
     double started_ = 0;
-    std::array<double, most_metrics + 1> mine_;  // elapsed, then a value for each metric
+    // Time elapsed, or where ranks start by the clock how late this one was; then a value for each metric.
+    std::array<double, most_metrics + 1> mine_;
     std::uint32_t arena_slot_ = 0;
     std::uint32_t known_ : 31 = 0;
     bool sampling_ : 1 = false;

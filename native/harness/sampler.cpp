@@ -72,10 +72,16 @@ void Sampler::judge(double since_begin) {
     } else if (std::ranges::all_of(samples_, [&](const auto& each) {
                    const auto metric = static_cast<std::size_t>(&each - samples_.data());
                    const auto values = kept(metric);
-                   return values.empty() || median(values).relative() <= limits_.tolerance;
+                   return values.empty() || width(median(values), metric) <= limits_.tolerance;
                })) {
         stopped_by_ = "tolerance";
     }
+}
+
+// Half of an interval's width: of a share, which may be nothing, as it is; else relative to the median.
+double Sampler::width(const Median& found, std::size_t metric) const {
+    if (benchmark_.metrics[metric].unit == Unit::one) return (found.high - found.low) / 2;
+    return found.relative();
 }
 
 std::vector<double> Sampler::kept(std::size_t metric) const {

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "harness/declaration.hpp"
+#include "harness/statistics.hpp"
 
 namespace leadline {
 
 struct Limits {
-    double tolerance = 0.02;  // relative half-width of the median's 95 % interval that is tight enough
+    double tolerance = 0.02;  // half-width of the median's 95 % interval that is tight enough, relative to it
     double time = 0.01;       // s; sampling ends when this is spent
     double floor = 20e-6;     // s; a sample must last at least this long for the clock
     int least = 12;           // samples before tolerance may end it
@@ -27,6 +28,9 @@ public:
     // where the benchmark gave none), and the time since the point began, all in SI units.
     void take(double elapsed, const std::vector<double>& values, double since_begin);
 
+    // Samples are single operations, whatever the benchmark's other points have; said before the first.
+    void single() { batch_found_ = true; }
+
     [[nodiscard]] bool done() const { return !stopped_by_.empty(); }
     [[nodiscard]] long batch() const { return batch_; }
     [[nodiscard]] int warmup() const { return warmup_; }
@@ -36,6 +40,7 @@ public:
 private:
     void find_batch(double elapsed);
     void judge(double since_begin);
+    [[nodiscard]] double width(const Median& found, std::size_t metric) const;
     [[nodiscard]] std::vector<double> kept(std::size_t metric) const;
 
     const Declaration& benchmark_;

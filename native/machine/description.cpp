@@ -118,6 +118,13 @@ void parse_node(const Table& from, Node& node) {
     if (node.poll == 0) refuse(from.path("poll"), "is more than nothing");
     from.rate("flops", node.flops);
     from.rate("memory", node.memory);
+    from.whole("ahead", node.ahead);
+    from.factor("contend", node.contend);
+    std::string progress = "engine";
+    from.word("progress", progress);
+    if (progress != "engine" && progress != "calls")
+        refuse(from.path("progress"), "is engine or calls, but got " + progress);
+    node.progress = progress == "engine";
 }
 
 std::vector<Protocol> parse_protocols(const Table& from, const char* key) {
@@ -199,10 +206,18 @@ Machine parse_machine(const json& description) {
         row.word("operation", choice.operation);
         row.word("algorithm", choice.algorithm);
         row.whole("up_to", choice.up_to);
+        row.whole("ranks_up_to", choice.ranks_up_to);
         machine.collectives.push_back(choice);
     });
     from.flag("line_broadcast", machine.line_broadcast);
+    from.factor("line_reduce", machine.line_reduce);
+    from.whole("lines_from", machine.lines_from);
     from.rate("reduce", machine.reduce);
+    from.flag("reduce_streams", machine.reduce_streams);
+    from.part("coalesce", [&](const Table& coalesce) {
+        coalesce.whole("up_to", machine.coalesce.up_to);
+        coalesce.time("wait", machine.coalesce.wait);
+    });
     from.flag("transit_first", machine.transit_first);
     from.whole("buffer_packets", machine.buffer_packets);
     return machine;

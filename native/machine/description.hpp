@@ -67,6 +67,10 @@ struct Node {
     Time socket_latency = 0;        // more, for a message between two sockets of a node
     double flops = infinite;        // a second, each core
     double memory = infinite;       // B/s of the whole node
+    int ahead = 0;                  // messages with a handshake that a rank lets come before it asks for them
+    double contend =
+        0;  // of the time that a rank's messages and a collective are both under way: what is lost
+    bool progress = true;  // communication goes on while the core computes; else in calls only
 };
 
 // A network that only some communicators may use, in closed form.
@@ -90,10 +94,17 @@ struct Noise {
     double detour = 0;    // s, mean length
 };
 
+// Short messages of collectives that ranks of one node have for one other node travel as one.
+struct Coalescing {
+    std::int64_t up_to = 0;  // B; 0: they do not
+    Time wait = 0;           // of a message whose node's other ranks have nothing for the same node
+};
+
 // Which algorithm a communicator's collective expands to: the first row that fits.
 struct Choice {
     std::string operation;                                          // barrier, bcast, allreduce, ...
-    std::int64_t up_to = std::numeric_limits<std::int64_t>::max();  // B
+    std::int64_t up_to = std::numeric_limits<std::int64_t>::max();  // B, of the message or of a rank's block
+    int ranks_up_to = std::numeric_limits<int>::max();              // of the communicator
     std::string algorithm;
 };
 
@@ -107,7 +118,11 @@ struct Machine {
     BarrierNetwork barrier;
     CollectiveNetwork collective;
     bool line_broadcast = false;  // packets that every node of a line takes as they pass
+    double line_reduce = 0;       // B/s of a reduction along lines; 0: there is none
+    std::int64_t lines_from = 0;  // B; what is shorter goes as from rank to rank
     double reduce = infinite;     // B/s at which a core combines two operands
+    bool reduce_streams = false;  // it combines packets as they come, not a message that is there
+    Coalescing coalesce;
     Noise noise;
     std::vector<Choice> collectives;
     bool transit_first = true;  // through traffic before local injection

@@ -27,6 +27,12 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
                                std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
     operations_.take();  // that is no_operation
+    if (machine.node.ahead > 0) ahead_.resize(seats_.size());
+    if (machine.node.contend > 0) collectives_.resize(seats_.size());
+    if (!machine.node.progress) {
+        begun_.resize(seats_.size());
+        computed_.resize(seats_.size());
+    }
     if (conditions_.noise && machine_.noise.present) {
         detours_.resize(seats_.size());
         for (int rank = 0; rank < ranks(); ++rank) draw_detour(rank);
@@ -107,7 +113,10 @@ void Engine::run(const std::function<bool(int)>& ended) {
         // instant are seen together.
         const Time event = wheel_.next();
         const Time inner = network_->next();
-        if (event == never && inner == never) break;
+        if (event == never && inner == never) {
+            if (idle_ && idle_()) continue;
+            break;
+        }
         now_ = std::max(now_, std::min(event, inner));
         if (event <= inner) {
             wheel_.foresee([this](const Event& each, int step) { fetch(each, step); });
@@ -151,6 +160,8 @@ std::uint32_t Engine::new_message(int from, int to, std::int64_t bytes, Leg leg)
     message.from = from;
     message.to = to;
     message.leg = leg;
+    message.early = false;
+    message.reached = never;
     message.send = no_operation;
     message.receive = no_operation;
     return id;
@@ -169,7 +180,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     const Protocol& way = protocol(rank, to, bytes);
     message.protocol = &way;
     message.envelope = envelope;
-    if (const auto brought = std::min(data.size(), carried); brought)
+    if (const auto brought = data.data() ? std::min(data.size(), carried) : 0; brought)
         std::memcpy(message.content.data(), data.data(), brought);
     const Operation operation = new_operation(rank, to);
     operations_[operation].tag = envelope.tag;
@@ -188,7 +199,14 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
     else operations_[operation].done = at(rank).clock;
-    hand_over(id, handed);
+    if (begun_.empty()) {
+        hand_over(id, handed);
+    } else {
+        const Time before = computed_[static_cast<std::size_t>(rank)].in_all;
+        once_entered(rank, [this, id, rank, handed, before] {
+            hand_over(id, handed + computed_[static_cast<std::size_t>(rank)].in_all - before);
+        });
+    }
     return operation;
 }
 
@@ -279,10 +297,13 @@ void Engine::reach(std::uint32_t id) {
         case Leg::request: come_in_turn(id); break;
         case Leg::grant:
             message.leg = Leg::data;
-            hand_over(id, now_ + send_cost(*message.protocol, message.bytes));
+            hand_over(id, seen(message.from) + send_cost(*message.protocol, message.bytes));
             break;
         case Leg::data:
-            if (message.receive == no_operation) {
+            if (message.receive == no_operation && message.early) {
+                message.reached = now_;
+                one_less_ahead(message.to);
+            } else if (message.receive == no_operation) {
                 come_in_turn(id);
             } else {
                 complete(message.receive, now_);
@@ -329,8 +350,12 @@ void Engine::knock(std::uint32_t id) {
     Message& message = messages_[id];
     message.reached = now_;
     const auto found = posted_.take(message.to, message.envelope);
-    if (found.id == none) unexpected_.append(message.to, message.envelope, id);
-    else meet(id, found.id, found.passed);
+    if (found.id != none) {
+        meet(id, found.id, found.passed);
+        return;
+    }
+    unexpected_.append(message.to, message.envelope, id);
+    if (!ahead_.empty() && message.leg == Leg::request) let_come(id);
 }
 
 void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
@@ -342,10 +367,15 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
     if (const auto brought =
             std::min({pending.data.size(), carried, static_cast<std::size_t>(message.bytes)}))
         std::memcpy(pending.data.data(), message.content.data(), brought);
+    if (!ahead_.empty()) taken_up(message, id);
+    if (message.early && message.reached == never) {
+        message.receive = receive;
+        return;
+    }
     if (message.leg == Leg::request) {
         message.receive = receive;
         message.leg = Leg::grant;
-        const Time both = std::max(message.reached, pending.posted);
+        const Time both = std::max({message.reached, pending.posted, seen(message.to)});
         hand_over(id, both + message.protocol->handshake_overhead);
         return;
     }

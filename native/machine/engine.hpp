@@ -6,6 +6,7 @@
 // caused, so a run is a function of the program, the machine and the seed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <coroutine>
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "machine/description.hpp"
@@ -71,6 +73,8 @@ public:
     [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
 
     // ------------------------------------------------------------------ the program of each rank
+    // Asked when nothing else happens any more; true: it has had something happen.
+    void when_idle(std::function<bool()> idle) { idle_ = std::move(idle); }
     // The rank is resumed by `handle` when run() begins.
     void start(int rank, std::coroutine_handle<> handle) { at(rank).handle = handle; }
     // Until nothing happens any more. `ended` hears of each rank whose program came to its end, and stops
@@ -78,6 +82,22 @@ public:
     void run(const std::function<bool(int rank)>& ended);
 
     // ------------------------------------------------------------------ words of the rank that runs
+    // The same, of the program's own.
+    void compute(int rank, Time time) {
+        spend(rank, time);
+        if (!computed_.empty()) [[unlikely]]
+            computed_[static_cast<std::size_t>(rank)] = {
+                computed_[static_cast<std::size_t>(rank)].in_all + time, at(rank).clock};
+    }
+    // It enters a call in which it waits: what it has begun goes on from here, where nothing goes on by
+    // itself while a core computes.
+    void enter(int rank) {
+        if (!begun_.empty()) [[unlikely]]
+            go_on(rank);
+    }
+    // Calls `then` once the rank has entered such a call; at once where all goes on by itself.
+    void once_entered(int rank, std::function<void()> then);
+
     [[nodiscard]] Time now() const { return now_; }
     [[nodiscard]] Time clock(int rank) const { return at(rank).clock; }
     // Processor time, with the core's detours where there is noise.
@@ -96,6 +116,17 @@ public:
     Operation get(int rank, int target, std::int64_t bytes);
     // A put of a word; `then` is called when it is there.
     void signal(int rank, int target, std::function<void()> then);
+
+    // An operation that others end for this rank: it is over at `when`.
+    Operation open(int rank);
+    void close(Operation operation, Time when);
+
+    // The rank was in a collective: what of its messages was under way meanwhile was slower for it, and ends
+    // the later.
+    void was_in_collective(int rank, Time from, Time until) {
+        if (!collectives_.empty()) [[unlikely]]
+            collectives_[static_cast<std::size_t>(rank)] = {from, until};
+    }
 
     // When an operation was over; `never` while it is under way.
     [[nodiscard]] Time done(Operation operation) const { return operations_[operation].done; }
@@ -119,6 +150,7 @@ public:
     [[nodiscard]] std::int64_t bytes() const { return bytes_sent_; }         // in them
 
 private:
+    static constexpr int everybody = -2;        // the peer of an operation that others end
     static constexpr std::size_t carried = 16;  // B of content that a message brings; the rest is only time
 
     struct Rank {
@@ -131,6 +163,10 @@ private:
     struct Detours {
         Time next = 0;
         std::uint64_t taken = 0;  // with the seed, what the next one is drawn from
+    };
+    struct Span {
+        Time from = 0;
+        Time until = 0;
     };
     struct alignas(64) Pending {
         Time done = never;
@@ -155,6 +191,7 @@ private:
         Operation send = no_operation;
         Operation receive = no_operation;
         Leg leg = Leg::data;
+        bool early = false;      // comes, or has come, ahead of the receive that will take it
         std::uint16_t turn = 0;  // among those of its sender to its receiver, where they may overtake
         std::array<std::byte, carried> content{};
     };
@@ -188,12 +225,21 @@ private:
     Queue& queue(const Message& message);
     void come_in_turn(std::uint32_t id);
     void knock(std::uint32_t id);
+    void let_come(std::uint32_t id);
+    void taken_up(const Message& message, std::uint32_t id);
+    void one_less_ahead(int rank);
+    void lose_to_collective(int rank, const Pending& pending);
     void meet(std::uint32_t id, Operation receive, std::int32_t passed);
     void complete(Operation operation, Time when);
     Operation new_operation(int rank, int peer);
     Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
     void hand_over(std::uint32_t message, Time when);
+    void go_on(int rank);
+    // When the rank's core sees what comes now.
+    [[nodiscard]] Time seen(int rank) const {
+        return computed_.empty() ? now_ : std::max(now_, computed_[static_cast<std::size_t>(rank)].until);
+    }
     void draw_detour(int rank);
     void take_detours(int rank);
     [[nodiscard]] std::string who_waits() const;
@@ -204,6 +250,21 @@ private:
     Conditions conditions_;
     std::vector<Rank> ranks_;
     std::vector<Detours> detours_;  // of each rank, where there is noise
+    // What each rank has begun, where nothing goes on but in its calls.
+    std::vector<std::vector<std::function<void()>>> begun_;
+    std::vector<Span> collectives_;  // in which each was last, where that counts
+    // Of each rank, where it lets messages come ahead: how many do, and those that it has not granted yet.
+    struct Ahead {
+        int coming = 0;
+        std::vector<std::uint32_t> asking{};
+    };
+    std::vector<Ahead> ahead_;
+    // For how long each has computed so far, and until when, there.
+    struct Computed {
+        Time in_all = 0;
+        Time until = 0;
+    };
+    std::vector<Computed> computed_;
     Lines posted_;
     Lines unexpected_;
     Pool<Pending> operations_;
@@ -223,6 +284,7 @@ private:
     std::uint64_t messages_sent_ = 0;
     std::int64_t bytes_sent_ = 0;
     std::function<bool(int)> ended_;
+    std::function<bool()> idle_;
     bool stopped_ = false;
 };
 

@@ -60,6 +60,10 @@ std::string Engine::who_waits() const {
             }
             const Pending& pending = operations_[id];
             const int peer = pending.peer;
+            if (peer == everybody) {
+                said += name(rank) + " waits for a collective that it has begun";
+                return;
+            }
             said += name(rank) + (pending.receives ? " waits for a message from " : " waits to send to ") +
                     (peer < 0 ? "any rank" : name(peer)) + " with tag " + std::to_string(pending.tag);
             if (peer >= 0 && at(peer).ended) said += ", which has ended";

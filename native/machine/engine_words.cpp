@@ -9,6 +9,8 @@ namespace leadline::machine {
 int Engine::finish(int rank, Operation operation) {
     Pending& pending = operations_[operation];
     at(rank).clock = std::max(at(rank).clock, pending.done);
+    if (!collectives_.empty()) [[unlikely]]
+        lose_to_collective(rank, pending);
     spend(rank, pending.cost);
     const int source = pending.source;
     pending.done = 0;
@@ -33,7 +35,25 @@ void Engine::finish(int rank, std::span<Operation> operations) {
     for (const Operation each : several_) finish(rank, each);
 }
 
+Operation Engine::open(int rank) { return new_operation(rank, everybody); }
+
+void Engine::close(Operation operation, Time when) {
+    if (when <= now_) complete(operation, when);
+    else wheel_.push(when, {Kind::left, operation});
+}
+
+void Engine::once_entered(int rank, std::function<void()> then) {
+    if (begun_.empty()) then();
+    else begun_[static_cast<std::size_t>(rank)].push_back(std::move(then));
+}
+
+void Engine::go_on(int rank) {
+    const auto begun = std::exchange(begun_[static_cast<std::size_t>(rank)], {});
+    for (const auto& each : begun) each();
+}
+
 bool Engine::await_one(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+    enter(rank);
     for (const Operation each : operations)
         if (each != no_operation && operations_[each].done != never) return false;
     for (const Operation each : operations)
@@ -44,6 +64,7 @@ bool Engine::await_one(int rank, std::coroutine_handle<> handle, std::span<const
 }
 
 bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+    enter(rank);
     int open = 0;
     for (const Operation each : operations)
         if (each != no_operation && operations_[each].done == never) {
@@ -64,6 +85,7 @@ void Engine::await_now(int rank, std::coroutine_handle<> handle) {
 void Engine::park(int rank, std::coroutine_handle<> handle, const char* why) {
     at(rank).handle = handle;
     at(rank).parked = why;
+    enter(rank);
 }
 
 void Engine::wake(int rank, Time when) {

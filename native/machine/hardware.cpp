@@ -1,7 +1,7 @@
 #include "machine/hardware.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace leadline::machine {
 namespace {
@@ -13,9 +13,10 @@ bool on_barrier_network(const BarrierNetwork& network, const Call& call, std::ve
 }
 
 bool on_collective_network(const CollectiveNetwork& network, const Call& call, std::vector<Time>& clocks) {
-    if (!network.present || !call.whole || call.operation == "barrier") return false;
+    const bool reduces = call.operation == "reduce" || call.operation == "allreduce";
+    if (!network.present || !call.whole || (!reduces && call.operation != "bcast")) return false;
     double factor = 1;
-    if (call.operation == "allreduce") {
+    if (reduces) {
         if (call.floating) factor = network.float_factor;
         else if (!call.sums) factor = network.product_factor;
     }
@@ -28,39 +29,49 @@ bool on_collective_network(const CollectiveNetwork& network, const Call& call, s
     return true;
 }
 
+}  // namespace
+
+bool goes_by_lines(const Machine& machine, const Call& call) {
+    if (call.bytes < machine.lines_from) return false;
+    if (call.operation == "bcast") return machine.line_broadcast;
+    return (call.operation == "reduce" || call.operation == "allreduce") && machine.line_reduce > 0;
+}
+
 // Packets with the deposit bit are taken by every node of a line that they pass. A line of a box takes one
 // stream; a ring that the box fills takes one each way, and every further ring as many again, since the
 // message's parts go through the rings in different orders (Almasi et al., Optimization of MPI Collective
-// Communication on BlueGene/L Systems, ICS 2005). No node takes in more than its reception engine can.
-bool by_line_broadcast(const Engine& engine, std::span<const std::int32_t> members, const Call& call,
-                       std::vector<Time>& clocks) {
+// Communication on BlueGene/L Systems, ICS 2005). No node takes in more than its reception engine can. A
+// reduction is slower than any of that: cores add what they pass on.
+void by_lines(const Engine& engine, const Box& box, int sharing, const Call& call,
+              std::vector<Time>& clocks) {
     const Machine& machine = engine.machine();
-    if (!machine.line_broadcast || call.operation != "bcast" || machine.node.ranks > 1) return false;
-    std::vector<int> nodes(clocks.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        nodes[i] = engine.seat(members.empty() ? static_cast<int>(i) : members[i]).node;
-    const auto box = box_of(engine.topology(), nodes);
-    if (!box) return false;
     const auto lengths = engine.topology().axes();
     int rings = 0;
     int hops = 0;
-    for (std::size_t axis = 0; axis < box->size(); ++axis) {
-        rings += static_cast<int>((*box)[axis] == lengths[axis] && lengths[axis] > 1);
-        hops += (*box)[axis] - 1;
+    for (std::size_t axis = 0; axis < box.spans.size(); ++axis) {
+        rings += static_cast<int>(box.spans[axis] == lengths[axis] && lengths[axis] > 1);
+        hops += box.spans[axis] - 1;
     }
+    const bool reduces = call.operation != "bcast";
     const int streams = std::max(1, 2 * rings);
-    const double rate = std::min(streams * machine.links.rate, machine.node.reception);
+    const double rate =
+        reduces ? machine.line_reduce : std::min(streams * machine.links.rate, machine.node.reception);
     const Protocol& way = machine.protocol(call.bytes, false);
-    const Time sent = clocks[static_cast<std::size_t>(call.root)] + engine.send_cost(way, call.bytes);
-    const Time there = sent + machine.links.base + hops * machine.links.hop +
-                       transfer_time(machine.packets.wire(call.bytes), rate);
+    const Time ready = reduces ? std::ranges::max(clocks) : clocks[static_cast<std::size_t>(call.root)];
+    const std::int64_t wire = reduces ? call.bytes : machine.packets.wire(call.bytes);
+    const Time there = ready + engine.send_cost(way, call.bytes) + machine.links.base +
+                       hops * machine.links.hop + transfer_time(wire * sharing, rate);
     for (Time& clock : clocks) clock = std::max(clock, there) + engine.receive_cost(way, call.bytes);
+}
+
+bool Box::meets(const Box& other) const {
+    for (std::size_t axis = 0; axis < low.size(); ++axis)
+        if (low[axis] + spans[axis] <= other.low[axis] || other.low[axis] + other.spans[axis] <= low[axis])
+            return false;
     return true;
 }
 
-}  // namespace
-
-std::optional<std::vector<int>> box_of(const Topology& topology, std::span<const int> nodes) {
+std::optional<Box> box_of(const Topology& topology, std::span<const int> nodes) {
     if (nodes.empty()) return std::nullopt;
     const auto axes = topology.axes().size();
     std::vector<int> low = topology.coordinates(nodes.front());
@@ -83,14 +94,12 @@ std::optional<std::vector<int>> box_of(const Topology& topology, std::span<const
     std::ranges::sort(sorted);
     const bool twice = std::ranges::adjacent_find(sorted) != sorted.end();
     if (twice || cells != static_cast<std::int64_t>(nodes.size())) return std::nullopt;
-    return spans;
+    return Box{std::move(low), std::move(spans)};
 }
 
-bool by_hardware(const Engine& engine, std::span<const std::int32_t> members, const Call& call,
-                 std::vector<Time>& clocks) {
-    return on_barrier_network(engine.machine().barrier, call, clocks) ||
-           on_collective_network(engine.machine().collective, call, clocks) ||
-           by_line_broadcast(engine, members, call, clocks);
+bool by_network(const Machine& machine, const Call& call, std::vector<Time>& clocks) {
+    return on_barrier_network(machine.barrier, call, clocks) ||
+           on_collective_network(machine.collective, call, clocks);
 }
 
 }  // namespace leadline::machine

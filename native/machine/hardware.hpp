@@ -1,10 +1,10 @@
 // Networks that only some communicators may use, in closed form: the barrier network and the collective tree
-// of all nodes, and line broadcast for ranks that fill a box of a torus.
+// of all nodes, and the lines of a torus for ranks that fill a box of it.
 #pragma once
 
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/engine.hpp"
@@ -13,21 +13,31 @@ namespace leadline::machine {
 
 // A collective that a communicator begins.
 struct Call {
-    std::string operation;  // barrier, bcast, allreduce
-    bool whole = false;     // by the world or a copy of it
+    std::string_view operation;  // by MPI's name
+    bool whole = false;          // by the world or a copy of it
     int root = 0;
     std::int64_t bytes = 0;
     bool floating = false;  // of a reduction: its numbers
     bool sums = true;       // ... and whether it adds them
 };
 
-// Moves the clocks, one a rank of the communicator, over the call if there is hardware for it; false if not.
-// `members` are the world's ranks of the communicator, none: all in order.
-bool by_hardware(const Engine& engine, std::span<const std::int32_t> members, const Call& call,
-                 std::vector<Time>& clocks);
+// Moves the clocks, one a rank of the communicator, over the call if there is a network of its own for it;
+// false if not.
+bool by_network(const Machine& machine, const Call& call, std::vector<Time>& clocks);
 
-// The axes of the box that nodes fill, each node once: for each axis how many it spans; nothing where they
-// fill none.
-std::optional<std::vector<int>> box_of(const Topology& topology, std::span<const int> nodes);
+// Nodes that are all those between two corners, each of them once.
+struct Box {
+    std::vector<int> low;    // the first of them on each axis
+    std::vector<int> spans;  // how many on each axis
+    [[nodiscard]] bool meets(const Box& other) const;
+};
+// The box that nodes fill; nothing where they fill none.
+std::optional<Box> box_of(const Topology& topology, std::span<const int> nodes);
+
+// Whether a call can go along the lines of a box, with packets that every node takes, or adds to, as they
+// pass.
+bool goes_by_lines(const Machine& machine, const Call& call);
+// Moves the clocks of a box's ranks over such a call. `sharing` communicators use its lines at the same time.
+void by_lines(const Engine& engine, const Box& box, int sharing, const Call& call, std::vector<Time>& clocks);
 
 }  // namespace leadline::machine

@@ -1,53 +1,98 @@
 #include "machine/stages.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace leadline::machine {
 
 using collectives::Stage;
 
-Stages::Stages(const Engine& engine, std::span<const std::int32_t> members)
-    : engine_(engine), machine_(engine.machine()), members_(members) {}
-
-std::set<std::string> Stages::run(const std::vector<Stage>& stages, std::vector<Time>& clocks) {
-    const auto& [network, gate, seed, noise, protocol] = engine_.conditions();
+std::set<std::string> Stages::run(std::span<const Part> parts) {
     std::set<std::string> answered;
-    free_.clear();
-    for (const Stage& stage : stages) {
-        if (network == "loggp" && !gate && by_itself(stage)) {
-            step(stage, clocks);
-            answered.insert(network);
-            continue;
-        }
-        const std::vector<Time> before = clocks;
-        std::string tier = network;
-        if (step_through(tier, stage, clocks) > negligible && gate) {
-            clocks = before;
-            tier = tier_under_contention(machine_, stage.bytes);
-            step_through(tier, stage, clocks);
-        }
-        answered.insert(tier);
+    std::vector<std::size_t> ranks;
+    for (const Part& part : parts) ranks.push_back(part.clocks->size());
+    take(parts);
+    std::vector<Reach> now;
+    for (std::size_t k = 0;; ++k) {
+        now.clear();
+        std::size_t start = 0;
+        for (std::size_t i = 0; i < parts.size(); start += ranks[i++])
+            if (k < parts[i].stages.size()) now.push_back({&parts[i].stages[k], start, ranks[i]});
+        if (now.empty()) break;
+        if (const std::string tier = pass(now); !tier.empty()) answered.insert(tier);
     }
+    give_back(parts);
     return answered;
 }
 
-template <class Each>
-void Stages::each_message(const Stage& stage, std::size_t ranks, Each each) const {
-    switch (stage.pattern) {
-        case Stage::Pattern::exchange:
-            for (std::size_t r = 0; r < static_cast<std::size_t>(stage.ranks); ++r)
-                each(r ^ static_cast<std::size_t>(stage.by), r);
-            break;
-        case Stage::Pattern::shift: {
-            const auto by = static_cast<std::size_t>(stage.by);
-            for (std::size_t r = 0; r < ranks; ++r) each(r >= by ? r - by : r + ranks - by, r);
-            break;
-        }
-        case Stage::Pattern::listed:
-            for (const auto& message : stage.messages)
-                each(static_cast<std::size_t>(message.from), static_cast<std::size_t>(message.to));
-            break;
+bool Stages::alone(const Engine& engine, std::int64_t bytes) {
+    const Machine& machine = engine.machine();
+    const auto& conditions = engine.conditions();
+    return conditions.network == "loggp" && !conditions.gate && machine.node.ranks == 1 &&
+           !engine.tapered() && !machine.protocol(bytes, false).waits;
+}
+
+void Stages::take(std::span<const Part> parts) {
+    free_.clear();
+    if (parts.size() == 1) {
+        members_ = parts.front().members;
+        clocks_.swap(*parts.front().clocks);
+        return;
     }
+    for (const Part& part : parts) {
+        together_.insert(together_.end(), part.members.begin(), part.members.end());
+        clocks_.insert(clocks_.end(), part.clocks->begin(), part.clocks->end());
+    }
+    members_ = together_;
+}
+
+void Stages::give_back(std::span<const Part> parts) {
+    if (parts.size() == 1) {
+        clocks_.swap(*parts.front().clocks);
+        return;
+    }
+    auto from = clocks_.begin();
+    for (const Part& part : parts) {
+        const auto to = from + static_cast<std::ptrdiff_t>(part.clocks->size());
+        std::copy(from, to, part.clocks->begin());
+        from = to;
+    }
+}
+
+// One stage of all; the tier that answered, none where nothing was sent.
+std::string Stages::pass(const std::vector<Reach>& all) {
+    const auto& [network, gate, seed, noise, protocol] = engine_.conditions();
+    std::vector<Reach> sending;
+    std::int64_t largest = 0;
+    for (const Reach& reach : all) {
+        if (reach.stage->pattern == Stage::Pattern::local) {
+            copy(reach);
+        } else {
+            sending.push_back(reach);
+            largest = std::max(largest, reach.stage->bytes);
+        }
+    }
+    if (sending.empty()) return {};
+    if (network == "loggp" && !gate &&
+        std::ranges::all_of(sending, [&](const Reach& reach) { return by_itself(reach); })) {
+        for (const Reach& reach : sending) step(reach);
+        return network;
+    }
+    std::string tier = network;
+    const std::vector<Time> free = free_;
+    if (step_through(tier, sending) > negligible && gate) {
+        free_ = free;
+        tier = tier_under_contention(machine_, largest);
+        step_through(tier, sending);
+    }
+    clocks_.swap(next_);
+    return tier;
+}
+
+void Stages::copy(const Reach& reach) {
+    // Every byte is read and written.
+    const Time lasts = transfer_time(2 * reach.stage->bytes, machine_.node.memory / machine_.node.ranks);
+    for (std::size_t r = reach.start; r < reach.start + reach.ranks; ++r) clocks_[r] += lasts;
 }
 
 Time Stages::under_way(int from, int to, const Protocol& protocol, std::int64_t bytes) const {
@@ -67,144 +112,99 @@ Time Stages::under_way(int from, int to, const Protocol& protocol, std::int64_t 
 
 // Whether the messages of a stage need no network for what `loggp` says of them: every one has its node's
 // engines to itself, all take the same protocol, and the sender asks for nothing.
-bool Stages::by_itself(const Stage& stage) const {
-    return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(stage).waits;
+bool Stages::by_itself(const Reach& reach) const {
+    return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(reach).waits;
 }
 
-const Protocol& Stages::protocol(const Stage& stage) const {
-    return engine_.protocol(rank_of(0), rank_of(members_.size() == 1 || engine_.ranks() == 1 ? 0 : 1),
-                            stage.bytes);
+const Protocol& Stages::protocol(const Reach& reach) const {
+    return engine_.protocol(rank_of(reach.start), rank_of(reach.start + (reach.ranks > 1 ? 1 : 0)),
+                            reach.stage->bytes);
 }
 
-Time Stages::receive_cost(const Stage& stage, const Protocol& way) const {
-    return engine_.receive_cost(way, stage.bytes) +
-           (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
+Time Stages::taken(const Call& call, Time free) const {
+    const Time receive = engine_.receive_cost(*call.way, call.bytes);
+    const Time whole = std::max(free, call.arrived) + receive;
+    if (!call.combines) return whole;
+    const Time combining = transfer_time(call.bytes, machine_.reduce);
+    if (!machine_.reduce_streams) return whole + combining;
+    // Packet by packet as they come: it is behind by the last one, or by all if it is slower than they are.
+    const std::int64_t packet = std::min(call.bytes, machine_.packets.payload);
+    const Time first = call.ready + under_way(rank_of(static_cast<std::size_t>(call.from)),
+                                              rank_of(static_cast<std::size_t>(call.to)), *call.way, packet);
+    return std::max(whole + transfer_time(packet, machine_.reduce),
+                    std::max(free, first) + receive + combining);
 }
 
-void Stages::step(const Stage& stage, std::vector<Time>& clocks) {
-    const Protocol& way = protocol(stage);
+// NOLINTNEXTLINE(readability-function-size): one loop for each way of knowing what a message takes
+void Stages::step(const Reach& reach) {
+    const Stage& stage = *reach.stage;
+    const Protocol& way = protocol(reach);
     const Time send = engine_.send_cost(way, stage.bytes);
-    const Time rest = engine_.send_rest(way, stage.bytes);
-    const Time receive = receive_cost(stage, way);
-    next_ = clocks;
-    if (stage.pattern == Stage::Pattern::listed) {
-        for (const auto& message : stage.messages)
-            next_[static_cast<std::size_t>(message.from)] += send + rest;
-    } else {
-        const auto all =
-            stage.pattern == Stage::Pattern::shift ? clocks.size() : static_cast<std::size_t>(stage.ranks);
-        for (std::size_t r = 0; r < all; ++r) next_[r] += send + rest;
-    }
+    const Time busy = send + engine_.send_rest(way, stage.bytes);
+    Call sample{.way = &way,
+                .bytes = stage.bytes,
+                .wire = 0,
+                .there = 0,
+                .from = 0,
+                .to = 0,
+                .leg = Leg::data,
+                .combines = stage.combines};
     const Time lasts =
         transfer_time(machine_.packets.wire(stage.bytes + way.header),
                       std::min({machine_.node.injection, machine_.links.rate, machine_.node.reception}));
-    if (lasts > send + rest || !free_.empty()) {
-        // Longer on its way out than its core is busy with it: the next one waits for that.
-        free_.resize(next_.size());
-        each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
-            const Time start = std::max(clocks[from] + send, free_[from]);
+    // Longer on its way out than its core is busy with it: the next one waits for that.
+    const bool queues = lasts > busy || !free_.empty();
+    if (queues) free_.resize(clocks_.size());
+    // Where every message takes the same time there is nothing to look up but the sender's clock.
+    const bool same = members_.size() < 2 && machine_.links.hop == 0;
+    const Time anywhere = under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes);
+    const Time receive = engine_.receive_cost(way, stage.bytes) +
+                         (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
+    const bool streams = stage.combines && machine_.reduce_streams;
+    const auto pass = [&](std::size_t from, std::size_t to, Time begin) {
+        Time start = begin + send;
+        if (queues) {
+            start = std::max(start, free_[from]);
             free_[from] = start + lasts;
-            const Time arrived = start + under_way(rank_of(from), rank_of(to), way, stage.bytes);
-            next_[to] = std::max(next_[to], arrived) + receive;
+        }
+        return start + (same ? anywhere : under_way(rank_of(from), rank_of(to), way, stage.bytes));
+    };
+    const auto take_up = [&](std::size_t from, std::size_t to, Time arrived, Time free) {
+        if (!streams) return std::max(free, arrived) + receive;
+        sample.from = static_cast<std::int32_t>(from);
+        sample.to = static_cast<std::int32_t>(to);
+        sample.arrived = arrived;
+        sample.ready = arrived - under_way(rank_of(from), rank_of(to), way, stage.bytes);
+        return taken(sample, free);
+    };
+    if (stage.pattern == Stage::Pattern::listed) {
+        // Maybe few of many ranks: nobody else's clock is looked at.
+        passed_.clear();
+        each_message(reach, [&](std::size_t from, std::size_t to) {
+            passed_.push_back({from, to, pass(from, to, clocks_[from])});
+            clocks_[from] += busy;
         });
-    } else if (members_.size() < 2 && machine_.links.hop == 0) {
-        // Every message takes the same time: nothing to look up but the sender's clock.
-        const Time takes = send + under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes);
-        each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
-            next_[to] = std::max(next_[to], clocks[from] + takes) + receive;
-        });
-    } else {
-        each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
-            const Time takes = send + under_way(rank_of(from), rank_of(to), way, stage.bytes);
-            next_[to] = std::max(next_[to], clocks[from] + takes) + receive;
-        });
-    }
-    clocks.swap(next_);
-}
-
-double Stages::step_through(std::string_view tier, const Stage& stage, std::vector<Time>& clocks) {
-    // A network goes forward in time only, and some ranks begin a stage before others have ended the last:
-    // each stage has its own.
-    const auto network = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
-    calls_.clear();
-    agenda_ = {};
-    next_ = clocks;
-    free_.resize(next_.size());
-    each_message(stage, clocks.size(), [&](std::size_t from, std::size_t to) {
-        const Protocol& way = engine_.protocol(rank_of(from), rank_of(to), stage.bytes);
-        Time& clock = next_[from];
-        clock += way.handshake ? way.handshake_overhead : engine_.send_cost(way, stage.bytes);
-        const Time free = way.handshake ? 0 : free_[from];
-        agenda_.push(std::max(clock, free), static_cast<std::uint32_t>(calls_.size()));
-        if (!way.handshake) clock += engine_.send_rest(way, stage.bytes);
-        calls_.push_back({.way = &way,
-                          .bytes = stage.bytes,
-                          .there = clocks[to],
-                          .from = static_cast<std::int32_t>(from),
-                          .to = static_cast<std::int32_t>(to),
-                          .leg = way.handshake ? Leg::request : Leg::data});
-    });
-    for (;;) {
-        const Time ready = agenda_.next();
-        const Time inner = network->next();
-        if (ready == never && inner == never) break;
-        if (ready <= inner) hand_over(*network, agenda_.pop());
-        else network->advance();
-    }
-    finish(stage);
-    clocks.swap(next_);
-    return network->contention();
-}
-
-void Stages::hand_over(Network& network, std::uint32_t token) {
-    const Call& call = calls_[token];
-    int from = rank_of(static_cast<std::size_t>(call.from));
-    int to = rank_of(static_cast<std::size_t>(call.to));
-    if (call.leg == Leg::grant) std::swap(from, to);
-    const std::int64_t bytes = call.leg == Leg::data ? call.bytes : 0;
-    const Time now = agenda_.now();
-    if (engine_.local(from, to) && !machine_.node.local_by_network) {
-        injected(token, now);
-        arrived(token, now + under_way(from, to, *call.way, bytes));
+        for (const auto& [from, to, arrived] : passed_) clocks_[to] = take_up(from, to, arrived, clocks_[to]);
         return;
     }
-    network.send(now, {.from = engine_.seat(from).node,
-                       .to = engine_.seat(to).node,
-                       .bytes = bytes + call.way->header,
-                       .adaptive = call.way->adaptive,
-                       .token = token});
-}
-
-void Stages::arrived(std::uint32_t token, Time when) {
-    Call& call = calls_[token];
-    switch (call.leg) {
-        case Leg::request:
-            call.leg = Leg::grant;
-            agenda_.push(std::max(when, call.there) + call.way->handshake_overhead, token);
-            break;
-        case Leg::grant:
-            call.leg = Leg::data;
-            agenda_.push(when + engine_.send_cost(*call.way, call.bytes), token);
-            break;
-        case Leg::data: call.arrived = when; break;
+    next_ = clocks_;
+    if (same && !queues && !streams && stage.pattern == Stage::Pattern::exchange && stage.first == 0 &&
+        stage.step == 1) {
+        // What most ranks of the largest machines do, in a loop without a question.
+        const auto by = static_cast<std::size_t>(stage.by);
+        const Time* before = clocks_.data() + reach.start;
+        Time* after = next_.data() + reach.start;
+        const Time takes = send + anywhere;
+        for (std::size_t r = 0; r < static_cast<std::size_t>(stage.ranks); ++r)
+            after[r] = std::max(before[r] + busy, before[r ^ by] + takes) + receive;
+        clocks_.swap(next_);
+        return;
     }
-}
-
-// A rank that waits for its own message to leave and for another's to come charges each when it is over, as
-// one that says sendrecv does.
-void Stages::finish(const Stage& stage) {
-    left_.assign(next_.size(), 0);
-    for (const Call& call : calls_) {
-        free_[static_cast<std::size_t>(call.from)] = call.left;
-        if (call.way->waits) left_[static_cast<std::size_t>(call.from)] = call.left;
-    }
-    for (const Call& call : calls_) {
-        Time& clock = next_[static_cast<std::size_t>(call.to)];
-        const Time left = left_[static_cast<std::size_t>(call.to)];
-        if (left <= call.arrived) clock = std::max(clock, left);
-        clock = std::max(clock, call.arrived) + receive_cost(stage, *call.way);
-    }
-    for (std::size_t r = 0; r < next_.size(); ++r) next_[r] = std::max(next_[r], left_[r]);
+    each_message(reach, [&](std::size_t from, std::size_t) { next_[from] += busy; });
+    each_message(reach, [&](std::size_t from, std::size_t to) {
+        next_[to] = take_up(from, to, pass(from, to, clocks_[from]), next_[to]);
+    });
+    clocks_.swap(next_);
 }
 
 }  // namespace leadline::machine

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] virtual int node_at(const std::vector<int>& coordinates) const = 0;
     // Length of each axis: X, Y, Z, ... of a torus; one axis of all nodes where there is no grid.
     [[nodiscard]] virtual std::vector<int> axes() const = 0;
+    // Whether there is a grid.
+    [[nodiscard]] virtual bool grid() const { return false; }
 };
 
 // A topology of a kind ("torus", "mesh", "fat-tree", "dragonfly", "single") from its table of the machine

@@ -6,11 +6,13 @@
 #include <set>
 
 #include "harness/run.hpp"
+#include "playing.hpp"
 
 namespace leadline {
 namespace {
 
-// The point of every sweep's first value, and those where one sweep has its last value instead.
+// The point of every sweep's first value, and those where one sweep has its last value or any other word that
+// it allows instead.
 std::vector<Point> corners(const Declaration& benchmark, int ranks) {
     Point first;
     for (const auto& sweep : benchmark.sweeps)
@@ -19,38 +21,12 @@ std::vector<Point> corners(const Declaration& benchmark, int ranks) {
     for (const auto& sweep : benchmark.sweeps) {
         all.push_back(first);
         all.back()[sweep.name] = sweep.values({.ranks = ranks, .per_node = ranks}).back();
+        for (const auto& word : sweep.allowed ? sweep.allowed() : std::vector<std::string>{}) {
+            all.push_back(first);
+            all.back()[sweep.name] = word;
+        }
     }
     return all;
-}
-
-struct Played {
-    std::map<std::string, std::vector<double>> samples;  // those after warm-up, by metric
-    long batch = 0;
-    bool skipped = false;
-};
-
-Played play(const Declaration& benchmark, const Point& point, Script script) {
-    Session session(std::move(script));
-    Arena arena;
-    Asked asked(benchmark, point, arena, Limits{.time = 0.05});
-    Run run(asked, session.world(), session.control());
-    Played played;
-    auto body = benchmark.body(run);
-    EXPECT_TRUE(body.resume()) << benchmark.name << " waits for something that the mock never does";
-    try {
-        body.finish();
-    } catch (const Skipped&) {
-        played.skipped = true;
-    }
-    const auto& sampler = asked.sampler;
-    for (std::size_t i = 0; i < benchmark.metrics.size(); ++i) {
-        auto values = sampler.samples()[i];
-        values.erase(values.begin(), values.begin() + sampler.warmup());
-        std::erase_if(values, [](double value) { return std::isnan(value); });
-        played.samples[benchmark.metrics[i].name] = values;
-    }
-    played.batch = sampler.batch();
-    return played;
 }
 
 class EveryBenchmark : public testing::TestWithParam<std::string> {

@@ -86,6 +86,24 @@ TEST(Job, AnUnknownBenchmarkIsRefusedByName) {
     }
 }
 
+// Where ranks start by a clock, records say how far it may be wrong and how often a rank came late; the mock
+// is late for every start.
+TEST(Job, ARecordOfAnIsolatedPointHoldsItsClock) {
+    json point{
+        {"communicator", "world"}, {"form", "blocking"}, {"cadence", "isolated"}, {"algorithm", "library"}};
+    const auto asked = [&] {
+        const json question{{"id", 0}, {"benchmark", "barrier"}, {"point", point}};
+        return answers_to(json::array({question}), {.fixed = 1e-6, .late = 3e-6, .clock_error = 2e-7})[2];
+    };
+    const json record = asked();
+    EXPECT_DOUBLE_EQ(record.at("clock_error"), 2e-7);
+    EXPECT_DOUBLE_EQ(record.at("late"), 1);
+    EXPECT_DOUBLE_EQ(record.at("late_at"), 3e-6);
+    EXPECT_EQ(record.at("batch"), 1);
+    point["cadence"] = "back-to-back";
+    EXPECT_FALSE(asked().contains("late"));
+}
+
 // /dev/full takes nothing: the writer must notice at the first line, not lose answers silently.
 TEST(Answers, AFullDiskIsNoticed) {
     Answers answers("/dev/full");

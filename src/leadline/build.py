@@ -20,6 +20,7 @@ from leadline.mpi.library import Mpi
 from leadline.paths import native_dir, state_dir
 
 BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
+WORDS = "leadline-words"  # a test: says every word of an MPI
 LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
 LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]
 FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
@@ -107,16 +108,16 @@ def _directory(label: str, settings: list[str]) -> Path:
 
 def _program(name: str, directory: Path) -> Path:
     """Where the program is kept that the present sources make."""
-    return directory / f"of-{_sources()}" / name
+    return directory / f"of-{_sources(tests=name == WORDS)}" / name
 
 
-def _sources() -> str:
-    """Twelve hexadecimal digits that change with the content of any native source."""
+def _sources(tests: bool = False) -> str:
+    """Twelve hexadecimal digits that change with the content of any native source, or test, of a program."""
     digest = hashlib.sha256()
     native = native_dir()
     for source in sorted(path for path in native.rglob("*") if path.is_file()):
         name = source.relative_to(native)
-        if name.parts[0] == "tests":  # no part of the programs
+        if name.parts[0] == "tests" and not tests:
             continue
         digest.update(f"\0{name}\0".encode())
         digest.update(source.read_bytes())

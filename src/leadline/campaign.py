@@ -22,7 +22,7 @@ from leadline.estimates import launch_estimates
 from leadline.launch import Event
 from leadline.placement import binding, misplaced
 from leadline.plan import Plan, Point
-from leadline.record import FAILED, MEASURED, OK, SKIPPED, point_columns
+from leadline.record import FAILED, KEYS, MEASURED, OK, SKIPPED, point_columns
 from leadline.record_files import PointKey
 from leadline.statistics import tight
 from leadline.store import Store, point_key
@@ -242,15 +242,8 @@ class Campaign:
         """The fields of a point's record that do not depend on a launch, and `facts`."""
         return {
             "source": self.executor.source,
-            "benchmark": point.benchmark,
             "metric": "",
-            "mpi": point.mpi,
-            "stack": point.stack,
-            "protocol": point.protocol,
-            "placement": point.placement,
-            "ranks": point.ranks,
-            "mapping": point.mapping,
-            "partition": point.partition,
+            **{name: getattr(point, name) for name in KEYS if hasattr(point, name)},
             "launch": self.next_launch,
             "started": datetime.now(UTC),
             **point.values,
@@ -363,7 +356,7 @@ class _Listener:
     def _record(self, event: Event) -> Row:
         """The row of one metric."""
         fields = ("metric", "unit", "better", "samples", "warmup", "batch", "stopped_by", "duration")
-        watched = ("run_delay", "switches", "steal", "others", "frequency")
+        watched = ("run_delay", "switches", "steal", "others", "frequency", "clock_error", "late", "late_at")
         point = self.states[event["id"]].point
         taken = {name: event.get(name) for name in (*fields, *watched)}
         if "network" in event:  # where simulated: the tier that answered this point

@@ -11,12 +11,12 @@ import psutil
 
 from leadline.errors import LeadlineError, UsageError
 from leadline.machine import Machine, Number
+from leadline.mpi.family import DEFAULT
 from leadline.mpi.launcher import AUTO
 from leadline.plan_points import Point
-from leadline.plan_settings import Launches, Settings
+from leadline.plan_settings import NETWORKS, Launches, Settings
 from leadline.registry import Situation
-
-NETWORKS = ("auto", "loggp", "flow", "packet")
+from leadline.seats import Place, letters, read
 
 # s that a simulated point may take: nothing is ever late here, but a program that hangs must end some day.
 LIMIT = 3600.0
@@ -33,8 +33,9 @@ _RANDOM = re.compile(r"random:\d+")
 class Described:
     """A described machine as the site of a plan (`leadline.plan_points.Site`).
 
-    `mapping` and `partition` stand for what the plan does not say; `beside` are the directories in which a
-    mapping's file is sought.
+    `mapping` and `partition` stand for what the plan does not say, and so does `network` where it is "auto":
+    one that was asked for is that of all points. `beside` are the directories in which a mapping's file is
+    sought.
     """
 
     machine: Machine
@@ -72,13 +73,15 @@ class Described:
         partitions = asked.partition or (self.partition,)
         mappings = asked.mapping or (self.mapping,)
         for ranks in partitions:
-            axes = _axes(self.machine.partition(ranks))
             for mapping in mappings:
-                self._check(mapping, axes)
+                self._check(mapping, ranks, asked)
         return replace(
             asked,
             mpi=(self.machine.name,),
-            stack=(self.network,),
+            stack=asked.network if asked.network and self.network == NETWORKS[0] else (self.network,),
+            network=(),
+            collectives=(DEFAULT,),
+            progress=(DEFAULT,),
             oversubscribe=False,
             hosts=(),
             agent=None,
@@ -102,6 +105,10 @@ class Described:
         topology = self.machine.partition(partition or self.partition)
         return Situation(ranks, self.machine.ranks_per_node, diameter(topology))
 
+    def collectives(self, words: Sequence[str], point: Point) -> Sequence[str | None]:
+        """There is no library whose algorithms could be forced."""
+        return (None,)
+
     def seating(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
         if _ORDER.fullmatch(mapping) or _RANDOM.fullmatch(mapping):
@@ -118,14 +125,24 @@ class Described:
             f"a file, but got {mapping!r}, and there is no such file"
         )
 
-    def _check(self, mapping: str, axes: str) -> None:
-        """UsageError for a mapping that the partition's axes do not allow."""
+    def _check(self, mapping: str, partition: int, asked: Settings) -> None:
+        """UsageError for a mapping that the partition does not allow, by its axes or its seats."""
+        topology = self.machine.partition(partition)
+        axes = letters(topology)
         if _ORDER.fullmatch(mapping) and sorted(mapping) != sorted(axes):
             raise UsageError(
                 f"mapping: an order of axes on {self.machine.name} has each of {', '.join(axes)} once "
                 f"(T: the cores of a node), but got {mapping!r}"
             )
-        self.seating(mapping)
+        if self.seating(mapping).startswith("file:"):
+            counts = [partition if isinstance(each, str) else each for each in asked.ranks]
+            fitting = [each for each in counts if each <= partition]
+            place = Place.of(
+                topology,
+                self.machine.ranks_per_node,
+                f"a partition of {partition} ranks of {self.machine.name}",
+            )
+            read(self._file(mapping), place, max(fitting, default=None))
 
 
 def whole(machine: Machine) -> int:
@@ -138,14 +155,8 @@ def whole(machine: Machine) -> int:
 
 def default_mapping(machine: Machine) -> str:
     """Nodes first along the axes of a grid, as Blue Gene's XYZT; elsewhere a node's cores first."""
-    axes = _axes(machine.partition(1))
+    axes = letters(machine.partition(1))
     return axes if len(axes) > 2 else "TX"
-
-
-def _axes(topology: dict[str, Any]) -> str:
-    """The letters of a topology's axes, and T for the cores of a node."""
-    letters = "XYZABCDEFGHIJKLMNOPQRSUVW"
-    return letters[: len(topology.get("shape", [1]))] + "T"
 
 
 def diameter(topology: dict[str, Any]) -> int:

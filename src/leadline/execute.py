@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from leadline.build import build
-from leadline.errors import LeadlineError
+from leadline.collectives import TUNED, members
+from leadline.errors import LeadlineError, suggest
 from leadline.launch import Event, Launch
 from leadline.mpi import Mpi
 from leadline.mpi.discover import resolve
@@ -21,7 +22,9 @@ from leadline.mpi.launcher import starter
 from leadline.plan import FOUND, Point
 from leadline.record import FAILED, MEASURED, SKIPPED
 from leadline.topology import possible
+from leadline.units import format_bytes
 
+ANY_SIZE = 1 << 40  # B, that every algorithm can do
 # Words in the names of settings by which libraries switch protocols; their values go into the provenance.
 SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
 
@@ -34,6 +37,17 @@ def identities(word: str, known: list[Mpi]) -> list[str]:
     if not known:
         raise LeadlineError("there is no MPI on this machine; 'leadline doctor --install mpich' adds one")
     return [mpi.id for mpi in known] if word == FOUND else [resolve(word, known).id]
+
+
+def algorithms(known: list[Mpi]) -> Callable[[str, str, int, int], Sequence[str]]:
+    """What gives the names of a library's algorithms for an operation, ranks and bytes."""
+    by_id = {mpi.id: mpi for mpi in known}
+
+    def names(identity: str, operation: str, ranks: int, size: int) -> Sequence[str]:
+        mpi = by_id[identity]
+        return list(family(mpi).algorithms(mpi, operation, ranks, size))
+
+    return names
 
 
 @contextmanager
@@ -73,9 +87,19 @@ class RealExecutor:
 
     source = MEASURED
 
-    def __init__(self, mpis: Mapping[str, Mpi], directory: Path, say: Callable[[str], None]) -> None:
-        """`mpis` by identity; `directory` takes the files of launches; `say` hears what is being prepared."""
+    def __init__(
+        self,
+        mpis: Mapping[str, Mpi],
+        directory: Path,
+        say: Callable[[str], None],
+        tuned: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        """`mpis` by identity; `directory` takes the files of launches; `say` hears what is being prepared.
+
+        `tuned` are the settings of launches that are tuned, by identity.
+        """
         self.mpis = mpis
+        self.tuned = tuned or {}
         self.directory = directory
         self.say = say
         self.kinds: dict[tuple[object, ...], Kind] = {}
@@ -83,7 +107,19 @@ class RealExecutor:
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """Status and reason where the point cannot be launched here; None where it can."""
-        return self._kind(point).refusal
+        return self._kind(point).refusal or self._unfit(point)
+
+    def _unfit(self, point: Point) -> tuple[str, str] | None:
+        """Status and reason where a forced algorithm cannot do just this point."""
+        if not point.operation:
+            return None
+        mpi = self.mpis[point.mpi]
+        ranks = members(point.values.get("communicator"), point.ranks) or point.ranks
+        size = int(point.values.get("bytes", 0))
+        if point.collectives in family(mpi).algorithms(mpi, point.operation, ranks, size):
+            return None
+        what = f"{point.collectives} of {mpi.id} cannot do {point.operation} of {format_bytes(size)}"
+        return SKIPPED, f"{what} on {ranks} ranks"
 
     def transport(self, point: Point) -> str | None:
         """What the library said that it uses in this kind of launch; None where it did not say."""
@@ -125,7 +161,7 @@ class RealExecutor:
         kind.crowded = possible(point.placement, point.ranks, point.hosts) is not None
         mpi = self.mpis[point.mpi]
         kind.program = self._program(mpi)
-        kind.env = family(mpi).environment(mpi, point.stack, point.protocol, point.shmem)
+        kind.env = self._environment(mpi, point)
         kind.command = _command(kind, mpi, point, kind.env)
         self.say(f"asking {mpi.id} what it uses")
         launched, kind.transport = self._probe(kind, mpi, point)
@@ -133,6 +169,9 @@ class RealExecutor:
             "mpi": mpi.id,
             "stack": point.stack,
             "protocol": point.protocol,
+            "collectives": point.collectives,
+            "operation": point.operation,
+            "progress": point.progress,
             "placement": point.placement,
             "ranks": point.ranks,
             "launcher": point.launcher,
@@ -147,6 +186,24 @@ class RealExecutor:
             "settings": launched.get("settings", {}),
             "notes": family(mpi).notes(mpi, point.stack, point.protocol),
         }
+
+    def _environment(self, mpi: Mpi, point: Point) -> dict[str, str]:
+        """All that must be set: for the transports, asynchronous progress, and the library's algorithms."""
+        kin = family(mpi)
+        env = kin.environment(mpi, point.stack, point.protocol, point.shmem)
+        if point.progress:
+            env |= kin.progressing(mpi, point.progress)
+        if point.collectives == TUNED:
+            return {**env, **self.tuned.get(mpi.id, {})}
+        if point.operation:
+            known = kin.algorithms(mpi, point.operation, point.ranks, ANY_SIZE)
+            if point.collectives not in known:
+                raise Unsupported(
+                    f"{mpi.id} has no algorithm '{point.collectives}' for {point.operation} of "
+                    f"{point.ranks} ranks{suggest(str(point.collectives), known) if known else ''}"
+                )
+            env |= known[str(point.collectives)]
+        return env
 
     def _program(self, mpi: Mpi) -> Path:
         """The benchmark program for an MPI; its failure is remembered, not repeated."""
@@ -164,7 +221,12 @@ class RealExecutor:
     def _probe(self, kind: Kind, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
         """A launch in which the library says what it uses; saying so would disturb a measurement."""
         kin = family(mpi)
-        job = {"points": _probing(point.ranks), "settings": SETTINGS}
+        forced = (
+            [name.removeprefix("OMPI_MCA_") for name in self._environment(mpi, point)]
+            if point.collectives
+            else []
+        )
+        job = {"points": _probing(point.ranks), "settings": [*SETTINGS, *forced]}
         env = {**kind.env, **kin.probe_environment(mpi)}
         command = _command(kind, mpi, point, env)
         launched: Event = {}

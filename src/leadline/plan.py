@@ -13,14 +13,17 @@ from typing import Any
 
 from leadline import plan_text
 from leadline.errors import UsageError, suggest
+from leadline.mpi.family import DEFAULT
 from leadline.plan_points import Here, Point, Site
 from leadline.plan_settings import CORES, FOUND, READERS, Launches, Settings, positive_time, read_settings
-from leadline.plan_values import Value, text, values_of, word
+from leadline.plan_values import Value, text, values_of, word, words
 from leadline.record_files import PointKey
 from leadline.registry import Benchmark, Situation
 from leadline.units import parse_fraction
 
 __all__ = ["CORES", "FOUND", "Headline", "Here", "Launches", "Measure", "Plan", "Point", "Registry", "Site"]
+
+THEN = ("guidelines",)  # what can be said of a run's records at its end
 
 # The benchmarks by name; a benchmark's default values depend on the ranks and where they are.
 Registry = Callable[[Situation], Mapping[str, Benchmark]]
@@ -58,6 +61,7 @@ class Plan:
     path: Path
     text: str
     question: str
+    then: tuple[str, ...]  # what is said of the records at the end of a run
     time: float  # s, for the whole plan
     settings: Settings
     headline: Headline | None
@@ -89,6 +93,7 @@ class Plan:
             path=path,
             text=content,
             question=top.get("question", text, ""),
+            then=top.get("then", words(THEN), ()),
             time=top.get("time", positive_time, 300.0),
             settings=settings,
             headline=_headline(headlines[0], registry) if headlines else None,
@@ -126,9 +131,9 @@ class Plan:
         except UsageError as problem:
             raise measure.table.error(str(problem), str(problem).partition(":")[0]) from None
         smallest = registry(Situation())[measure.benchmark]
-        kinds = product(s.mpi, s.stack, s.protocol, s.placement, s.ranks or (smallest.min_ranks,))
+        kinds = product(s.mpi, s.stack, s.protocol, s.progress, s.placement, s.ranks or (smallest.min_ranks,))
         for kind, mapping, partition in product(kinds, s.mapping or (None,), s.partition or (None,)):
-            mpi_word, stack, protocol, placement, ranks_word = kind
+            mpi_word, stack, protocol, progress, placement, ranks_word = kind
             cores = site.cores(partition)
             ranks = ranks_word if isinstance(ranks_word, int) else _clamp(cores, smallest)
             sweeps = {
@@ -138,31 +143,31 @@ class Plan:
             for mpi, values in product(site.mpis(mpi_word), product(*sweeps.values())):
                 coordinates = dict(zip(sweeps, values, strict=True))
                 headline = self.headline is not None and self.headline.covers(measure.benchmark, coordinates)
-                yield (
-                    (mpi_word, ranks_word),
-                    Point(
-                        benchmark=measure.benchmark,
-                        values=coordinates,
-                        mpi=mpi,
-                        stack=stack,
-                        protocol=protocol,
-                        placement=placement,
-                        ranks=ranks,
-                        oversubscribe=s.oversubscribe,
-                        hosts=s.hosts,
-                        agent=s.agent,
-                        launcher=s.launcher,
-                        tolerance=s.tolerance,
-                        launches=s.launches,
-                        point_time=s.point_time,
-                        point_limit=s.point_limit,
-                        time=measure.time,
-                        measure=index,
-                        headline=headline,
-                        mapping=mapping,
-                        partition=partition,
-                    ),
+                point = Point(
+                    benchmark=measure.benchmark,
+                    values=coordinates,
+                    mpi=mpi,
+                    stack=stack,
+                    protocol=protocol,
+                    placement=placement,
+                    ranks=ranks,
+                    oversubscribe=s.oversubscribe,
+                    hosts=s.hosts,
+                    agent=s.agent,
+                    launcher=s.launcher,
+                    tolerance=s.tolerance,
+                    launches=s.launches,
+                    point_time=s.point_time,
+                    point_limit=s.point_limit,
+                    time=measure.time,
+                    measure=index,
+                    headline=headline,
+                    mapping=mapping,
+                    partition=partition,
+                    progress=None if progress == DEFAULT else progress,
                 )
+                for each in site.collectives(s.collectives, point):
+                    yield (mpi_word, ranks_word), replace(point, collectives=each)
 
 
 def _share(value: Any) -> float:
@@ -172,7 +177,7 @@ def _share(value: Any) -> float:
     return fraction
 
 
-_PLAN_KEYS = ("question", "time", "headline", "measure")
+_PLAN_KEYS = ("question", "time", "then", "headline", "measure")
 _MEASURE_KEYS = ("benchmark", "time")
 
 

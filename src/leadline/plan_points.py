@@ -1,11 +1,13 @@
 """Points of a plan, and where they are run: what a plan's words mean on this machine or a described one."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from leadline.collectives import TUNED, called, members
 from leadline.errors import UsageError
+from leadline.mpi.family import DEFAULT, EACH
 from leadline.plan_settings import Launches, Settings
 from leadline.plan_values import Value
 from leadline.record_files import PointKey, point_key
@@ -32,23 +34,29 @@ class Site(Protocol):
     def situation(self, ranks: int, partition: int | None) -> Situation:
         """What the default values of sweeps may depend on."""
 
+    def collectives(self, words: Sequence[str], point: "Point") -> Sequence[str | None]:
+        """Which algorithms of its library a point is asked with; None for the library's own choice."""
+
 
 @dataclass(frozen=True)
 class Here:
     """This machine.
 
     `resolve` turns a word for MPIs ("found", a family, an identity) into identities; `count` is how many
-    ranks "cores" is, by default those that this process may use.
+    ranks "cores" is, by default those that this process may use. `algorithms` gives the names of a library's
+    algorithms, from its identity, an operation, ranks and bytes; `tuned` are the operations for which there
+    are settings to be tried beside the library's own choice, by identity.
     """
 
     resolve: Callable[[str], Sequence[str]] = lambda mpi: [mpi]
     count: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    algorithms: Callable[[str, str, int, int], Sequence[str]] = lambda mpi, operation, ranks, size: ()
+    tuned: Mapping[str, Collection[str]] = field(default_factory=dict)
     strict: ClassVar[bool] = True
 
     def settings(self, asked: Settings) -> Settings:
         """All of them, but those of described machines."""
-        if asked.mapping or asked.partition:
-            key = "mapping" if asked.mapping else "partition"
+        if key := next((key for key in ("mapping", "partition", "network") if getattr(asked, key)), None):
             raise UsageError(f"{key}: only a described machine has one; name it with --on")
         return asked
 
@@ -63,6 +71,26 @@ class Here:
     def situation(self, ranks: int, partition: int | None) -> Situation:
         """One node, as far as anybody knows before the ranks are started."""
         return Situation(ranks)
+
+    def collectives(self, words: Sequence[str], point: "Point") -> Sequence[str | None]:
+        """The words; "each" is every algorithm of the library that can do this operation.
+
+        What no library lets one choose (other benchmarks, forms that do not block) is only asked by default.
+        Settings that are tried stand in the place of forced algorithms.
+        """
+        found: list[str | None] = [None] if DEFAULT in words else []
+        operation = called(point.benchmark, point.values)
+        if operation is None:
+            return found
+        if self.tuned:
+            return [*found, TUNED] if found and operation in self.tuned.get(point.mpi, ()) else found
+        ranks = members(point.values.get("communicator"), point.ranks) or point.ranks
+        for word in words:
+            if word == EACH:
+                found += self.algorithms(point.mpi, operation, ranks, int(point.values.get("bytes", 0)))
+            elif word != DEFAULT:
+                found.append(word)
+        return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -89,6 +117,13 @@ class Point:
     headline: bool  # taken over many short launches
     mapping: str | None = None  # which rank sits where, on a described machine
     partition: int | None = None  # ranks of the part of a described machine that is used
+    collectives: str | None = None  # the library's algorithm that is forced, or "tuned"
+    progress: str | None = None  # "off" or "on": asynchronous progress
+
+    @property
+    def operation(self) -> str | None:
+        """The operation whose algorithm is forced; None where none is."""
+        return None if self.collectives in (None, TUNED) else called(self.benchmark, self.values)
 
     @property
     def shmem(self) -> bool:
@@ -102,6 +137,7 @@ class Point:
             *(self.mpi, self.stack, self.protocol, self.placement),
             *(self.ranks, self.oversubscribe, self.hosts, self.agent, self.launcher),
             *(self.shmem, self.mapping, self.partition),
+            *(self.collectives, self.operation, self.progress),
         )
 
     @property
@@ -116,6 +152,8 @@ class Point:
             for name, value in self.values.items()
         ]
         axes = [each for each in (self.stack, self.protocol, self.placement) if each != "default"]
+        axes += [f"collectives {self.collectives}"] if self.collectives else []
+        axes += [f"progress {self.progress}"] if self.progress else []
         where = [f"{self.ranks} ranks"]
         if self.partition is not None:
             where = [f"{self.ranks} ranks of {self.partition}", f"mapping {self.mapping}"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from leadline import plan_text
 from leadline.errors import UsageError
-from leadline.mpi.family import PLACEMENTS, PROTOCOLS, transports
+from leadline.mpi.family import PLACEMENTS, PROGRESS, PROTOCOLS, algorithm, transports
 from leadline.mpi.launcher import AUTO, OWN, launchers
 from leadline.plan_values import (
     Value,
@@ -23,6 +23,8 @@ from leadline.units import parse_fraction, parse_time
 
 FOUND = "found"  # the word for every MPI on the machine
 CORES = "cores"  # the word for one rank on every core of the machine
+# How true a simulated network is; auto: the cheapest that is true as far as each message can tell.
+NETWORKS = ("auto", "loggp", "flow", "packet")
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Settings:
     mpi: tuple[str, ...] = (FOUND,)
     stack: tuple[str, ...] = ("default",)
     protocol: tuple[str, ...] = ("default",)
+    collectives: tuple[str, ...] = ("default",)  # the library's algorithms that are forced
+    progress: tuple[str, ...] = ("default",)  # asynchronous progress: as it is, off, on
     placement: tuple[str, ...] = ("default",)
     ranks: tuple[Value, ...] = ()  # none: the least that the benchmark takes
     oversubscribe: bool = False
@@ -55,6 +59,7 @@ class Settings:
     point_limit: float = 20.0  # s, after which a point counts as hanging
     mapping: tuple[str, ...] = ()  # which rank sits where on a described machine; none: as the run says
     partition: tuple[int, ...] = ()  # ranks of the part of a described machine that is used; none: likewise
+    network: tuple[str, ...] = ()  # how true a described machine's network is; none: likewise
 
 
 def positive_time(value: Any) -> float:
@@ -76,6 +81,8 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "mpi": words(),
     "stack": words(check=transports),
     "protocol": words(PROTOCOLS),
+    "collectives": words(check=algorithm),
+    "progress": words(PROGRESS),
     "placement": words(PLACEMENTS),
     "ranks": rank_counts(CORES),
     "oversubscribe": flag,
@@ -88,6 +95,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "point_limit": positive_time,
     "mapping": mappings,
     "partition": partitions,
+    "network": words(NETWORKS),
 }
 
 

@@ -146,6 +146,7 @@ def _said(command: list[str]) -> str:
 
 def merged(before: Mapping[str, Any], kinds: list[dict[str, Any]]) -> dict[str, Any]:
     """The provenance of a run with what its launches told about each kind; kinds of before stay."""
-    keys = ("mpi", "stack", "protocol", "placement", "ranks", "mapping", "partition")
+    keys = ["mpi", "stack", "protocol", "placement", "ranks", "mapping", "partition"]
+    keys += ["collectives", "operation", "progress"]
     held = {tuple(kind.get(key) for key in keys): kind for kind in [*before.get("kinds", []), *kinds]}
     return {**before, "kinds": list(held.values())}

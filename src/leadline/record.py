@@ -38,6 +38,11 @@ FIELDS: dict[str, Field] = {
         pl.String, "transports (where simulated: network) asked for, in the plan's words; default: any"
     ),
     "protocol": Field(pl.String, "default, eager or rendezvous: what was forced"),
+    "collectives": Field(
+        pl.String,
+        "the library's algorithm that was forced, or tuned: settings from results; null: its own choice",
+    ),
+    "progress": Field(pl.String, "on or off: asynchronous progress that was asked for; null: as it is"),
     "placement": Field(pl.String, "where the ranks were put: core-group, sockets, nodes, or default"),
     "ranks": Field(pl.Int64, "number of ranks of the launch"),
     "mapping": Field(pl.String, "which rank sat where on a described machine; null on real ones"),
@@ -59,13 +64,20 @@ FIELDS: dict[str, Field] = {
     "steal": Field(pl.Float64, "processors that the hypervisor gave to others, mean since the launch began"),
     "others": Field(pl.Float64, "processors kept busy by other processes, mean since the launch began"),
     "frequency": Field(pl.Float64, "clock frequency of rank 0's core at the point, Hz; null where unknown"),
+    "clock_error": Field(
+        pl.Float64,
+        "how far the ranks' common clock may be wrong, s; null where ranks did not start by the clock",
+    ),
+    "late": Field(pl.Float64, "share of the samples for which some rank started late; null as above"),
+    "late_at": Field(pl.Float64, "the most that a rank started late, s; null as above"),
 }
 
 # What tells one series of launches from another, beside the coordinates of the point.
 KEYS = ["run", "source", "benchmark", "metric", "mpi", "stack", "protocol", "placement", "ranks"]
 KEYS += ["mapping", "partition"]  # null where the machine is real
+KEYS += ["collectives", "progress"]  # null where the library was left to itself
 # Fields that came later than the first records, which are read as if they were null there.
-LATER = ("mapping", "partition")
+LATER = ("mapping", "partition", "collectives", "progress", "clock_error", "late", "late_at")
 
 
 def schema() -> dict[str, Any]:

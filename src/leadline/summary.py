@@ -35,6 +35,9 @@ COLUMNS: dict[str, str] = {
     "disturbed": "whether others on the machine may have moved the value",
     "meaningless": "whether they left the interval so wide that it means nothing",
     "disturbance": "what disturbed it, or null",
+    "clock_error": "how far the ranks' common clock was wrong at most, s; null where none was used",
+    "late": "share of the samples for which some rank started late, mean of the launches; null as above",
+    "late_at": "the most that a rank started late, s; null as above",
 }
 
 
@@ -104,6 +107,8 @@ def _circumstances(records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
             pl.col("oversubscribed").any(),
             pl.col("disturbed").mean().alias("disturbed_share"),
             pl.col(*signs).max(),
+            pl.col("clock_error", "late_at").max(),
+            pl.col("late").mean(),
         )
         .with_columns(pl.when(pl.col("transport") != "").then("transport"))
     )

@@ -1,6 +1,7 @@
 """Two ranks that know each other are what makes an MPI work; everything else is named."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,22 @@ from leadline.mpi.trial import judge, run, trouble
 
 from . import fabricated
 
+PATIENCE = 10.0  # s: a killed process dies when it next gets a processor
 GOOD = "leadline rank 1 of 2 sum 1\nsome banner\nleadline rank 0 of 2 sum 1\n"
 
 
-def alive(pid: int) -> bool:
-    """Whether a process still runs; one that only waits for its parent to notice has ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+def ends(pid: int) -> bool:
+    """Whether a killed process is gone soon; one that only waits for its parent to notice has ended."""
+    stat = Path(f"/proc/{pid}/stat")
+    by = time.monotonic() + PATIENCE
+    while time.monotonic() < by:
+        try:
+            if stat.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def test_two_ranks_that_know_each_other_are_fine() -> None:
@@ -52,7 +60,7 @@ def test_a_launch_that_hangs_is_ended_with_its_ranks(tmp_path: Path) -> None:
     assert code is None
     pids = output.split()
     assert len(pids) == 2
-    assert not any(alive(int(pid)) for pid in pids)
+    assert all(ends(int(pid)) for pid in pids)
 
 
 def test_an_mpi_without_its_parts_is_not_started() -> None:

@@ -118,6 +118,24 @@ def _messages(costs: Costs, point: dict[str, Any], packet: int = 240) -> float:
     return 1e6 / size * (0.1e-6 + handshake + -(-size // packet) * packet / 4e9)
 
 
+# How a collective is usually called, and what is asked beside it.
+CALL = {"communicator": "world", "dimensions": 2, "form": "blocking"}
+CALL |= {"cadence": "back-to-back", "algorithm": "library"}
+BESIDE = [{}, {"communicator": "world-1"}, {"cadence": "isolated"}, {"form": "nonblocking"}]
+
+
+def _calls() -> Iterator[dict[str, Any]]:
+    """An exchange at a few sizes, as it is usually called and with one thing otherwise."""
+    for other in BESIDE:
+        for size in (8, 1024, 2**20):
+            yield {**CALL, **other, "bytes": size}
+
+
+def _called(costs: Costs, point: dict[str, Any]) -> float:
+    """Four messages, and a fifth where somebody is left out."""
+    return costs.time(point["bytes"]) * (5 if point["communicator"] == "world-1" else 4)
+
+
 RECIPES = [
     Recipe("pingpong", "latency", "s", _sizes(buffers=["reused", "rotated"]), _pingpong),
     Recipe("bandwidth", "bandwidth", "B/s", _sizes(window=[64]), lambda c, p: _rate(c, p["bytes"])),
@@ -214,6 +232,13 @@ RECIPES = [
     Recipe("overhead", "receive_overhead", "s", lambda: _grid(bytes=SIZES[::4]), lambda c, p: c.latency / 3),
     Recipe("noise", "lost", "1", lambda: _grid(steps=[50_000]), lambda c, p: 2e-3),
     Recipe("noise", "longest", "s", lambda: _grid(steps=[50_000]), lambda c, p: 4e-6),
+]
+RECIPES += [
+    Recipe("neighbor_alltoall", metric, unit, _calls, value, 8)
+    for metric, unit, value in (
+        ("time", "s", _called),
+        ("mean", "s", lambda c, p: 0.9 * _called(c, p)),
+    )
 ]
 BENCHMARKS = sorted({recipe.benchmark for recipe in RECIPES})
 

@@ -275,3 +275,17 @@ def test_a_real_and_a_simulated_run_stand_side_by_side(tmp_path: Path) -> None:
     assert re.search(r"[\d.]+ times as long with bgp · on-bgp · simulated", said)
     assert "no mapping" not in said
     assert "no partition" not in said
+
+
+def test_broken_guidelines_have_a_section(tmp_path: Path) -> None:
+    """Where points relate: the table of each library, what the guidelines say, and a way there; else none."""
+    from guidelines.library import records as library  # noqa: PLC0415
+    from guidelines.test_guidelines import PLAIN, slow  # noqa: PLC0415
+
+    table = library(plant=slow("allreduce", 2.5, **PLAIN, bytes=8192))
+    text = report.write(table, [], tmp_path / "p.html").read_text(encoding="utf-8")
+    assert '<a href="#guidelines">Guidelines</a>' in text
+    assert "allreduce is not slower than reduce, then bcast" in text
+    assert "7 broken" in text
+    other = synthetic.records(launches=7, samples=10, only=["pingpong"])
+    assert 'id="guidelines"' not in report.write(other, [], tmp_path / "q.html").read_text(encoding="utf-8")

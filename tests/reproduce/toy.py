@@ -1,7 +1,7 @@
 """Records of toy machines on which every claim of the papers holds, by laws that can be done by hand."""
 
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import permutations, product
 from math import ceil
 from typing import Any
 
@@ -68,13 +68,65 @@ def _barrier(point: Row) -> float:
     return {"world": 1.6e-6, "dup": 1.6e-6, "world-1": 16e-6}[point["communicator"]]
 
 
+def _alone(point: Row) -> float:
+    """Ten times as long without the last process, s."""
+    return {"world": 1.6e-3, "dup": 1.6e-3, "world-1": 16e-3}[point["communicator"]]
+
+
+def _at_once(point: Row) -> float:
+    """The number of communicators that work at once."""
+    return float(point["communicator"].removeprefix("cores-"))
+
+
+def _coalesced(point: Row) -> float:
+    """What several need is carried by the messages of one, s."""
+    return 100e-6 / _at_once(point)
+
+
+def _shared(point: Row) -> float:
+    """Three times as long where four share the links, s."""
+    return 1e-3 * (1 + (_at_once(point) - 1) * 2 / 3)
+
+
+def _gathered(point: Row) -> float:
+    """What four need more than one grows with the system, s."""
+    return 1e-3 * (1 + (_at_once(point) - 1) * float(point["ranks"]) / 131072)
+
+
+ORDERS = ["".join(order) for order in permutations("XYZT")]
+
+
+def _halo(point: Row) -> float:
+    """Of 16,384 ranks the worst order takes twice as long as the best, of 131,072 three times, s."""
+    most = {16384: 2.0, 131072: 3.0}[point["ranks"]] if point["edge"] == 1024 else 1.1
+    return 10e-6 * (1 + (most - 1) * ORDERS.index(point["mapping"]) / (len(ORDERS) - 1))
+
+
+def _collectives() -> list[Row]:
+    """The points of sections 3.8 and 3.9."""
+    cores = [f"cores-{count}" for count in range(1, 5)]
+    both = {"communicator": cores, "ranks": [16384, 131072]}
+    parts = ["world", "dup", "world-1"]
+    made = [
+        _points("barrier", "time", _barrier, ranks=[2048, 131072], communicator=parts),
+        _points("barrier", "mean", _coalesced, **both),
+        _points("bcast", "time", _alone, ranks=131072, communicator=parts, bytes=1 << 20),
+        _points("bcast", "mean", _coalesced, bytes=4, **both),
+        _points("bcast", "mean", _shared, bytes=16384, **both),
+        _points("allreduce", "mean", lambda _: 2e-3, bytes=16384, **both),
+        _points("allgather", "mean", _gathered, bytes=4, **both),
+        _points("halo", "time", _halo, ranks=16384, edge=[2, 1024], mapping=ORDERS),
+        _points("halo", "time", _halo, ranks=131072, edge=1024, mapping=[*ORDERS[:5], ORDERS[-1]]),
+    ]
+    return [row for rows in made for row in rows]
+
+
 def bgp() -> list[Row]:
     """The points of the plan bgp that its claims ask for."""
     busy = {"pattern": ["nested", "overlapping"], "measured": ["first", "second"], "other": ["idle", "busy"]}
     far = ["XYZT", "mappings/bgp-farthest.txt"]
     through = {6: "mappings/bgp-through-intra.txt", 4: "mappings/bgp-through-link.txt"}
     workers = [64, 1024, 4096, 131071]
-    parts = ["world", "dup", "world-1"]
     made = [
         _points("pingpong", "latency", _time, mapping=BOTH, bytes=SIZES, buffers=["reused", "rotated"]),
         _points("bandwidth", "bandwidth", lambda _: LINK, mapping="XYZT", bytes=SIZES),
@@ -96,9 +148,8 @@ def bgp() -> list[Row]:
         _points("multistream", "bandwidth", _streams, pairs=[1, 2, 4], bytes=SIZES),
         _points("hotspot", "latency", _hotspot, shape=["flat", "tree"], workers=workers, bytes=[8, 4096]),
         _points("fan", "bandwidth", _fan, direction=["in", "out"], neighbours=[1, 3, 6], bytes=65536),
-        _points("barrier", "time", _barrier, ranks=[2048, 131072], communicator=parts),
     ]
-    return [row for rows in made for row in rows]
+    return [*(row for rows in made for row in rows), *_collectives()]
 
 
 def _megabyte(point: Row) -> float:
@@ -108,9 +159,86 @@ def _megabyte(point: Row) -> float:
     return 1e6 / size * (2.05e-6 if size <= 120 else own + ceil((size + HEADER) / PAYLOAD) * PACKET)
 
 
+BGL_LINK = 154e6  # B/s, payload
+
+
 def _sum(point: Row) -> float:
-    """The tree adds integers as it goes, and doubles in several phases, s."""
-    return {"int64": TREE, "double": 3.5 * TREE}[point["type"]]
+    """The tree sums integers as it goes, doubles in phases; all else takes longer, s."""
+    if point["reduction"] == "user":
+        return 20 * TREE
+    if point["communicator"] != "world":
+        return {"p": 5.0, "b": 5.0, "s": 20.0}[point["communicator"][0]] * TREE
+    return {("sum", "int64"): 1, ("sum", "double"): 3.5}.get((point["reduction"], point["type"]), 10) * TREE
+
+
+def _deposited(point: Row) -> float:
+    """Over one link along a part of a line, two along all of it, three and more on what is wider, s."""
+    subset = point["communicator"]
+    links = {"line-full": 2.0, "plane-full": 2.5}.get(subset, {"l": 1.0, "p": 2.0, "b": 2.5}.get(subset[0]))
+    rate = BGL_LINK * (links or 0.5) * 0.99
+    return MEGABYTE / rate
+
+
+def _one(point: Row) -> float:
+    """A node's bandwidth with its neighbours: less in virtual node mode but for collectives, B/s."""
+    known = {"send": 1.0, "receive": 2.0, "exchange": 1.5}
+    links = known[point["operation"]]
+    virtual = point["mpi"] == "bgl-vn"
+    if point["way"] == "nonblocking":
+        links = 2.5 / 1.3 if virtual else 2.5
+    elif point["way"] == "sendrecv":
+        links = 1.6
+    elif point["way"] == "collective" and point["operation"] == "exchange":
+        links = 2.2
+    return BGL_LINK * links
+
+
+def _all(point: Row) -> float:
+    """What goes through a node, half of it out: less with varying sizes, less than a link at random, B/s."""
+    if point["mapping"] == "random:1":
+        return {"nonblocking": 120e6}.get(point["way"], 200e6)
+    best = {"collective": 800e6, "nonblocking": 780e6}.get(point["way"], 600e6)
+    return best * (0.65 if point["variation"] == "varying" else 1.0)
+
+
+def _subsets() -> list[Row]:
+    """The points of sections 5 and 6."""
+    whole: Row = {"bytes": MEGABYTE, "ranks": 4096, "mpi": "bgl"}
+    two = {**whole, "ranks": 8192, "mpi": "bgl-vn"}
+    rectangles = ["line-2", "line-4", "line-8", "line-15", "line-full", "plane-16x2", "plane-16x8"]
+    rectangles += ["plane-16x15", "plane-full", "box-16x16x2", "box-16x16x8"]
+    others = ["scattered-256", "scattered-2048"]
+    three = ["world", "box-16x16x8", "scattered-2048"]
+    both, ways = ["bgl", "bgl-vn"], ["blocking", "nonblocking", "sendrecv", "collective"]
+    sums = {"type": ["int64", "double"], "reduction": ["sum", "product", "user"]}
+    subsets = [*three, "plane-full", "scattered-256"]
+    made = [
+        _points("bcast", "time", lambda _: TREE, communicator="world", **{**whole, "ranks": [512, 4096]}),
+        _points("bcast", "time", _deposited, communicator=[*rectangles, *others], **whole),
+        _points("bcast", "time", lambda _: 0.04, communicator=three[1:], **two),
+        _points("allreduce", "time", _sum, communicator=subsets, **sums, **whole),
+        _points("bibandwidth", "bandwidth", lambda _: 2 * BGL_LINK, mpi="bgl", bytes=[4096, MEGABYTE]),
+    ]
+    for mode in both:
+        here: Row = {"bytes": MEGABYTE, "mpi": mode}
+        alone: Row = {"with": "compute", "communicator": "world"}
+        with_bcast: Row = {"with": "bcast"}
+        made += [
+            _points("overlap", "together", lambda _: 1.0, **alone, **here),
+            _points("overlap", "together", lambda _: 0.8, communicator=three, **with_bcast, **here),
+            _points(
+                *("neighbours", "bandwidth", _one),
+                operation=["send", "receive", "exchange"],
+                way=ways,
+                **here,
+            ),
+        ]
+    every = {"way": ways, "bytes": MEGABYTE, "mpi": "bgl", "variation": ["equal", "varying"]}
+    made += [
+        _points("allneighbours", "bandwidth", _all, mapping=["XYZT", "random:1"], ranks=4096, **every),
+        _points("allneighbours", "bandwidth", _all, mapping="XYZT", ranks=1024, **every),
+    ]
+    return [row for rows in made for row in rows]
 
 
 def bgl() -> list[Row]:
@@ -119,16 +247,13 @@ def bgl() -> list[Row]:
     forced = list(_points("protocol", "time", _megabyte, protocol=["eager", "rendezvous"], bytes=sizes))
     default = [{**row, "protocol": "default"} for row in forced if row["protocol"] == "eager"]
     axis, offaxis = "mappings/bgl-axis.txt", "mappings/bgl-offaxis.txt"
-    world = {"communicator": "world", "bytes": MEGABYTE}
     near, far = range(3, 11), range(4, 11)
     made = [
         _points("distance", "bandwidth", lambda _: 150e6, mapping=axis, bytes=MEGABYTE, distance=near),
         _points("distance", "bandwidth", lambda _: 153e6, mapping=offaxis, bytes=MEGABYTE, distance=far),
         _points("bandwidth", "bandwidth", lambda _: 1670e6, mpi="bgl-vn", mapping="TXYZ", bytes=SIZES),
-        _points("bcast", "time", lambda _: TREE, ranks=[512, 4096], **world),
-        _points("allreduce", "time", _sum, ranks=4096, type=["int64", "double"], **world),
     ]
-    return [*forced, *default, *(row for rows in made for row in rows)]
+    return [*forced, *default, *(row for rows in made for row in rows), *_subsets()]
 
 
 POINTS = {"bgp": bgp, "bgl": bgl}

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,8 @@ struct Script {
     double posting = 0;  // cost of isend, irecv, put and get; the transfer is paid in wait and flush
     std::vector<double> jitter{};
     bool shmem = true;
+    double late = 0;  // for every agreed start, s
+    double clock_error = 0;
 };
 
 class Mock {
@@ -81,10 +83,43 @@ private:
     std::vector<std::size_t> posted_;
 };
 
+// A collective, or a set of messages: the transfers are paid when it ends, or when it begins if it blocks.
+class Repeated {
+public:
+    Repeated(Mock& mock, std::vector<std::size_t> transfers, bool blocks)
+        : mock_(&mock), transfers_(std::move(transfers)), blocks_(blocks) {}
+    Ready<> begin() {
+        if (blocks_) pay();
+        else mock_->pass(mock_->script.posting);
+        open_ = !blocks_;
+        return {};
+    }
+    Ready<bool> test() {
+        (void)end();
+        return {true};
+    }
+    Ready<> end() {
+        if (std::exchange(open_, false)) pay();
+        return {};
+    }
+    static Ready<> free() { return {}; }
+
+private:
+    void pay() {
+        for (const std::size_t bytes : transfers_) mock_->transfer(bytes);
+    }
+    Mock* mock_;
+    std::vector<std::size_t> transfers_;
+    bool blocks_;
+    bool open_ = false;
+};
+
 class Comm {
 public:
     using Request = MockRequest;
     using Window = leadline::Window;
+    using Prepared = Repeated;
+    using Exchange = Repeated;
 
     explicit Comm(Mock& mock) : mock_(&mock) {}
     [[nodiscard]] int rank() const { return mock_->script.rank; }
@@ -123,6 +158,19 @@ public:
     Ready<> barrier() { return done(0); }
     Ready<> bcast(Bytes data, int) { return done(data.size()); }
     Ready<> allreduce(Bytes in, Bytes, Type, Reduce) { return done(in.size()); }
+    Ready<> collective(const Call& call) { return done(moved(call)); }
+    Ready<Prepared> prepare(const Call& call, Form form) {
+        return {Prepared(*mock_, {moved(call)}, form == Form::blocking)};
+    }
+    Exchange prepare_exchange(std::span<const Transfer> sends, std::span<const Transfer> receives) {
+        std::vector<std::size_t> transfers;
+        for (const auto& set : {sends, receives})
+            for (const Transfer& each : set) transfers.push_back(each.data.size());
+        return {*mock_, std::move(transfers), false};
+    }
+    [[nodiscard]] static Seat seat(int rank) { return {0, rank}; }
+    [[nodiscard]] static std::vector<int> axes() { return {}; }
+    [[nodiscard]] static std::vector<int> coordinates(int) { return {}; }
     Ready<Comm> cart(std::span<const int>, bool) { return {*this}; }
     [[nodiscard]] Neighbours shift(int, int) const {
         return {(rank() + size() - 1) % size(), (rank() + 1) % size()};
@@ -136,6 +184,7 @@ public:
     }
 
 private:
+    static std::size_t moved(const Call& call) { return std::max(call.out.size(), call.in.size()); }
     Ready<> done(std::size_t bytes) {
         mock_->transfer(bytes);
         return {};
@@ -166,10 +215,20 @@ public:
         mock_->pass(1e-9 * static_cast<double>(steps));
         return {};
     }
-    static Ready<> charge(Work) { return {}; }
+    Ready<> charge(Work work) {
+        mock_->pass(1e-9 * work.flops);
+        return {};
+    }
+    Ready<double> align() {
+        aligned_ = mock_->now;
+        return {mock_->script.late};
+    }
+    [[nodiscard]] double since_start() const { return mock_->now - aligned_; }
+    [[nodiscard]] double clock_error() const { return mock_->script.clock_error; }
 
 private:
     Mock* mock_;
+    double aligned_ = 0;
 };
 
 class Session {
@@ -186,16 +245,14 @@ public:
     [[nodiscard]] static int rank() { return 0; }
     [[nodiscard]] int size() const { return mock_.script.size; }
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }
-    [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const {
-        return {{"library", "mock"}, {"standard", "0.0"}, {"places", places_}};
-    }
+    [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const;
     template <class Program>
     void run(Program program) {
         program(world(), control_).complete();
     }
     static bool exact() { return false; }
     static bool again() { return false; }
-    static nlohmann::json answered() { return nlohmann::json::object(); }
+    static nlohmann::json answered();
     [[noreturn]] static void abandon() { std::exit(1); }
 
 private:

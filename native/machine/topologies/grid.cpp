@@ -54,6 +54,7 @@ public:
     [[nodiscard]] int nodes() const override { return nodes_; }
     [[nodiscard]] Link links() const override { return links_; }
     [[nodiscard]] std::vector<int> axes() const override { return shape_; }
+    [[nodiscard]] bool grid() const override { return true; }
 
     [[nodiscard]] int hops(int from, int to) const override {
         int sum = 0;

@@ -52,7 +52,11 @@ inline std::vector<json> ask(const json& points, const json& simulate) {
     return lines;
 }
 
+// A point of a benchmark; what it does not say is the first value of a sweep's defaults.
 inline json question(const std::string& benchmark, json point) {
+    for (const auto& sweep : find(benchmark)->sweeps)
+        if (!point.contains(sweep.name))
+            std::visit([&](const auto& value) { point[sweep.name] = value; }, sweep.values(Scale{}).front());
     return {{"id", 0}, {"benchmark", benchmark}, {"point", std::move(point)}};
 }
 

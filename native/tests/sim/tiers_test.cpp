@@ -149,7 +149,7 @@ TEST(Tiers, TransitGoesFirstInBoth) {
 double halo(const json& described, const std::string& tier, int bytes) {
     json simulate = on(16, described, {4, 4});
     simulate["network"] = tier;
-    return answer("halo", {{"bytes", bytes}}, simulate, "time");
+    return answer("halo", {{"edge", bytes / 8}, {"way", "nonblocking"}}, simulate, "time");
 }
 
 // Every rank swaps edges with four neighbours of one hop: no link has two messages.

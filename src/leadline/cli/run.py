@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leadline.cli._table import json_option
+from leadline.cli._then import say as say_then
 from leadline.cli._types import MachineFile, PlanFile, Run
 from leadline.cli._working import working
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from leadline.campaign import Campaign, Progress
     from leadline.described import Described
     from leadline.execute import RealExecutor
+    from leadline.plan import Point
     from leadline.store import Store
 
 # Of a described machine only.
@@ -62,6 +64,13 @@ DESCRIBED = ("ranks", "mapping", "network", "noise")
     type=click.Choice(["auto", "loggp", "flow", "packet"]),
     help="With --on: how true the network is. Default: auto, the cheapest that is true.",
 )
+@click.option(
+    "--tuned",
+    type=click.Path(path_type=Path),
+    metavar="DIRECTORY",
+    help="Also take collective operations with the settings that 'leadline tune collectives' wrote there, "
+    "launch by launch beside those without, and say what they gain.",
+)
 @click.option("--noise", is_flag=True, help="With --on: with the machine's noise.")
 @click.option(
     "--against",
@@ -87,10 +96,12 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     from leadline import provenance, store  # noqa: PLC0415  (polars takes a while to load)
 
     context = click.get_current_context()
-    machine = asked.pop("machine")
+    machine, tuned = asked.pop("machine"), asked.pop("tuned")
     against = _against(asked, bool(machine))
-    if resume and (plan or output or machine):
-        raise click.UsageError("--resume takes its plan, machine and directory from the run", context)
+    if resume and (plan or output or machine or tuned):
+        raise click.UsageError("--resume takes its plan, machine and settings from the run", context)
+    if tuned and machine:
+        raise click.UsageError("--tuned is of libraries; a described machine has none", context)
     for name in DESCRIBED:
         if asked[name] and not machine:
             raise click.UsageError(f"--{name} is of a described machine; name it with --on", context)
@@ -101,14 +112,14 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         if begun:
             _simulate(path, plan, begun, resume=True)
         else:
-            _measure(path, plan, seed, resume=True)
+            _measure(path, plan, seed, None, resume=True)
     elif not plan:
         raise click.UsageError("missing PLAN, such as 'quick'", context)
     elif machine:
         site = _site(machine, plan, seed, asked)
         _simulate(output or _new_run(plan), plan, site, resume=False, against=against)
     else:
-        _measure(output or _new_run(plan), plan, seed, resume=False)
+        _measure(output or _new_run(plan), plan, seed, tuned, resume=False)
 
 
 def _new_run(plan: Path) -> Path:
@@ -122,8 +133,9 @@ def _new_run(plan: Path) -> Path:
 
 def _site(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Described":
     """The described machine as the options want it."""
-    from leadline.described import NETWORKS, Described  # noqa: PLC0415
+    from leadline.described import Described  # noqa: PLC0415
     from leadline.machine import load  # noqa: PLC0415
+    from leadline.plan_settings import NETWORKS  # noqa: PLC0415
 
     network = asked["network"] or NETWORKS[0]
     return Described.of(
@@ -168,11 +180,11 @@ def _simulate(
     _conclude(records, path, aside=bool(against))
 
 
-def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
+def _measure(path: Path, plan_path: Path, seed: int, tuned: Path | None, resume: bool) -> None:
     """Read the plan, find its MPIs, take its points, and say what came of it."""
     from leadline import provenance, registry  # noqa: PLC0415
     from leadline.campaign import Campaign  # noqa: PLC0415
-    from leadline.execute import RealExecutor, identities, scratch  # noqa: PLC0415
+    from leadline.execute import RealExecutor, algorithms, identities, scratch  # noqa: PLC0415
     from leadline.mpi.discover import find  # noqa: PLC0415
     from leadline.plan import Here, Plan  # noqa: PLC0415
     from leadline.store import Store  # noqa: PLC0415
@@ -181,8 +193,11 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     with working("looking at the plan and the machine"):
         plan = Plan.load(plan_path, registry.benchmarks)
         known = find()
-        here = Here(lambda word: identities(word, known), usable_cores())
+        settings = _settings(path if resume else None, tuned)
+        about = {name: each["operations"] for name, each in settings.items()}
+        here = Here(lambda word: identities(word, known), usable_cores(), algorithms(known), about)
         points = plan.points(registry.benchmarks, here)
+    _check_tuned(points, settings)
     named = {point.mpi for point in points}
     mpis = {mpi.id: mpi for mpi in known if mpi.id in named}
     if resume:
@@ -191,10 +206,12 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
         asked = {point.benchmark for point in points}
         asking = [each for name, each in registry.benchmarks().items() if name in asked]
         facts = provenance.collect(mpis.values(), plan_path, asking)
+        facts |= {"tuned": settings} if settings else {}
         opened = Store.create(path, plan.text, facts)
         _warn(facts["before"])
     with opened as store, scratch() as place, _shown() as (show, say):
-        executor = RealExecutor(mpis, place, say)
+        forced = {name: each["environment"] for name, each in settings.items()}
+        executor = RealExecutor(mpis, place, say, forced)
         campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
         if resume:
             campaign.resume()
@@ -207,6 +224,26 @@ def _measure(path: Path, plan_path: Path, seed: int, resume: bool) -> None:
     for remark in sorted(campaign.remarks):
         click.echo(f"leadline: {remark}", err=True)
     _conclude(records, path)
+
+
+def _settings(run: Path | None, tuned: Path | None) -> dict[str, Any]:
+    """Tuned settings by MPI, from their directory or from the run that is gone on with."""
+    from leadline import store  # noqa: PLC0415
+    from leadline.tune import collectives_files  # noqa: PLC0415
+
+    if run:
+        return dict(store.provenance(run).get("tuned") or {})
+    return {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
+
+
+def _check_tuned(points: "list[Point]", settings: dict[str, Any]) -> None:
+    """UsageError where settings are given that no point of the plan can show the gain of."""
+    from leadline.collectives import TUNED  # noqa: PLC0415
+    from leadline.errors import UsageError  # noqa: PLC0415
+
+    if settings and not any(point.collectives == TUNED for point in points):
+        about = "; ".join(f"{', '.join(each['operations'])} of {name}" for name, each in settings.items())
+        raise UsageError(f"the tuned settings are for {about}, which this plan does not ask for")
 
 
 def _warn(before: dict[str, float]) -> None:
@@ -265,6 +302,8 @@ def _conclude(records: Any, path: Path, aside: bool = False) -> None:
     )
     for reason in dict.fromkeys(by_status[FAILED].values()):
         click.echo(f"  failed: {reason}", err=True)
+    if not aside:
+        say_then(path, records)
     if by_status[FAILED]:
         click.get_current_context().exit(1)
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 # What launches a point, in the order in which it is told; "default" goes without saying.
-AXES = ("run", "source", "mpi", "stack", "protocol", "placement", "mapping", "partition", "ranks")
+AXES = (
+    *("run", "source", "mpi", "stack", "protocol", "placement", "mapping", "partition", "ranks"),
+    *("collectives", "progress"),
+)
 
 
 @click.command()
@@ -134,7 +137,8 @@ def _print(rows: list[dict[str, Any]], columns: Any) -> None:
         title = f"{benchmark} {metric}" if metric else f"{benchmark}, not run"
         same = [_said(name, points[0][name]) for name in told if name not in varying]
         cells = [{**{n: _value(n, row[n]) for n in varying}, **columns(row)} for row in points]
-        headings = list(dict.fromkeys(name for cell in cells for name in cell if cell[name]))
+        named = dict.fromkeys([*varying, *(name for cell in cells for name in cell)])
+        headings = [name for name in named if any(cell.get(name) for cell in cells)]
         for shared in ("network", "remark"):
             if shared in headings and len(cells) > 1 and len({cell.get(shared) for cell in cells}) == 1:
                 headings.remove(shared)
@@ -197,12 +201,15 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     """What somebody should know before believing a number."""
+    from leadline import starts  # noqa: PLC0415
+
     if row["launches"] == 1 and not row["exact"]:
         yield "one launch, so no interval"
     if row["disturbed"]:
         yield f"disturbed: {row['disturbance']}"
     if row["oversubscribed"]:
         yield "oversubscribed"
+    yield from starts.remarks(row)
     if row["reason"]:
         yield row["reason"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.errors import UsageError
-from leadline.plan_values import count, flag, text
+from leadline.plan_values import count, flag, text, word
 from leadline.units import parse_bytes, parse_flops, parse_rate, parse_time
 
 
@@ -61,6 +61,9 @@ SHAPE = Kind(_shape, "1")
 WIDTHS = Kind(_widths, "1")
 FLAG = Kind(flag, number=False)
 WORD = Kind(text, number=False)
+
+
+_PROGRESS = Kind(word(("engine", "calls")), number=False)
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,9 @@ PARTS: dict[str, Part] = {
             "put_overhead": TIME,
             "flops": FLOPS,
             "memory": RATE,
+            "ahead": COUNT,
+            "contend": FACTOR,
+            "progress": _PROGRESS,
         },
         needed=("cores", "ranks"),
     ),
@@ -130,18 +136,24 @@ PARTS: dict[str, Part] = {
         },
         needed=("rate", "latency"),
     ),
+    "coalesce": Part({"up_to": BYTES, "wait": TIME}, needed=("up_to", "wait")),
     "noise": Part({"interval": TIME, "detour": TIME}, needed=("interval", "detour")),
     "collective": Part(
-        {"operation": WORD, "up_to": BYTES, "algorithm": WORD}, needed=("operation", "algorithm"), rows=True
+        {"operation": WORD, "up_to": BYTES, "ranks_up_to": COUNT, "algorithm": WORD},
+        needed=("operation", "algorithm"),
+        rows=True,
     ),
 }
 
 # Numbers and switches of the native program that stand in no table.
 TOP: dict[str, Kind] = {
     "reduce": RATE,
+    "reduce_streams": FLAG,
     "transit_first": FLAG,
     "buffer_packets": COUNT,
     "line_broadcast": FLAG,
+    "line_reduce": RATE,
+    "lines_from": BYTES,
 }
 
 # What a file says of itself.

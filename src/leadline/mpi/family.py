@@ -18,6 +18,7 @@ from pkgutil import iter_modules
 
 from leadline.errors import LeadlineError, UsageError, suggest
 from leadline.mpi.library import Mpi
+from leadline.mpi.tuned import Choice, Tuned
 
 TRANSPORTS = {
     "shared-memory": "memory that ranks of one node share",
@@ -26,7 +27,10 @@ TRANSPORTS = {
     "ofi": "the libfabric library, on the transports named beside it or else those it chooses",
     "self": "a rank to itself",
 }
-PROTOCOLS = ("default", "eager", "rendezvous")
+DEFAULT = "default"  # as the library has it by itself
+PROTOCOLS = (DEFAULT, "eager", "rendezvous")
+PROGRESS = (DEFAULT, "off", "on")  # of messages while the program computes
+EACH = "each"  # the word for every algorithm that a library has for an operation
 PLACEMENTS = {
     "default": "one rank a core, in the order of the cores",
     "core-group": "cores of one group (those that share the last-level cache)",
@@ -64,6 +68,14 @@ def transports(stack: str) -> frozenset[str]:
     if {"ucx", "ofi"} <= set(names):
         raise UsageError(f"stack '{stack}' names both ucx and ofi; a run uses one of them")
     return frozenset(names)
+
+
+def algorithm(word: str) -> str:
+    """A plan's word for an algorithm of a library, or "default", or "each"; UsageError for an unknown one."""
+    known = {DEFAULT, EACH, *(name for each in families().values() for name in each.algorithm_names())}
+    if word not in known:
+        raise UsageError(f"unknown algorithm '{word}'{suggest(word, known)}")
+    return word
 
 
 def check(word: str, known: Sequence[str] | Mapping[str, str], what: str) -> None:
@@ -127,6 +139,28 @@ class Family(ABC):
     @abstractmethod
     def force(self, mpi: Mpi, protocol: str, stack: str = "default") -> dict[str, str]:
         """Settings that make every message eager, or every message use rendezvous; raises Unsupported."""
+
+    def algorithms(self, mpi: Mpi, operation: str, ranks: int, size: int) -> Mapping[str, Mapping[str, str]]:
+        """The library's own algorithms of a collective operation by name, with the settings that force each.
+
+        Only those that can do it with so many ranks and bytes (of the message, or of each rank's block).
+        """
+        return {}
+
+    def algorithm_names(self) -> set[str]:
+        """The names of all algorithms of all versions, which a plan may use."""
+        return set()
+
+    def tuned(self, mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
+        """Choices in the library's own form; its files will lie in `directory`. Raises Unsupported."""
+        raise Unsupported(f"{mpi.id} has no settings for its algorithms that Leadline knows")
+
+    def progressing(self, mpi: Mpi, progress: str) -> dict[str, str]:
+        """What switches asynchronous progress "on" or "off"; raises Unsupported where there is none."""
+        check(progress, PROGRESS, "progress")
+        if progress == "on":
+            raise Unsupported(f"{mpi.id} has no asynchronous progress")
+        return {}
 
     @abstractmethod
     def launch(self, mpi: Mpi, start: Start) -> list[str]:

@@ -10,9 +10,12 @@ from leadline.errors import LeadlineError
 from leadline.noise import Quietness, judge_runs
 from leadline.record import OK
 from leadline.report import figures, tables
+from leadline.report.broken import Broken, broken
 from leadline.report.costs import Cost, costs
 from leadline.report.fits_table import FitGroup, fit_groups
 from leadline.report.origin import Origin, look_up, origins
+from leadline.report.scales import Scales
+from leadline.report.scales import compose as by_size
 from leadline.report.subject import SERIES, Names, Row, Subject
 from leadline.report.verdicts import unmeasured, verdicts
 
@@ -105,6 +108,8 @@ class Page:
     fits: list[FitGroup]
     origins: list[Origin] = field(default_factory=list)
     exact: bool = False  # whether it has exact values
+    scales: list[Scales] = field(default_factory=list)  # of runs of a machine at several sizes
+    broken: Broken | None = None  # guidelines, where the runs have points that they relate
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,8 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
         fits=fit_groups(findings.fits, findings.names),
         origins=origins(provenances),
         exact=any(row.get("exact") for row in measured),
+        broken=broken(findings.records),
+        scales=by_size(measured),
     )
 
 

@@ -26,7 +26,9 @@ SIZES = ("bytes", "size")
 HEADLINE = 8  # B: the message whose latency a report leads with, or the size nearest to it
 _USUAL = {"buffers": "reused", "protocol": "default"}
 SERIES = ("run", "source", "mpi", "stack", "placement")
-PLACED = ("mapping", "partition")  # keys that only points on described machines have
+# Keys that only some points have: on described machines, and of libraries that were told something.
+PLACED = ("mapping", "partition", "collectives", "progress")
+TOLD = ("collectives", "progress")  # of these having none is a way of its own
 UNTOLD = ("default", "auto", "unknown", record.MEASURED)  # goes without saying
 _STATISTICS = frozenset(COLUMNS)
 
@@ -129,8 +131,9 @@ def varying(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str
 
 
 def placed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Those of the keys of described machines that tell `rows` apart; real machines have none of them."""
-    return [name for name in PLACED if len({row[name] for row in rows if row.get(name) is not None}) > 1]
+    """Those of the keys which only some points have that tell `rows` apart."""
+    found = {name: {row.get(name) for row in rows} for name in PLACED}
+    return [name for name, values in found.items() if len(values if name in TOLD else values - {None}) > 1]
 
 
 def coordinate(name: str, value: Any) -> str:

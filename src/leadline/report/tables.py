@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leadline import units
+from leadline import starts, units
 from leadline.report.subject import SIZES, Row, sweeps, varying
 from leadline.report.words import coordinates, way
 from leadline.told import next_launch, tell_row
 
 _WAY = ("run", "stack", "protocol", "placement")
-_KEYS = ("run", "source", "mpi", "stack", "placement", "protocol", "ranks", "mapping", "partition")
+_KEYS = (
+    *("run", "source", "mpi", "stack", "placement", "protocol", "ranks", "mapping", "partition"),
+    *("collectives", "progress"),
+)
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def remarks(row: Row) -> str:
         said.append(f"disturbed {row.get('disturbance') or ''}".strip())
     if row.get("oversubscribed"):
         said.append("more ranks than cores")
+    said += starts.remarks(row)
     if row.get("reason"):
         said.append(str(row["reason"]))
     return "; ".join(said)

@@ -1,4 +1,4 @@
-"""The claims of Hofmann and Rünger on Blue Gene/L, from the records of plans/bgl.toml and plans/bgl-vn.toml.
+"""The claims of Hofmann and Rünger on Blue Gene/L about messages (4), from its two plans.
 
 Figure 1 of the paper is about 1 MB sent in messages of each size: `protocol` gives the time of that, so that
 the bandwidth is 10^6 B over it. Fractions of a link's bandwidth are of its payload on the described machine.
@@ -27,19 +27,23 @@ def _short_limit(results: Results) -> float:
     return results.constant("bgl.short-limit")
 
 
-def _machine(results: Results) -> Mapping[str, Any]:
+def machine(results: Results) -> Mapping[str, Any]:
     """The machine as the simulator has it."""
     if "bgl" not in results.machines.descriptions:
         raise AbsentError("the machine bgl is not described")
     return results.machines.descriptions["bgl"]
 
 
+def link(results: Results) -> float:
+    """A link's payload bandwidth, B/s: its rate less what packets carry beside."""
+    described = machine(results)
+    packet = described["packets"]
+    return float(described["links"]["rate"] * packet["payload"] / (packet["payload"] + packet["overhead"]))
+
+
 def _of_link(results: Results, time: float) -> float:
-    """1 MB in that time, as a part of a link's payload bandwidth: its rate less what packets carry beside."""
-    machine = _machine(results)
-    packet = machine["packets"]
-    share = packet["payload"] / (packet["payload"] + packet["overhead"])
-    return float(MEGABYTE / time / (machine["links"]["rate"] * share))
+    """1 MB in that time, as a part of a link's payload bandwidth."""
+    return MEGABYTE / time / link(results)
 
 
 @claim("bgl.protocol.short")
@@ -78,9 +82,9 @@ def meet(results: Results) -> float:
 
 def _packets(results: Results, size: int) -> int:
     """How many packets a message of the eager protocol needs on the machine, as it is described."""
-    machine = _machine(results)
-    header: int = next((row.get("header", 0) for row in machine["protocol"] if row["name"] == "eager"), 0)
-    payload: int = machine["packets"]["payload"]
+    described = machine(results)
+    header: int = next((row.get("header", 0) for row in described["protocol"] if row["name"] == "eager"), 0)
+    payload: int = described["packets"]["payload"]
     return ceil((size + header) / payload)
 
 
@@ -128,28 +132,3 @@ def offaxis(results: Results) -> float:
 def within_node(results: Results) -> float:
     """Window of 64 sends between two processes of a node in virtual node mode, the largest of all sizes."""
     return results.peak("bandwidth", "bandwidth", mpi="bgl-vn", mapping="TXYZ")
-
-
-def _reduction(results: Results, type_: str) -> float:
-    """Time of a sum of 1 MB over 4,096 nodes, s."""
-    return results.value("allreduce", "time", communicator="world", type=type_, bytes=MEGABYTE)
-
-
-@claim("bgl.bcast.world")
-def bcast_world(results: Results) -> float:
-    """Broadcast of 1 MB on the world of 512 and of 4,096 nodes; the one farther from 2.98 ms."""
-    times = results.curve("bcast", "time", "ranks", communicator="world", bytes=MEGABYTE)
-    return max(times.values(), key=lambda time: abs(time - 2.98e-3))
-
-
-@claim("bgl.allreduce.int")
-def allreduce_int(results: Results) -> float:
-    """Sum of 1 MB of 64-bit integers over a broadcast of 1 MB, on the world of 4,096 nodes."""
-    bcast = results.value("bcast", "time", communicator="world", bytes=MEGABYTE, ranks=4096)
-    return _reduction(results, "int64") / bcast
-
-
-@claim("bgl.allreduce.float")
-def allreduce_float(results: Results) -> float:
-    """Sum of 1 MB of doubles over a sum of 1 MB of 64-bit integers, on the world of 4,096 nodes."""
-    return _reduction(results, "double") / _reduction(results, "int64")

@@ -1,4 +1,4 @@
-"""The claims of Balaji et al. on Blue Gene/P, each computed from the records of plans/bgp.toml.
+"""The claims of Balaji et al. on Blue Gene/P about messages (3.1 to 3.7), from the records of plans/bgp.toml.
 
 Where the paper says "small" it stands for 8 B here, the size by which reports speak of latency; "large" is
 the largest size of the sweep.
@@ -233,20 +233,3 @@ def fan_out(results: Results) -> float:
 def fan_in(results: Results) -> float:
     """Windows of 16 sends from each of six neighbouring nodes at once, the largest of all sizes."""
     return results.peak("fan", "bandwidth", direction="in", neighbours=6)
-
-
-def _barrier(results: Results, communicator: str) -> float:
-    """Time of a barrier of 131,072 processes, or all but the last, s."""
-    return results.value("barrier", "time", ranks=WHOLE, communicator=communicator)
-
-
-@claim("bgp.barrier.dup")
-def barrier_dup(results: Results) -> float:
-    """Barrier of 131,072 processes on a copy of the world over one on the world, back to back."""
-    return _barrier(results, "dup") / _barrier(results, "world")
-
-
-@claim("bgp.barrier.sub")
-def barrier_sub(results: Results) -> float:
-    """Barrier on the world without its last process over one on the world, back to back."""
-    return _barrier(results, "world-1") / _barrier(results, "world")

@@ -1,9 +1,12 @@
 """How each claim is computed: the functions of a paper's file, found by the claim that they name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import cleandoc
+from math import log
+from pathlib import Path
+from pkgutil import iter_modules
 
 from leadline.errors import LeadlineError
 from leadline.reproduce.results import Results
@@ -39,11 +42,18 @@ def claim(identity: str) -> Callable[[Check], Check]:
 
 
 def checks(paper: str) -> Mapping[str, Check]:
-    """The functions of a paper's claims: those of the file here that has its name."""
-    import_module(f"{__package__}.{paper}")
+    """The functions of a paper's claims: those of the files here whose names begin with its own."""
+    for found in iter_modules([str(Path(__file__).parent)]):
+        if found.name.partition("_")[0] == paper:
+            import_module(f"{__package__}.{found.name}")
     return {name: check for name, check in _CHECKS.items() if name.startswith(f"{paper}.")}
 
 
 def how(check: Check) -> str:
     """How a claim is computed, in a sentence or two."""
     return " ".join(cleandoc(check.__doc__ or "").split())
+
+
+def farthest(values: Iterable[float], expected: float) -> float:
+    """Of several values that a claim is about, the one that is off by the largest factor."""
+    return max(values, key=lambda value: abs(log(value / expected)) if value > 0 else float("inf"))

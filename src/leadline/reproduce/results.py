@@ -71,16 +71,20 @@ class Results:
             raise ValueError(f"{len(found)} points of {benchmark} lie on {len(curve)} values of {along}")
         return dict(sorted(curve.items()))
 
-    def values(self, benchmark: str, coordinate: str) -> list[int]:
-        """The values that a coordinate of a benchmark takes, in their order."""
-        found = {row[coordinate] for row in self.rows if row["benchmark"] == benchmark}
-        if not found:
-            raise AbsentError(f"the run has no point of {benchmark}")
-        return sorted(found)
+    def all(self, benchmark: str, metric: str, **where: Any) -> list[float]:
+        """The values at all points that `where` describes."""
+        return [float(row["value"]) for row in self._points(benchmark, metric, where)]
+
+    def values(self, benchmark: str, coordinate: str, **where: Any) -> list[int]:
+        """The values that a coordinate of a benchmark takes at the points of `where`, in order."""
+        asked = [row for row in self.rows if row["benchmark"] == benchmark and _fits(row, where)]
+        if not asked:
+            raise AbsentError(_why(asked, benchmark, where))
+        return sorted({row[coordinate] for row in asked})
 
     def peak(self, benchmark: str, metric: str, **where: Any) -> float:
         """The largest value at all points that `where` describes."""
-        return max(float(row["value"]) for row in self._points(benchmark, metric, where))
+        return max(self.all(benchmark, metric, **where))
 
     def constant(self, claim: str) -> float:
         """The number of the machine that a claim of kind constant states."""
@@ -116,4 +120,4 @@ def _why(asked: Sequence[Row], benchmark: str, where: Mapping[str, Any]) -> str:
     if reasons:
         return str(reasons[0])
     said = ", ".join(f"{key}={value}" for key, value in where.items())
-    return f"the run has no point of {benchmark} with {said}"
+    return f"the run has no point of {benchmark}" + (f" with {said}" if said else "")

@@ -4,11 +4,13 @@ What each stack becomes was tried on real runs of the packages `impi-rt` and `im
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from leadline.mpi.families import _hydra
-from leadline.mpi.family import PROTOCOLS, Family, Start, Unsupported, check, transports
+from leadline.mpi.families import _hydra, _intel_collectives
+from leadline.mpi.family import DEFAULT, PROGRESS, PROTOCOLS, Family, Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
+from leadline.mpi.tuned import Choice, Tuned
 
 
 class IntelMpi(Family):
@@ -79,6 +81,23 @@ class IntelMpi(Family):
         if protocol == "default":
             return {}
         raise Unsupported(f"{mpi.id} does not let one force the {protocol} protocol")
+
+    def algorithms(self, mpi: Mpi, operation: str, ranks: int, size: int) -> Mapping[str, Mapping[str, str]]:
+        """See `families/_intel_collectives.py`."""
+        return _intel_collectives.forcing(operation, ranks, size)
+
+    def algorithm_names(self) -> set[str]:
+        """All of them."""
+        return {name for each in _intel_collectives.ALGORITHMS.values() for name in each}
+
+    def tuned(self, mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
+        """Variables with ranges of sizes and ranks."""
+        return _intel_collectives.tuned(mpi, choices)
+
+    def progressing(self, mpi: Mpi, progress: str) -> dict[str, str]:
+        """Threads of its own in each rank; see `Family.progressing`."""
+        check(progress, PROGRESS, "progress")
+        return {} if progress == DEFAULT else {"I_MPI_ASYNC_PROGRESS": str(int(progress == "on"))}
 
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpiexec.hydra` with pinning through `I_MPI_PIN_*`; see `Family.launch`."""

@@ -6,12 +6,14 @@ ch4:ucx and ofi).
 
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from leadline.mpi.families import _hydra, _ucx
-from leadline.mpi.family import PROTOCOLS, Family, Start, Unsupported, check, transports
+from leadline.mpi.families import _hydra, _mpich_collectives, _ucx
+from leadline.mpi.family import DEFAULT, PROGRESS, PROTOCOLS, Family, Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
+from leadline.mpi.tuned import Choice, Tuned
 
 UCX_WIRES = {"shared-memory": "sm", "tcp": "tcp"}
 CELL = (4 << 20) + 4096  # B, of a cell of shared memory when every message should fit into one
@@ -113,6 +115,23 @@ class Mpich(Family):
         if protocol == "eager" and (not wanted or _own_memory(wanted)):
             return [f"{mpi.id}: eager up to {CELL - HEADERS >> 20} MiB, rendezvous above"]
         return []
+
+    def algorithms(self, mpi: Mpi, operation: str, ranks: int, size: int) -> Mapping[str, Mapping[str, str]]:
+        """See `families/_mpich_collectives.py`."""
+        return _mpich_collectives.forcing(operation, ranks, size)
+
+    def algorithm_names(self) -> set[str]:
+        """All of them."""
+        return {name for each in _mpich_collectives.ALGORITHMS.values() for name in each}
+
+    def tuned(self, mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
+        """Control variables, and trees of decisions."""
+        return _mpich_collectives.tuned(mpi, choices, directory)
+
+    def progressing(self, mpi: Mpi, progress: str) -> dict[str, str]:
+        """A thread of its own in each rank; see `Family.progressing`."""
+        check(progress, PROGRESS, "progress")
+        return {} if progress == DEFAULT else {"MPIR_CVAR_ASYNC_PROGRESS": str(int(progress == "on"))}
 
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpiexec` with Hydra's binding; see `Family.launch`."""

@@ -4,9 +4,10 @@ What each stack becomes was tried on real runs of 4.1.4 (Debian) and 5.0.11 (Pyt
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from leadline.mpi.families import _ucx
+from leadline.mpi.families import _openmpi_collectives, _ucx
 from leadline.mpi.family import (
     PROTOCOLS,
     Family,
@@ -18,6 +19,7 @@ from leadline.mpi.family import (
     transports,
 )
 from leadline.mpi.library import Mpi
+from leadline.mpi.tuned import Choice, Tuned
 
 # Open MPI 4 refuses to run as root unless told twice; the runtime of 5 (PRRTE) wants the same, by its name.
 AS_ROOT = ("{}_ALLOW_RUN_AS_ROOT", "{}_ALLOW_RUN_AS_ROOT_CONFIRM")
@@ -121,6 +123,20 @@ class OpenMpi(Family):
         if "ucx" in wanted:
             return ucx
         return _limits(mpi, protocol) | ({} if wanted else ucx)  # by itself it takes UCX on a fast network
+
+    def algorithms(self, mpi: Mpi, operation: str, ranks: int, size: int) -> Mapping[str, Mapping[str, str]]:
+        """See `families/_openmpi_collectives.py`."""
+        return _openmpi_collectives.forcing(operation, ranks, size)
+
+    def algorithm_names(self) -> set[str]:
+        """All of them."""
+        return {
+            name for each in _openmpi_collectives.ALGORITHMS for name in _openmpi_collectives.numbers(each)
+        }
+
+    def tuned(self, mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
+        """A file of rules."""
+        return _openmpi_collectives.tuned(mpi, choices, directory)
 
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpirun` with mapping and binding of its own; see `Family.launch`."""

@@ -28,8 +28,8 @@ class PaperFigure:
 def members(paper: str) -> dict[str, ModuleType]:
     """The files of a paper's figures by number, in their order."""
     names = [found.name for found in pkgutil.iter_modules(__path__) if found.name.startswith(f"{paper}_")]
-    numbers = sorted((name.partition("_")[2], name) for name in names)
-    return {number: importlib.import_module(f"{__name__}.{name}") for number, name in numbers}
+    numbers = sorted((int(name.partition("_")[2]), name) for name in names)
+    return {str(number): importlib.import_module(f"{__name__}.{name}") for number, name in numbers}
 
 
 def draw(paper: str, rows: Sequence[Row]) -> list[PaperFigure]:

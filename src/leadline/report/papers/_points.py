@@ -7,6 +7,7 @@ from typing import Any
 from leadline.record import OK
 from leadline.report.figures import Figure
 from leadline.report.figures._curve import curve
+from leadline.report.figures._dots import dots
 from leadline.report.subject import Names, Row, Subject
 
 
@@ -49,6 +50,29 @@ class Points:
         first = self.rows[0]
         subject = Subject(first["benchmark"], list(self.rows), Names.of(self.rows))
         return [curve(subject, first["metric"], name=name, title=title, by=lines, **how)]
+
+    def side_by_side(
+        self, name: str, title: str, dot: Callable[[Row], str], line: Callable[[Row], str], **how: Any
+    ) -> list[Figure]:
+        """A quantity as dots in lines, a dot and a line each by its name; nothing where there are no points.
+
+        `how` goes to `leadline.report.figures._dots.dots`.
+        """
+        if not self.rows:
+            return []
+        rows = [{**row, "mpi": dot(row), "stack": None, "line": line(row)} for row in self.rows]
+        subject = Subject(rows[0]["benchmark"], rows, Names.of(rows))
+        named = lambda row: str(row["line"])  # noqa: E731
+        return [dots(subject, [rows[0]["metric"]], name=name, title=title, label=named, **how)]
+
+
+def at_once(row: Row) -> str:
+    """How many communicators work at once: cores-3 are three."""
+    count = int(row["communicator"].removeprefix("cores-"))
+    return "1 communicator" if count == 1 else f"{count} communicators"
+
+
+CORES = tuple(f"cores-{count}" for count in range(1, 5))
 
 
 def _has(row: Row, key: str, wanted: Any) -> bool:

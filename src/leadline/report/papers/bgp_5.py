@@ -5,8 +5,8 @@ from leadline.report.papers._points import Points
 from leadline.report.subject import Row
 
 CAPTION = (
-    "Bandwidth of each of two pairs in a line of four nodes while both send, and of one alone. Traffic that "
-    "passes through keeps its bandwidth; the pair that begins at the shared link is throttled."
+    "Bandwidth of each of two pairs in a line of four nodes while both send, and of one alone. Traffic "
+    "that passes through keeps its bandwidth; the pair that begins at the shared link is throttled."
 )
 _PAIRS = {
     ("nested", "first"): "P0-P3",

@@ -5,8 +5,8 @@ from leadline.report.papers._points import Points
 from leadline.report.subject import Row
 
 CAPTION = (
-    "Aggregate bandwidth of one to four streams between two nodes; mean latency of the workers that ask one "
-    "master, directly and through a tree of two levels."
+    "Aggregate bandwidth of one to four streams between two nodes; mean latency of the workers that ask "
+    "one master, directly and through a tree of two levels."
 )
 
 

@@ -1,0 +1,14 @@
+// How long does it take every rank to get a block of every rank?
+//
+// What arrives grows with the ranks (Balaji et al., Blue Gene/P, 3.8.3). Blocks are told as equal, or one by
+// one (MPI_Allgatherv), and may vary then.
+#include "harness/collective.hpp"
+
+namespace leadline {
+
+BENCHMARK(allgather, at_least(2), communicators(), variations(), blocks("size of each rank's block"),
+          ways(Collective::allgather), times("allgather")) {
+    return collective(run, {Collective::allgather, Held::block, Held::blocks});
+}
+
+}  // namespace leadline

@@ -1,0 +1,13 @@
+// How long does it take one rank to get a block of every rank?
+//
+// Blocks are told as equal (MPI_Gather), or one by one (MPI_Gatherv), and may vary then.
+#include "harness/collective.hpp"
+
+namespace leadline {
+
+BENCHMARK(gather, at_least(2), communicators(), variations(), blocks("size of each rank's block"), roots(),
+          ways(Collective::gather), times("gather")) {
+    return collective(run, {Collective::gather, Held::block, Held::blocks_at_root});
+}
+
+}  // namespace leadline

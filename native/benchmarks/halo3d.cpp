@@ -1,0 +1,15 @@
+// How long does it take every rank to swap faces with its six neighbours in a periodic grid of three dimensions?
+//
+// The exchange of `halo` for sub-domains of N x N x N numbers, the grid as near to a cube as the ranks allow.
+#include "harness/benchmark.hpp"
+#include "harness/sides.hpp"
+
+namespace leadline {
+
+BENCHMARK(halo3d, at_least(2), halo_ways(),
+          counts("edge", {4, 16, 64, 256}, "numbers of 8 B along an edge of a rank's part: N of N x N x N"),
+          metric("time", Unit::second, lower, largest, "of one exchange, of the slowest rank")) {
+    return swap_sides(run, 3, 8 * run["edge"] * run["edge"]);
+}
+
+}  // namespace leadline

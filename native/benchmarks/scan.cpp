@@ -1,0 +1,13 @@
+// How long does a running reduction over the ranks take as it grows?
+//
+// Each rank gets what it and all ranks before it come to.
+#include "harness/collective.hpp"
+
+namespace leadline {
+
+BENCHMARK(scan, at_least(2), communicators(), reductions(), types(), blocks("size of each rank's operand"),
+          ways(Collective::scan), times("scan")) {
+    return collective(run, {Collective::scan, Held::block, Held::block});
+}
+
+}  // namespace leadline

@@ -1,0 +1,13 @@
+// How long does it take one rank to give every rank a block?
+//
+// Blocks are told as equal (MPI_Scatter), or one by one (MPI_Scatterv), and may vary then.
+#include "harness/collective.hpp"
+
+namespace leadline {
+
+BENCHMARK(scatter, at_least(2), communicators(), variations(), blocks("size of each rank's block"), roots(),
+          ways(Collective::scatter), times("scatter")) {
+    return collective(run, {Collective::scatter, Held::blocks_at_root, Held::block});
+}
+
+}  // namespace leadline

@@ -1,0 +1,32 @@
+// What is taken where nobody says which, by the sizes at which MPICH changes from one to another (Thakur,
+// Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005).
+#include "collectives/algorithm.hpp"
+
+namespace leadline::collectives {
+namespace {
+
+constexpr std::int64_t kib = 1024;
+// As many stages as ranks are no longer computed, nor waited for.
+constexpr std::int32_t many = 4096;
+
+}  // namespace
+
+std::string_view usual(std::string_view operation, std::int32_t ranks, std::int64_t bytes) {
+    if (operation == "barrier") return "dissemination";
+    if (operation == "bcast") return bytes < 12 * kib || ranks < 8 ? "binomial" : "scatter-allgather";
+    if (operation == "reduce") return bytes <= 2 * kib ? "binomial" : "rabenseifner";
+    if (operation == "allreduce") return bytes <= 2 * kib ? "recursive-doubling" : "rabenseifner";
+    if (operation == "gather" || operation == "scatter") return "binomial";
+    const bool power = (ranks & (ranks - 1)) == 0;
+    if (operation == "allgather") {
+        if (bytes * ranks >= 512 * kib && ranks <= many) return "ring";
+        return power ? "recursive-doubling" : "bruck";
+    }
+    if (operation == "alltoall") return bytes <= 256 || ranks > many ? "bruck" : "pairwise";
+    if (operation == "reduce_scatter")
+        return bytes * ranks < 512 * kib || ranks > many ? "recursive-halving" : "pairwise";
+    if (operation == "scan") return "recursive-doubling";
+    return {};
+}
+
+}  // namespace leadline::collectives

@@ -1,0 +1,106 @@
+#include "comm/mpi/window.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace leadline {
+namespace {
+
+constexpr std::size_t line = 64;
+
+// A window that the library does not make is a question that cannot be asked, not the end of the launch.
+void made(int code) {
+    try {
+        check(code);
+    } catch (const std::runtime_error& reason) {
+        throw Unsupported(std::string("this MPI does not make such a window: ") + reason.what());
+    }
+}
+
+}  // namespace
+
+Window::Window(MPI_Comm comm, std::size_t bytes, Exposure exposure) : shmem_(exposure == Exposure::shmem) {
+    // Whole cache lines, and one for the notices. A window of no bytes has no address to aim at; and MPICH
+    // 4.0.2 puts beside the memory that it allocated where a size is no multiple of 16.
+    const std::size_t room = (std::max<std::size_t>(bytes, 1) + line - 1) / line * line;
+    const std::size_t size = room + line;
+    std::byte* base = nullptr;
+    if (shmem_) {
+        if (!shmem::available()) throw Unsupported("this MPI comes without OpenSHMEM");
+        base = shmem::allocate(size);
+        if (!base)
+            throw Unsupported("OpenSHMEM's symmetric heap has no room for " + std::to_string(size) +
+                              " B; raise SHMEM_SYMMETRIC_SIZE");
+    } else if (exposure == Exposure::allocated) {
+        made(MPI_Win_allocate(static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, &base, &handle_));
+    } else {
+        own_ = std::make_unique<std::byte[]>(size);
+        base = own_.get();
+        made(MPI_Win_create(base, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, &handle_));
+    }
+    memory_ = {base, room};
+    std::fill_n(base, size, std::byte{});
+    check(MPI_Barrier(comm));  // nobody writes, or gives notice, before the memory is cleared
+    if (!shmem_) {
+        check(MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN));
+        check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_));
+    }
+}
+
+Ready<> Window::notify(int target) {
+    if (shmem_) {
+        shmem::quiet();
+        shmem::count_up(memory_.data() + counter(), target);
+        return {};
+    }
+    static const std::int64_t one = 1;
+    check(MPI_Win_flush(target, handle_));
+    check(MPI_Accumulate(&one, 1, MPI_INT64_T, target, static_cast<MPI_Aint>(counter()), 1, MPI_INT64_T,
+                         MPI_SUM, handle_));
+    check(MPI_Win_flush(target, handle_));
+    return {};
+}
+
+Ready<> Window::notified(std::int64_t count) {
+    if (shmem_) {
+        shmem::wait_for(memory_.data() + counter(), count);
+        return {};
+    }
+    // Read through the library: only so does an accumulate of a neighbour surely come to be seen.
+    int me = 0;
+    MPI_Group group = MPI_GROUP_NULL;
+    check(MPI_Win_get_group(handle_, &group));
+    check(MPI_Group_rank(group, &me));
+    check(MPI_Group_free(&group));
+    const std::int64_t nothing = 0;
+    for (std::int64_t seen = 0; seen < count;) {
+        check(MPI_Fetch_and_op(&nothing, &seen, MPI_INT64_T, me, static_cast<MPI_Aint>(counter()), MPI_NO_OP,
+                               handle_));
+        check(MPI_Win_flush(me, handle_));
+    }
+    return {};
+}
+
+Ready<> Window::free() {
+    if (shmem_) {
+        shmem::release(memory_.data());
+    } else {
+        check(MPI_Win_unlock_all(handle_));
+        check(MPI_Win_free(&handle_));
+    }
+    memory_ = {};
+    return {};
+}
+
+void Window::large_put(Bytes data, [[maybe_unused]] int target, [[maybe_unused]] MPI_Aint at) {
+    LEADLINE_LARGE(MPI_Put, data.size(), data.data(), static_cast<MPI_Count>(data.size()), MPI_BYTE, target,
+                   at, static_cast<MPI_Count>(data.size()), MPI_BYTE, handle_);
+}
+
+void Window::large_get(Bytes data, [[maybe_unused]] int target, [[maybe_unused]] MPI_Aint at) {
+    LEADLINE_LARGE(MPI_Get, data.size(), data.data(), static_cast<MPI_Count>(data.size()), MPI_BYTE, target,
+                   at, static_cast<MPI_Count>(data.size()), MPI_BYTE, handle_);
+}
+
+}  // namespace leadline

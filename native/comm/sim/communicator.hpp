@@ -1,0 +1,118 @@
+// The words between ranks of a described machine: every one charges a simulated rank's clock, and suspends
+// the rank until what it needs has happened there.
+//
+// Messages bring at most 16 B of content: enough for a program's own small talk; what is larger, and whatever
+// a collective brings, is only time.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "comm/sim/prepared.hpp"
+#include "comm/sim/waits.hpp"
+#include "comm/sim/window.hpp"
+#include "comm/sim/world.hpp"
+#include "comm/vocabulary.hpp"
+
+namespace leadline {
+
+class Comm {
+public:
+    using Request = machine::Operation;
+    using Window = leadline::Window;
+    using Prepared = leadline::Prepared;
+    using Exchange = leadline::Exchange;
+
+    Comm(sim::World& world, sim::Group& group, int rank)
+        : me_{&world, &group, rank, group.world_rank(rank)} {}
+    [[nodiscard]] int rank() const { return me_.rank; }
+    [[nodiscard]] int size() const { return me_.group->ranks; }
+    [[nodiscard]] int distance(int a, int b) const;
+    [[nodiscard]] Seat seat(int rank) const;
+    [[nodiscard]] std::vector<int> axes() const;
+    [[nodiscard]] std::vector<int> coordinates(int rank) const;
+
+    // A word that makes a communicator.
+    struct Parting {
+        Comm& comm;
+        std::int64_t given;  // colour and key; the same for all: a copy
+        bool copies;
+        std::span<const int> dimensions{};  // of a grid, the caller's
+        bool periodic = false;
+        bool await_ready() { return false; }
+        void await_suspend(std::coroutine_handle<> handle) const;
+        [[nodiscard]] Comm await_resume() const;
+    };
+    struct Opening {
+        Comm& comm;
+        std::size_t bytes;
+        bool await_ready() { return false; }
+        void await_suspend(std::coroutine_handle<> handle) const;
+        [[nodiscard]] Window await_resume() const;
+    };
+    // A collective whose call nobody but this holds.
+    struct Called {
+        sim::Member member;
+        Call call;
+        [[nodiscard]] bool await_ready() const { return member.group->ranks == 1; }
+        void await_suspend(std::coroutine_handle<> handle) const {
+            member.world->stop_for(*member.group, member.rank, handle, call);
+        }
+        void await_resume() {}
+    };
+
+    sim::Until send(Bytes data, int to, int tag = 0) { return {engine(), me_.mine, isend(data, to, tag)}; }
+    sim::Until recv(Bytes data, int from, int tag = 0) {
+        return {engine(), me_.mine, irecv(data, from, tag)};
+    }
+    sim::Both sendrecv(Bytes out, int to, Bytes in, int from, int tag = 0) {
+        const Request coming = irecv(in, from, tag);
+        return {engine(), me_.mine, {isend(out, to, tag), coming}};
+    }
+    Request isend(Bytes data, int to, int tag = 0) {
+        return engine().send(me_.mine, me_.group->world_rank(to), {me_.group->context, me_.rank, tag}, data);
+    }
+    Request irecv(Bytes data, int from, int tag = 0) {
+        return engine().receive(me_.mine, me_.group->world_rank(from), {me_.group->context, from, tag}, data);
+    }
+    sim::Wait recv_any(Bytes data, int tag = 0) {
+        const machine::Envelope wanted{me_.group->context, machine::any_source, tag};
+        return {engine(), me_.mine, engine().receive(me_.mine, machine::any_source, wanted, data)};
+    }
+    sim::Until wait(Request& request) {
+        return {engine(), me_.mine, std::exchange(request, machine::no_operation)};
+    }
+    sim::Test test(Request& request) { return {engine(), me_.mine, {&request, 1}}; }
+    sim::All wait_all(std::span<Request> requests) { return {engine(), me_.mine, requests}; }
+    sim::Any wait_any(std::span<Request> requests) { return {engine(), me_.mine, requests}; }
+    Called barrier() { return {me_, {.what = Collective::barrier}}; }
+    Called bcast(Bytes data, int root) {
+        return {me_, {.what = Collective::bcast, .in = data, .root = root}};
+    }
+    Called allreduce(Bytes in, Bytes out, Type type, Reduce reduce) {
+        return {me_, {.what = Collective::allreduce, .out = in, .in = out, .type = type, .reduce = reduce}};
+    }
+    sim::Doing collective(const Call& call) { return {me_, call, nullptr}; }
+    Ready<Prepared> prepare(const Call& call, Form form) { return {Prepared(me_, call, form)}; }
+    Exchange prepare_exchange(std::span<const Transfer> out, std::span<const Transfer> in) {
+        return {me_, out, in};
+    }
+    Parting split(int color, int key) {
+        return {*this, (static_cast<std::int64_t>(color) << 32) | static_cast<std::uint32_t>(key), false};
+    }
+    Parting dup() { return {*this, 0, true}; }
+    Parting cart(std::span<const int> dimensions, bool periodic);
+    [[nodiscard]] Neighbours shift(int dimension, int by) const { return me_.shift(dimension, by); }
+    Opening window(std::size_t bytes, Exposure exposure);
+
+private:
+    friend class Control;
+    [[nodiscard]] sim::Engine& engine() const { return me_.world->engine; }
+    sim::Member me_;
+};
+
+}  // namespace leadline

@@ -1,0 +1,118 @@
+#include "comm/sim/prepared.hpp"
+
+#include <cstddef>
+
+namespace leadline {
+namespace sim {
+namespace {
+
+// Tags of the messages that collectives consist of: all but a neighbourhood's are of one kind.
+constexpr int plain = 0;
+
+bool has_layout(const Call& call) { return call.gives.data() || call.takes.data(); }
+
+}  // namespace
+
+Neighbours Member::shift(int dimension, int by) const {
+    const auto& lengths = group->dimensions;
+    int stride = 1;
+    for (auto d = lengths.size(); d-- > static_cast<std::size_t>(dimension) + 1;) stride *= lengths[d];
+    const int length = lengths.at(static_cast<std::size_t>(dimension));
+    const int place = rank / stride % length;
+    const auto at = [&](int wanted) {
+        if (group->periodic) wanted = ((wanted % length) + length) % length;
+        else if (wanted < 0 || wanted >= length) return Neighbours::nobody;
+        return rank + (wanted - place) * stride;
+    };
+    return {at(place - by), at(place + by)};
+}
+
+bool Member::by_messages(const Call& call) const {
+    switch (call.what) {
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall: return true;
+        case Collective::alltoall: return has_layout(call);
+        default: return false;
+    }
+}
+
+void Member::send(int to, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const {
+    // Content is none of a collective's: a size without memory.
+    const std::span<const std::byte> data(static_cast<const std::byte*>(nullptr),
+                                          static_cast<std::size_t>(bytes));
+    operations.push_back(engine().send(mine, group->world_rank(to), {group->inner(), rank, tag}, data));
+}
+
+void Member::receive(int from, int tag, std::vector<machine::Operation>& operations) const {
+    operations.push_back(engine().receive(mine, group->world_rank(from), {group->inner(), from, tag}, {}));
+}
+
+void Member::post(const Call& call, std::vector<machine::Operation>& operations) const {
+    if (call.what == Collective::alltoall) {
+        for (const Part& part : call.takes)
+            if (part.bytes > 0) receive(part.peer, plain, operations);
+        for (const Part& part : call.gives)
+            if (part.bytes > 0) send(part.peer, plain, part.bytes, operations);
+        return;
+    }
+    const auto dimensions = static_cast<int>(group->dimensions.size());
+    if (dimensions == 0) throw Unsupported("neighbours are those of a grid, and this communicator is none");
+    // A neighbour knows a message by the side from which it comes; two may be the same rank. 2 * dimension is
+    // the rank below, one more the one above.
+    const auto neighbour = [&](int number) {
+        const Neighbours both = shift(number / 2, 1);
+        return number % 2 == 0 ? both.down : both.up;
+    };
+    const auto each = [&](Layout layout, std::size_t whole, auto exchanged) {
+        if (layout.data()) {
+            for (const Part& part : layout)
+                if (part.bytes > 0 && neighbour(part.peer) != Neighbours::nobody)
+                    exchanged(part.peer, part.bytes);
+            return;
+        }
+        for (int number = 0; number < 2 * dimensions; ++number)
+            if (neighbour(number) != Neighbours::nobody)
+                exchanged(number, static_cast<std::int64_t>(whole) / dimensions / 2);
+    };
+    const bool all = call.what == Collective::neighbor_allgather;
+    each(call.takes, call.in.size(),
+         [&](int number, std::int64_t) { receive(neighbour(number), number, operations); });
+    each(call.gives, all ? call.out.size() * static_cast<std::size_t>(2 * dimensions) : call.out.size(),
+         [&](int number, std::int64_t bytes) { send(neighbour(number), number ^ 1, bytes, operations); });
+}
+
+Task<> Member::exchange(const Call& call) const {
+    std::vector<machine::Operation> operations;
+    post(call, operations);
+    co_await All{engine(), mine, operations};
+}
+
+std::coroutine_handle<> Doing::await_suspend(std::coroutine_handle<> handle) {
+    if (operations) {
+        if (member.by_messages(call)) member.post(call, *operations);
+        else operations->push_back(member.world->begin(*member.group, member.rank, call));
+        return handle;
+    }
+    if (member.by_messages(call)) {
+        program.emplace(member.exchange(call));
+        return program->await_suspend(handle);
+    }
+    member.world->stop_for(*member.group, member.rank, handle, call);
+    return std::noop_coroutine();
+}
+
+}  // namespace sim
+
+Ready<> Exchange::begin() {
+    sim::Engine& engine = member_.engine();
+    const sim::Group& group = *member_.group;
+    for (const Transfer& each : in_)
+        operations_.push_back(engine.receive(member_.mine, group.world_rank(each.peer),
+                                             {group.context, each.peer, each.tag}, each.data));
+    for (const Transfer& each : out_)
+        operations_.push_back(engine.send(member_.mine, group.world_rank(each.peer),
+                                          {group.context, member_.rank, each.tag}, each.data));
+    return {};
+}
+
+}  // namespace leadline

@@ -1,0 +1,83 @@
+// What ranks of a described machine do together again and again: collectives, and sets of messages.
+#pragma once
+
+#include <coroutine>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm/sim/waits.hpp"
+#include "comm/sim/world.hpp"
+#include "comm/task.hpp"
+#include "comm/vocabulary.hpp"
+
+namespace leadline {
+
+namespace sim {
+
+// A rank of a communicator.
+struct Member {
+    World* world;
+    Group* group;
+    std::int32_t rank;  // in it
+    std::int32_t mine;  // of the world
+
+    [[nodiscard]] Engine& engine() const { return world->engine; }
+    [[nodiscard]] Neighbours shift(int dimension, int by) const;
+    // Whether a collective is done message by message, since every rank has its own sizes or partners.
+    [[nodiscard]] bool by_messages(const Call& call) const;
+    // Begins all messages of such a one.
+    void post(const Call& call, std::vector<machine::Operation>& operations) const;
+    void send(int to, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const;
+    void receive(int from, int tag, std::vector<machine::Operation>& operations) const;
+    [[nodiscard]] Task<> exchange(const Call& call) const;
+};
+
+// A collective begins, or is done where it blocks. The call is the caller's as long as this is awaited.
+struct Doing {
+    Member member;
+    const Call& call;
+    std::vector<machine::Operation>* operations;  // under way from now on; null: the rank stops until its end
+    std::optional<Task<>> program{};
+    [[nodiscard]] bool await_ready() const { return member.group->ranks == 1 && !member.by_messages(call); }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> handle);
+    void await_resume() {
+        if (program) program->finish();
+    }
+};
+
+}  // namespace sim
+
+class Prepared {
+public:
+    Prepared(const sim::Member& member, const Call& call, Form form)
+        : member_(member), call_(call), form_(form) {}
+    sim::Doing begin() { return {member_, call_, form_ == Form::blocking ? nullptr : &operations_}; }
+    sim::Test test() { return {member_.engine(), member_.mine, operations_}; }
+    sim::All end() { return {member_.engine(), member_.mine, operations_}; }
+    static Ready<> free() { return {}; }
+
+private:
+    sim::Member member_;
+    Call call_;
+    Form form_;
+    std::vector<machine::Operation> operations_{};
+};
+
+class Exchange {
+public:
+    Exchange(const sim::Member& member, std::span<const Transfer> out, std::span<const Transfer> in)
+        : member_(member), out_(out.begin(), out.end()), in_(in.begin(), in.end()) {}
+    Ready<> begin();
+    sim::Test test() { return {member_.engine(), member_.mine, operations_}; }
+    sim::All end() { return {member_.engine(), member_.mine, operations_}; }
+    static Ready<> free() { return {}; }
+
+private:
+    sim::Member member_;
+    std::vector<Transfer> out_;
+    std::vector<Transfer> in_;
+    std::vector<machine::Operation> operations_{};
+};
+
+}  // namespace leadline

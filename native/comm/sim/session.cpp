@@ -1,0 +1,60 @@
+#include "comm/sim/session.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "machine/mapping.hpp"
+#include "machine/network.hpp"
+
+namespace leadline {
+
+void Session::configure(const nlohmann::json& job) {
+    if (!job.is_object()) throw std::invalid_argument("the job names no machine to simulate");
+    machine_ = machine::parse_machine(job.at("machine"));
+    topology_ = machine::make_topology(job.at("topology"));
+    const int ranks = job.at("ranks").get<int>();
+    network_ = job.value("network", network_);
+    protocol_ = job.value("protocol", protocol_);
+    seed_ = job.value("seed", seed_);
+    noise_ = job.value("noise", false) && machine_.noise.present;
+    seats_ = sim::take_seats(machine_, *topology_, ranks, job.value("mapping", std::string("XYZT")),
+                             job.value("placement", std::string("default")));
+}
+
+nlohmann::json Session::facts(const std::vector<std::string>&) const {
+    return {{"library", "leadline-sim"}, {"machine", machine_.name}, {"nodes", topology_->nodes()}};
+}
+
+void Session::begin() {
+    const bool automatic = network_ == "auto";
+    world_ = std::make_unique<sim::World>(machine_, *topology_, seats_,
+                                          machine::Conditions{.network = !automatic        ? network_
+                                                                         : dearer_.empty() ? "loggp"
+                                                                                           : dearer_,
+                                                              .gate = automatic && dearer_.empty(),
+                                                              .seed = seed_,
+                                                              .noise = noise_,
+                                                              .protocol = protocol_});
+}
+
+void Session::end() {
+    answered_ = world_->answered;
+    if (world_->engine.messages() > 0) answered_.insert(world_->engine.conditions().network);
+    const sim::Engine& engine = world_->engine;
+    const bool settled = network_ != "auto" || !dearer_.empty();
+    dearer_.clear();
+    if (settled || engine.network().contention() <= machine::negligible) return;
+    dearer_ = machine::tier_under_contention(
+        machine_, engine.bytes() / static_cast<std::int64_t>(std::max<std::uint64_t>(engine.messages(), 1)));
+}
+
+bool Session::again() { return !dearer_.empty(); }
+
+nlohmann::json Session::answered() const {
+    std::string tiers;
+    for (const auto& tier : answered_) tiers += (tiers.empty() ? "" : "+") + tier;
+    return {{"network", tiers}};
+}
+
+}  // namespace leadline

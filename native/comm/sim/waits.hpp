@@ -1,0 +1,61 @@
+// How a simulated rank stops for what it began.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <span>
+
+#include "machine/engine.hpp"
+
+namespace leadline::sim {
+
+// Until one operation is over.
+struct Wait {
+    machine::Engine& engine;
+    int rank;
+    machine::Operation operation;
+    [[nodiscard]] bool await_ready() const {
+        engine.enter(rank);
+        return operation == machine::no_operation || engine.done(operation) != machine::never;
+    }
+    void await_suspend(std::coroutine_handle<> handle) { engine.await_one(rank, handle, {&operation, 1}); }
+    int await_resume() { return operation == machine::no_operation ? 0 : engine.finish(rank, operation); }
+};
+struct Until : Wait {
+    void await_resume() { Wait::await_resume(); }
+};
+struct Both {
+    machine::Engine& engine;
+    int rank;
+    std::array<machine::Operation, 2> operations;
+    bool await_ready() { return false; }
+    bool await_suspend(std::coroutine_handle<> handle) { return engine.await_all(rank, handle, operations); }
+    void await_resume() { engine.finish(rank, operations); }
+};
+struct All {
+    machine::Engine& engine;
+    int rank;
+    std::span<machine::Operation> operations;
+    bool await_ready() { return false; }
+    bool await_suspend(std::coroutine_handle<> handle) { return engine.await_all(rank, handle, operations); }
+    void await_resume() { engine.finish(rank, operations); }
+};
+struct Any {
+    machine::Engine& engine;
+    int rank;
+    std::span<machine::Operation> operations;
+    bool await_ready() { return false; }
+    bool await_suspend(std::coroutine_handle<> handle);
+    int await_resume();
+};
+// Whether all of them are over; asking takes time.
+struct Test {
+    machine::Engine& engine;
+    int rank;
+    std::span<machine::Operation> operations;
+    [[nodiscard]] bool await_ready() const;
+    void await_suspend(std::coroutine_handle<> handle);
+    bool await_resume();
+};
+
+}  // namespace leadline::sim

@@ -1,0 +1,75 @@
+#include "comm/sim/world.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace leadline::sim {
+
+World::World(const machine::Machine& machine, const machine::Topology& topology,
+             std::vector<machine::Seat> seats, machine::Conditions conditions)
+    : engine(machine, topology, std::move(seats), std::move(conditions)) {
+    new_group({.whole = true, .ranks = engine.ranks()});
+    engine.when_idle([this] { return release(); });
+}
+
+Group& World::new_group(Group&& made) {
+    made.context = static_cast<std::int32_t>(groups.size());
+    return groups.emplace_back(std::move(made));
+}
+
+bool World::all_here(Group& group, int rank) const {
+    if (group.clocks.empty()) group.clocks.resize(static_cast<std::size_t>(group.ranks));
+    group.clocks[static_cast<std::size_t>(rank)] = engine.clock(group.world_rank(rank));
+    if (++group.come < group.ranks) return false;
+    group.come = 0;
+    return true;
+}
+
+void World::go_on(Group& group) {
+    for (int each = 0; each < group.ranks; ++each)
+        engine.wake(group.world_rank(each), group.clocks[static_cast<std::size_t>(each)]);
+}
+
+void World::align(Group& group) const { std::ranges::fill(group.clocks, std::ranges::max(group.clocks)); }
+
+void World::split(Group& group) {
+    const auto ranks = static_cast<std::size_t>(group.ranks);
+    std::vector<int> order(ranks);
+    std::iota(order.begin(), order.end(), 0);
+    // By colour, then key, then rank: the order of MPI_Comm_split.
+    std::ranges::stable_sort(order, {}, [&](int rank) {
+        return group.given[static_cast<std::size_t>(rank)] ^ (std::int64_t{1} << 31);
+    });
+    group.parts.assign(ranks, {});
+    const auto family = std::make_shared<Family>();
+    const auto colour = [&](int rank) { return group.given[static_cast<std::size_t>(rank)] >> 32; };
+    for (std::size_t from = 0, to = 0; from < ranks; from = to) {
+        while (to < ranks && colour(order[to]) == colour(order[from])) ++to;
+        Group made{.ranks = static_cast<int>(to - from)};
+        for (std::size_t i = from; i < to; ++i) made.members.push_back(group.world_rank(order[i]));
+        // One rank by itself shares nothing with anybody.
+        if (made.ranks > 1) {
+            made.family = family;
+            ++family->groups;
+        }
+        Group& part = new_group(std::move(made));
+        for (std::size_t i = from; i < to; ++i)
+            group.parts[static_cast<std::size_t>(order[i])] = {&part, static_cast<int>(i - from)};
+    }
+}
+
+const std::vector<Seat>& World::seats(Group& group) const {
+    if (!group.seats.empty()) return group.seats;
+    std::vector<Seat> named(static_cast<std::size_t>(engine.topology().nodes()), Seat{-1, 0});
+    int nodes = 0;
+    group.seats.reserve(static_cast<std::size_t>(group.ranks));
+    for (int rank = 0; rank < group.ranks; ++rank) {
+        Seat& next = named[static_cast<std::size_t>(engine.seat(group.world_rank(rank)).node)];
+        if (next.node < 0) next.node = nodes++;
+        group.seats.push_back(next);
+        ++next.core;
+    }
+    return group.seats;
+}
+
+}  // namespace leadline::sim

@@ -1,0 +1,70 @@
+// What a collective's benchmark declares: sweeps, metrics, names.
+#include <array>
+#include <cstdint>
+
+#include "collectives/algorithm.hpp"
+#include "harness/collective.hpp"
+
+namespace leadline {
+namespace {
+
+std::vector<std::string> algorithms_of(Collective what) {
+    std::vector<std::string> names{library};
+    for (const auto& each : collectives::algorithms())
+        if (each.operation == name_of(what)) names.push_back(each.name);
+    return names;
+}
+
+}  // namespace
+
+std::string_view name_of(Collective what) {
+    constexpr std::array<std::string_view, 12> names{"barrier",
+                                                     "bcast",
+                                                     "reduce",
+                                                     "allreduce",
+                                                     "gather",
+                                                     "scatter",
+                                                     "allgather",
+                                                     "alltoall",
+                                                     "reduce_scatter",
+                                                     "scan",
+                                                     "neighbor_allgather",
+                                                     "neighbor_alltoall"};
+    return names.at(static_cast<std::size_t>(what));
+}
+
+Sweep roots() {
+    return counts("root", "rank of the communicator that it goes from or to", [](const Scale& scale) {
+        return std::vector<std::int64_t>{0, scale.ranks - 1};
+    });
+}
+
+Sweep variations() {
+    return choice(
+        "variation", {"none", "equal", "varying"},
+        "blocks as the plain operation has them; told one by one, and equal; or 0.5 to 1.5 of the mean",
+        {"none"});
+}
+
+Sweep blocks(std::string help) { return sizes("bytes", powers(8, 1_MiB), std::move(help)); }
+
+Sweep dimensions() { return counts("dimensions", {2, 3}, "of the grid of ranks"); }
+
+std::vector<Sweep> ways(Collective what) {
+    return {
+        choice("form", {"blocking", "nonblocking", "persistent"}, "how the operation is said", {"blocking"}),
+        choice("cadence", {"back-to-back", "isolated"},
+               "again and again, or each alone from one moment on all ranks", {"back-to-back"}),
+        choice("algorithm", [what] { return algorithms_of(what); },
+               "the library's own choice, or by messages of ours", {library})};
+}
+
+std::vector<Metric> times(const std::string& operation) {
+    return {metric("time", Unit::second, lower, largest, "of one " + operation + ", of the slowest rank"),
+            metric("mean", Unit::second, lower, Over::mean,
+                   "of one " + operation + ", mean of the ranks that take part"),
+            metric("overlap", Unit::one, higher, Over::mean,
+                   "share of its time that a computation as long hides, where it is begun and ended apart")};
+}
+
+}  // namespace leadline

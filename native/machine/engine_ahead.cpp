@@ -1,0 +1,47 @@
+// What machines have that few others do: messages that come ahead of the receives that take them, and cores
+// that move the packets of messages and of collectives alike.
+#include <algorithm>
+
+#include "machine/engine.hpp"
+
+namespace leadline::machine {
+
+// A request that no receive is there for: it is granted at once if not too many come ahead already.
+void Engine::let_come(std::uint32_t id) {
+    Message& message = messages_[id];
+    Ahead& mine = ahead_[static_cast<std::size_t>(message.to)];
+    if (mine.coming >= machine_.node.ahead) {
+        mine.asking.push_back(id);
+        return;
+    }
+    ++mine.coming;
+    message.early = true;
+    message.leg = Leg::grant;
+    message.reached = never;
+    hand_over(id, seen(message.to) + message.protocol->handshake_overhead);
+}
+
+// A receive has taken a message up, which is none that comes ahead any more.
+void Engine::taken_up(const Message& message, std::uint32_t id) {
+    if (!message.early) std::erase(ahead_[static_cast<std::size_t>(message.to)].asking, id);
+    else if (message.reached == never) one_less_ahead(message.to);
+}
+
+void Engine::one_less_ahead(int rank) {
+    Ahead& mine = ahead_[static_cast<std::size_t>(rank)];
+    --mine.coming;
+    if (mine.asking.empty()) return;
+    const std::uint32_t next = mine.asking.front();
+    mine.asking.erase(mine.asking.begin());
+    let_come(next);
+}
+
+void Engine::lose_to_collective(int rank, const Pending& pending) {
+    Span& span = collectives_[static_cast<std::size_t>(rank)];
+    const Time both = std::min(pending.done, span.until) - std::max(pending.posted, span.from);
+    if (both <= 0) return;
+    span.from = std::min(pending.done, span.until);  // lost once, however many messages there were
+    spend(rank, static_cast<Time>(machine_.node.contend * static_cast<double>(both)));
+}
+
+}  // namespace leadline::machine

@@ -1,0 +1,117 @@
+// Stages and bytes of the well-known algorithms are those that their papers count.
+#include <bit>
+
+#include "playing.hpp"
+
+namespace leadline::collectives {
+namespace {
+
+// What the busiest rank sends.
+struct Sent {
+    std::int64_t stages = 0;  // that have messages
+    std::int64_t bytes = 0;
+};
+
+Sent sent(const std::string& operation, const std::string& name, const Asked& asked) {
+    const Algorithm* algorithm = find(operation, name);
+    EXPECT_NE(algorithm, nullptr) << operation << ' ' << name;
+    Sent all;
+    std::vector<std::int64_t> bytes(static_cast<std::size_t>(asked.ranks));
+    for (const Stage& stage : algorithm->stages(asked)) {
+        if (stage.pattern == Stage::Pattern::local) continue;
+        ++all.stages;
+        each_message(stage, asked.ranks, [&](std::int32_t from, std::int32_t) {
+            bytes[static_cast<std::size_t>(from)] += stage.bytes;
+        });
+    }
+    all.bytes = *std::ranges::max_element(bytes);
+    return all;
+}
+
+void expect(const std::string& operation, const std::string& name, const Asked& asked, Sent expected) {
+    SCOPED_TRACE(operation + ' ' + name + " of " + std::to_string(asked.ranks));
+    const Sent found = sent(operation, name, asked);
+    EXPECT_EQ(found.stages, expected.stages);
+    EXPECT_EQ(found.bytes, expected.bytes);
+}
+
+// Thakur, Rabenseifner and Gropp, 2005, and the papers that the files name; p ranks, n bytes, lg p stages.
+TEST(Literature, CountsForPowersOfTwo) {
+    for (const std::int64_t p : {2, 8, 64}) {
+        const std::int64_t lg = std::bit_width(static_cast<unsigned>(p)) - 1;
+        const std::int64_t n = 1 << 20;
+        const Asked of{.ranks = static_cast<std::int32_t>(p), .bytes = n};
+        const Asked shorter{.ranks = of.ranks, .bytes = n / 4};
+        expect("barrier", "dissemination", of, {lg, 0});
+        expect("barrier", "recursive-doubling", of, {lg, 0});
+        expect("bcast", "linear", of, {p - 1, (p - 1) * n});
+        expect("bcast", "binomial", of, {lg, lg * n});
+        expect("bcast", "scatter-allgather", shorter, {2 * lg, 2 * (p - 1) * (n / 4) / p});
+        expect("bcast", "scatter-allgather", of, {lg + p - 1, 2 * (p - 1) * n / p});
+        expect("bcast", "chain", of, {p + 64 - 2, n});
+        expect("reduce", "binomial", of, {lg, n});
+        expect("reduce", "rabenseifner", of, {2 * lg, (p - 1) * n / p + n / p * (p / 2)});
+        expect("allreduce", "recursive-doubling", of, {lg, lg * n});
+        expect("allreduce", "rabenseifner", of, {2 * lg, 2 * (p - 1) * n / p});
+        expect("allreduce", "ring", of, {2 * (p - 1), 2 * (p - 1) * n / p});
+        expect("gather", "binomial", of, {lg, p / 2 * n});
+        expect("scatter", "binomial", of, {lg, (p - 1) * n});
+        expect("allgather", "ring", of, {p - 1, (p - 1) * n});
+        expect("allgather", "neighbor-exchange", of, {p / 2, (p - 1) * n});
+        expect("allgather", "recursive-doubling", of, {lg, (p - 1) * n});
+        expect("allgather", "bruck", of, {lg, (p - 1) * n});
+        expect("alltoall", "pairwise", of, {p - 1, (p - 1) * n});
+        expect("alltoall", "bruck", of, {lg, lg * n * p / 2});
+        expect("reduce_scatter", "recursive-halving", of, {lg, (p - 1) * n});
+        expect("reduce_scatter", "pairwise", of, {p - 1, (p - 1) * n});
+        expect("scan", "recursive-doubling", of, {lg, lg * n});
+    }
+}
+
+TEST(Literature, CountsForOtherRanks) {
+    constexpr std::int64_t n = 16'016;  // a multiple of 7, 11 and 13
+    for (const std::int32_t p : {3, 7, 11, 13}) {
+        const std::int64_t below = std::bit_width(static_cast<unsigned>(p)) - 1;  // lg p, down
+        const std::int64_t above = below + 1;
+        const Asked of{.ranks = p, .bytes = n};
+        EXPECT_EQ(sent("barrier", "dissemination", of).stages, above);
+        EXPECT_EQ(sent("bcast", "binomial", of).stages, above);
+        EXPECT_EQ(sent("allgather", "bruck", of).stages, above);
+        EXPECT_EQ(sent("allgather", "bruck", of).bytes, (p - 1) * n);
+        EXPECT_EQ(sent("allreduce", "recursive-doubling", of).stages, below + 2);
+        EXPECT_EQ(sent("allreduce", "rabenseifner", of).stages, 2 * below + 2);
+        EXPECT_EQ(sent("alltoall", "bruck", of).stages, above);
+        EXPECT_EQ(sent("alltoall", "pairwise", of).bytes, (p - 1) * n);
+    }
+}
+
+// A message over a node's edge in a broadcast: one for each other node.
+TEST(Literature, AHierarchyLeavesNodesAsSeldomAsCanBe) {
+    for (const std::int32_t root : {0, 5, 30}) {
+        const Asked asked{.ranks = 31, .root = root, .bytes = 64, .per_node = 4};
+        std::int64_t across = 0;
+        for (const Stage& stage : find("bcast", "hierarchical")->stages(asked))
+            each_message(stage, asked.ranks,
+                         [&](std::int32_t from, std::int32_t to) { across += from / 4 != to / 4 ? 1 : 0; });
+        EXPECT_EQ(across, 7);
+    }
+}
+
+// What a machine of very many ranks is asked: nothing is listed rank by rank, and what is taken where nobody
+// says which has few stages.
+TEST(Literature, StagesOfVeryManyRanksAreFewRows) {
+    for (const Algorithm& algorithm : algorithms())
+        for (const std::int32_t ranks : {8191, 8192, 131'071, 131'072}) {
+            const Asked asked{.ranks = ranks, .root = 5, .bytes = 1 << 20, .per_node = 4};
+            const bool taken = algorithm.name == usual(algorithm.operation, ranks, asked.bytes);
+            if (!taken && ranks > 10'000) continue;
+            const auto stages = algorithm.stages(asked);
+            std::size_t rows = 0;
+            for (const Stage& stage : stages) rows = std::max(rows, stage.rows.size());
+            EXPECT_LE(rows, 32U) << spelt(algorithm, asked);
+            EXPECT_LT(stages.size(), taken ? 40U : 20'000U) << spelt(algorithm, asked);
+        }
+}
+
+}  // namespace
+}  // namespace leadline::collectives

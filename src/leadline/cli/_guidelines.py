@@ -1,0 +1,29 @@
+"""What `leadline guidelines` and the end of a run that asks for it print: which guidelines are broken."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from leadline.cli._table import print_table
+
+if TYPE_CHECKING:
+    from leadline.guidelines import Verdict
+
+
+def print_verdict(verdict: "Verdict") -> None:
+    """A table of broken guidelines for each MPI, and what to make of it."""
+    from leadline.guidelines import told  # noqa: PLC0415
+
+    bold = sys.stdout.isatty()
+    for place, rows in told.tables(verdict.broken).items():
+        click.secho(f"\n{place}: {len(rows)} broken", bold=bold)
+        print_table(rows, told.COLUMNS)
+    if verdict.broken:
+        click.echo()
+        print_table(
+            told.meanings(verdict.broken), {"guideline": "guideline", "says": "says", "source": "source"}
+        )
+    click.echo()
+    for sentence in told.sentences(verdict):
+        click.echo(sentence)

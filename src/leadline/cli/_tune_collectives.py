@@ -1,0 +1,175 @@
+"""`leadline tune collectives`: which of a library's algorithms is the best, in the library's own form."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Run
+from leadline.cli._working import working
+
+if TYPE_CHECKING:
+    from leadline.tune.collectives import Chosen, Gain
+
+CHOSEN = {
+    "mpi": "mpi",
+    "operation": "operation",
+    "ranks": "ranks",
+    "size": "size",
+    "chosen": "algorithm",
+    "told": "of its own choice's time, 95 %",
+    "own": "own choice",
+    "time": "time",
+    "tried": "tried",
+}
+GAINED = {
+    "mpi": "mpi",
+    "operation": "operation",
+    "ranks": "ranks",
+    "size": "size",
+    "told": "tuned to default, 95 %",
+    "own": "default",
+    "time": "tuned",
+    "verdict": "verdict",
+}
+
+
+@click.command()
+@click.argument("run", type=Run())
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIRECTORY",
+    help="Where to write the settings, such as tuned; without it the choices are only shown.",
+)
+@click.option("--force", is_flag=True, help="Write into a directory that is there.")
+@click.option(
+    "--where",
+    "-w",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only records that fit, such as mpi=openmpi or placement=nodes; may be given several times.",
+)
+@json_option
+def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ...], as_json: bool) -> None:
+    """Choose a library's algorithms by what a run measured, and write that in the library's own form.
+
+    RUN is a run whose plan forced the libraries' algorithms beside their own choices, as
+    'leadline run tune' does. An algorithm is chosen where it is certainly faster; what the library
+    chooses by itself stays everywhere else.
+
+    Of each library that can be improved DIRECTORY gets a file MPI.sh with variables for the shell, and the
+    files that they name: a rules file for Open MPI, trees of decisions for MPICH.
+    'leadline run PLAN --tuned DIRECTORY' measures with and without them, launch by launch, and says what they
+    gain. RUN may be such a run: then the gain is told again.
+    """
+    from leadline import store  # noqa: PLC0415  (loads polars)
+    from leadline.collectives import TUNED  # noqa: PLC0415
+    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline.select import matching  # noqa: PLC0415
+    from leadline.tune import collectives  # noqa: PLC0415
+
+    if output and output.exists() and not force:
+        raise UsageError(f"{output} is there already; name another directory, or add --force")
+    with working("reading records"):
+        records = matching(store.load(run), where)
+    if not output and (records["collectives"] == TUNED).any():
+        print_gains(collectives.gains(records), as_json)
+        return
+    with working("choosing"):
+        chosen = collectives.choose(records)
+    written = _write(chosen, output, run) if output else []
+    if as_json:
+        print_table([each.row() for each in chosen], {}, as_json=True)
+        return
+    print_table([_chosen(each) for each in chosen], CHOSEN)
+    click.echo(_summary(chosen))
+    for line in written:
+        click.echo(line)
+
+
+def _write(chosen: "list[Chosen]", output: Path, run: Path) -> list[str]:
+    """Write the settings of each library that can be improved; what to say of it."""
+    from leadline.errors import LeadlineError, UsageError  # noqa: PLC0415
+    from leadline.mpi.discover import find, resolve  # noqa: PLC0415
+    from leadline.mpi.family import Unsupported, family  # noqa: PLC0415
+    from leadline.tune import collectives, collectives_files  # noqa: PLC0415
+
+    said: list[str] = []
+    known = find()
+    for name, choices in collectives.choices(chosen).items():
+        try:
+            mpi = resolve(name, known)
+            tuned = family(mpi).tuned(mpi, choices, output.resolve())
+        except (Unsupported, UsageError) as problem:
+            said.append(f"{name}: nothing written: {problem}")
+            continue
+        said += [f"note: {note}" for note in tuned.notes]
+        if not tuned.environment:
+            said.append(f"{name}: nothing that its settings can say")
+            continue
+        paths = collectives_files.write(output, mpi, choices, tuned, run.name)
+        said.append(f"{name}: {', '.join(str(path) for path in paths)}")
+    if output.is_dir():
+        said.append(f"see what they gain with 'leadline run PLAN --tuned {output}'")
+    elif not said:
+        raise LeadlineError("nothing to write: no algorithm is certainly faster than the libraries' choices")
+    return said
+
+
+def _summary(chosen: "list[Chosen]") -> str:
+    """How many choices there were, and how they were made."""
+    better = sum(each.algorithm is not None for each in chosen)
+    return (
+        f"{better} of {len(chosen)} points have an algorithm that is certainly faster than the library's own "
+        "choice: by more than 2 %, and at most one in twenty of these is false."
+    )
+
+
+def _chosen(each: "Chosen") -> dict[str, Any]:
+    """A choice in words."""
+    from leadline.units import format_quantity  # noqa: PLC0415
+
+    words = each.row() | {"chosen": each.algorithm or "its own", "size": _size(each)}
+    words |= {"told": _ratio(each), "own": format_quantity(each.own, "s")}
+    return words | {"time": format_quantity(each.time, "s") if each.algorithm else ""}
+
+
+def print_gains(gains: "list[Gain]", as_json: bool = False) -> None:
+    """What tuned settings gained, an operation in all before its sizes."""
+    from leadline.units import format_quantity  # noqa: PLC0415
+
+    if as_json:
+        print_table([each.row() for each in gains], {}, as_json=True)
+        return
+    rows = []
+    for each in gains:
+        words = each.row() | {"size": _size(each) if each.bytes is not None else "all", "told": _ratio(each)}
+        words |= {name: format_quantity(words[name], "s") if words[name] else "" for name in ("own", "time")}
+        rows.append(words)
+    print_table(rows, GAINED)
+    whole = [each for each in gains if each.bytes is None]
+    verdicts = ("faster", "alike", "slower", "undecided")
+    counts = {word: sum(each.verdict == word for each in whole) for word in verdicts}
+    click.echo(
+        f"{len(whole)} operation{'s' if len(whole) != 1 else ''} with tuned settings: "
+        + ", ".join(f"{count} {word}" for word, count in counts.items() if count or word != "undecided")
+        + ". Below 1 the settings gain. Of the verdicts faster and slower at most one in twenty is false."
+    )
+
+
+def _size(each: "Chosen | Gain") -> str:
+    """The size of a point; nothing for a barrier."""
+    from leadline.units import format_bytes  # noqa: PLC0415
+
+    return format_bytes(each.bytes) if each.bytes else ""
+
+
+def _ratio(each: "Chosen | Gain") -> str:
+    """A ratio with its interval."""
+    if each.ratio is None:
+        return ""
+    interval = f" [{each.low:.2f}, {each.high:.2f}]" if each.low is not None and each.high is not None else ""
+    return f"{each.ratio:.2f}{interval}"

@@ -1,0 +1,49 @@
+"""The verb that says where a library breaks guidelines that it can be held to."""
+
+from pathlib import Path
+
+import click
+
+from leadline.cli._guidelines import print_verdict
+from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Run, newest_run
+from leadline.cli._working import working
+
+
+@click.command
+@click.argument("run", type=Run(), required=False)
+@click.option(
+    "--floor",
+    metavar="SHARE",
+    help="How much slower is no violation yet, such as '5 %'. Default: 2 %, 5 % against nonblocking forms.",
+)
+@click.option(
+    "--where",
+    "-w",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only points that fit, such as mpi=openmpi or communicator=world; may be given several times.",
+)
+@json_option
+def command(*, run: Path | None, floor: str | None, where: tuple[str, ...], as_json: bool) -> None:
+    """List where an MPI breaks its own promises, with the interval that makes it certain.
+
+    RUN is a run or a record file, by default the newest run; 'leadline run guidelines' measures what this
+    needs. A guideline says that an operation is not slower than something else that does the same. Such are:
+    reduce and bcast in place of allreduce, a duplicate in place of the world, more data in place of less, an
+    algorithm over the library's own messages. docs/guidelines.md has them all with their sources.
+
+    A broken guideline is a result, not an error: the exit code is 0. With --json, all comparisons are listed.
+    """
+    from leadline import guidelines, store, units  # noqa: PLC0415  (load numpy and polars)
+    from leadline.select import matching  # noqa: PLC0415
+
+    limit = None if floor is None else units.parse_fraction(floor)
+    with working("reading records") as say:
+        records = matching(store.load(run or newest_run()), where)
+        say("comparing")
+        verdict = guidelines.judge(records, limit)
+    if as_json:
+        print_table([each.row() for each in verdict.findings], {}, as_json=True)
+    else:
+        print_verdict(verdict)

@@ -1,0 +1,1 @@
+"""Guidelines: planted violations are found, and none where there is none."""

@@ -1,0 +1,1 @@
+"""Settings and mappings that results ask for."""
