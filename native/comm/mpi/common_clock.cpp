@@ -195,11 +195,14 @@ void CommonClock::renew() {
         climb();
         hand_down();
     }
-    const std::array<double, 2> mine{model_.error(local()), model_.drift_error()};
-    std::array<double, 2> worst{};
-    check(MPI_Allreduce(mine.data(), worst.data(), 2, MPI_DOUBLE, MPI_MAX, comm_));
+    // The doubt grows from when the first rank said how much it was: ranks that share a core come to it one
+    // after the other, some milliseconds apart.
+    const double at = local();
+    const std::array<double, 3> mine{model_.error(at), model_.drift_error(), -model_.common(at)};
+    std::array<double, 3> worst{};
+    check(MPI_Allreduce(mine.data(), worst.data(), 3, MPI_DOUBLE, MPI_MAX, comm_));
     renewed_ = now();
-    doubt_ = ClockModel::doubtful(renewed_, worst[0], worst[1]);
+    doubt_ = ClockModel::doubtful(-worst[2], worst[0], worst[1]);
     measure_slack();
 }
 
