@@ -35,7 +35,7 @@ tidy() { # the folder of a build, files...
         xargs -0 -n 1 -P "$(nproc)" clang-tidy-16 -p "$build" --quiet 2> >(grep -v 'warnings generated' >&2)
 }
 
-for_mpi='^native/(comm/mpi/|bench/trust)' # what is compiled for a real MPI only
+for_mpi='^native/(comm/mpi/|tests/mpi/|bench/trust)' # what is compiled for a real MPI only
 mapfile -t backend < <(units "$@" | grep -E "$for_mpi")
 mapfile -t others < <(units "$@" | grep -vE "$for_mpi")
 echo "clang-tidy: $((${#backend[@]} + ${#others[@]})) of $(git ls-files 'native/*.cpp' | wc -l) files"
