@@ -23,6 +23,7 @@ HALO = f"""
 question = "What does the order of axes do to a halo?"
 time = "5 min"
 launches = 1
+ranks = "cores"
 
 [[measure]]
 benchmark = "halo"

@@ -68,6 +68,8 @@ def leadline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def started(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
     """The command while it runs; its process group is ended with the block."""
     command = [*LEADLINE, *map(str, arguments)]
+    # Under nohup the tests ignore a closed terminal, and who is started would inherit that.
+    command = ["env", "--default-signal=HUP,INT,TERM", *command]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

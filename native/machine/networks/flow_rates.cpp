@@ -151,8 +151,8 @@ void FlowNetwork::share() {
         }
     }
     // More rounds where they cost nothing.
-    if (component_.size() > 64) fluid_.solve({.straight = 6, .rounds = 18});
-    else fluid_.solve({});
+    if (component_.size() > 64) fluid_.recall({.straight = 6, .rounds = 18});
+    else fluid_.recall({});
     for (std::size_t i = 0; i < component_.size(); ++i)
         if (set_rate(component_[i], fluid_.rate(static_cast<std::int32_t>(i)))) schedule(component_[i]);
 }

@@ -51,6 +51,7 @@ public:
     struct Effort {
         int straight = 16;
         int rounds = 96;
+        friend bool operator==(const Effort&, const Effort&) = default;
     };
 
     void clear();
@@ -64,6 +65,9 @@ public:
     void add_use(std::int32_t resource, bool yields);
 
     void solve(Effort effort);
+    // The same, but what was lately solved is remembered: in a regular pattern every node poses the problem
+    // of its neighbour. To the last bit what solve() gives.
+    void recall(Effort effort);
     [[nodiscard]] double rate(std::int32_t flow) const { return rate_[index(flow)]; }
     [[nodiscard]] std::int32_t flows() const { return static_cast<std::int32_t>(bound_.size()); }
     // Whether t came to rest in the last solve(), and after how many rounds of filling.
@@ -78,7 +82,23 @@ private:
         std::int32_t open = 0;  // flows that are not settled
     };
 
+    // A problem and its answer.
+    struct Solved {
+        std::vector<double> capacity;
+        std::vector<double> guess;
+        std::vector<double> bound;
+        std::vector<std::int32_t> begin;
+        std::vector<Constraint> uses;
+        Effort effort;
+        std::vector<double> rate;
+        std::vector<double> first;
+        bool settled = false;
+        int rounds = 0;
+    };
+
     static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
+    [[nodiscard]] std::size_t place() const;
+    [[nodiscard]] bool poses(const Solved& other, Effort effort) const;
     void invert();
     void fill();
     void settle(std::int32_t flow, double rate);
@@ -105,6 +125,7 @@ private:
     std::vector<std::pair<double, Constraint>> heap_;  // shares, smallest first; true or too small
     bool settled_ = true;
     int rounds_ = 0;
+    std::vector<Solved> solved_;  // each at the place that its numbers give, where the last one stays
 };
 
 }  // namespace leadline::machine
