@@ -259,6 +259,7 @@ TEST(Fluid, RatesScaleWithCapacities) {
 TEST(Fluid, WhatIsRememberedIsWhatWasFound) {
     std::mt19937_64 random(5);
     std::vector<Problem> problems;
+    problems.reserve(300);
     for (int kind = 0; kind < 300; ++kind) problems.push_back(on_a_line(random, kind % 2 == 0));
     Fluid fluid;
     for (int trial = 0; trial < 3000; ++trial) {
