@@ -43,7 +43,7 @@ class Executor(Protocol):
         """Status (skipped or failed) and reason where a point cannot be launched here; None where it can."""
 
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
-        """Launch points of one kind; the events' ids are their places in `points`.
+        """Launch points, measured ones of one kind; the events' ids are their places in `points`.
 
         The events are those of `leadline.launch`, and `fail` for a point that is not worth another launch.
         """
@@ -185,11 +185,14 @@ class Campaign:
         return wanted and (not others or self.headline_time < self.plan.headline.share * self.elapsed)
 
     def _round(self, headline: bool) -> None:
-        """One launch of every kind that still has points to ask."""
+        """One launch of every kind that still has points to ask; simulated ones are handed over together."""
+        if not self.measuring:
+            self._launch([state for states in self.kinds.values() for state in states if self._open(state)])
+            return
         for key, states in self.kinds.items():
             wanted = [s for s in states if self._open(s) and (s.point.headline or not headline)]
             self.random.shuffle(wanted)
-            for part in _parts(wanted) if self.measuring else [wanted] if wanted else []:
+            for part in _parts(wanted):
                 if self.elapsed > self.plan.time:
                     return
                 begin = self.clock()
@@ -337,7 +340,7 @@ class _Listener:
 
     def _started(self, event: Event) -> None:
         """Where the ranks really are, and whether that is what the plan asked for."""
-        point = self.states[0].point
+        point = self.states[event.get("id", 0)].point
         places = event.get("places", [])
         crowded = self.campaign.executor.oversubscribed(point)
         self.facts |= {

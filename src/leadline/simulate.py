@@ -1,7 +1,7 @@
 """Points on a described machine: the program that simulates its ranks, launched once for each kind of launch.
 
 A kind of launch is what points must have in common to share a simulation: machine, network, mapping, ranks,
-partition, protocol, placement. Its points are dealt to as many processes as there are cores and memory for;
+partition, protocol, placement. Points are dealt to as many processes as there are cores and memory for;
 nothing that is simulated knows of the others, so the answers do not depend on how they are dealt.
 """
 
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Empty, Queue, SimpleQueue
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
@@ -106,11 +106,14 @@ class SimExecutor:
         return list(self.kinds.values())
 
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
-        """Simulate points of one kind, dealt to several processes; the events of a point come together."""
+        """Simulate points, dealt to several processes; the events of a point come together."""
         heard: Queue[list[Event] | Exception | None] = Queue()
         stop = Flag()
-        shares = self._deal(points)
-        threads = [Thread(target=self._take, args=(share, heard, stop), daemon=True) for share in shares]
+        count = self._processes(points)
+        shares: SimpleQueue[dict[int, Point]] = SimpleQueue()
+        for share in _deal(points, count):
+            shares.put(share)
+        threads = [Thread(target=self._take, args=(shares, heard, stop), daemon=True) for _ in range(count)]
         for thread in threads:
             thread.start()
         try:
@@ -145,22 +148,26 @@ class SimExecutor:
             "topology": self.site.machine.partition(point.partition or point.ranks),
         }
 
-    def _deal(self, points: Sequence[Point]) -> list[dict[int, Point]]:
-        """The points by their places, one share a process: as many as there are cores, and memory for."""
+    def _processes(self, points: Sequence[Point]) -> int:
+        """How many at once: as many as there are cores, and memory for."""
         needed = max(estimate(point, self.site.machine) for point in points)
         room = max(1, psutil.virtual_memory().available // max(1, needed))
-        count = min(len(os.sched_getaffinity(0)), len(points), room)
-        return [dict(list(enumerate(points))[first::count]) for first in range(count)]
+        return min(len(os.sched_getaffinity(0)), len(points), room)
 
     def _take(
-        self, share: dict[int, Point], heard: "Queue[list[Event] | Exception | None]", stop: Flag
+        self,
+        shares: "SimpleQueue[dict[int, Point]]",
+        heard: "Queue[list[Event] | Exception | None]",
+        stop: Flag,
     ) -> None:
-        """A thread: simulate a share, launching again what a lost launch left."""
+        """A thread: simulate shares until there are none, launching again what a lost launch left."""
         try:
-            while share:
-                answered = self._once(share, heard.put, stop)
-                share = {index: point for index, point in share.items() if index not in answered}
-        except _StoppedError:
+            while True:
+                share = shares.get_nowait()
+                while share:
+                    answered = self._once(share, heard.put, stop)
+                    share = {index: point for index, point in share.items() if index not in answered}
+        except (Empty, _StoppedError):
             pass
         except Exception as problem:  # raised again by the thread that listens
             heard.put(problem)
@@ -181,7 +188,7 @@ class SimExecutor:
             for event in launch.events(watch):
                 told.append(event)
                 if event["event"] in ("launch", "done", "late"):
-                    tell([event])
+                    tell([{"id": next(iter(share)), **event}] if event["event"] == "launch" else [event])
                     told = []
                 elif event["event"] == "end":
                     answered.add(event["id"])
@@ -218,6 +225,18 @@ class SimExecutor:
             "protocol": point.protocol,
             "placement": point.placement,
         }
+
+
+def _deal(points: Sequence[Point], processes: int) -> list[dict[int, Point]]:
+    """The points by their places in shares, each of one kind of launch: a kind in as many as processes."""
+    kinds: dict[tuple[object, ...], list[int]] = {}
+    for index, point in enumerate(points):
+        kinds.setdefault(point.launch_key, []).append(index)
+    return [
+        {index: points[index] for index in kind[first::processes]}
+        for kind in kinds.values()
+        for first in range(min(processes, len(kind)))
+    ]
 
 
 def _failed(index: int, reason: str) -> list[Event]:
