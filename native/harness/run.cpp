@@ -133,6 +133,10 @@ Verdict Run::decide(const std::vector<double>& all) {
     return {sampler.done() ? 0.0 : 1.0, static_cast<double>(sampler.batch())};
 }
 
+void Run::verify(bool right, const std::string& wrong) {
+    if (!right && verifies() && !asked_->wrong) asked_->wrong = wrong;
+}
+
 void Run::sample(std::string_view metric, double value) {
     const auto& metrics = asked_->benchmark.metrics;
     const auto found = std::ranges::find(metrics, metric, &Metric::name);

@@ -83,6 +83,7 @@ public:
     bool isolated = false;
     std::vector<double> late;
     double clock_error = 0;
+    std::optional<std::string> wrong;  // the first of its results that this process found to be wrong
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
 };
 
@@ -203,6 +204,12 @@ public:
         if constexpr (!Control::simulated) compute();
         return control_.charge(work);
     }
+    // This rank's result is right, or in what it is wrong, a sentence without its end. May be said by any
+    // rank at any time: the program goes on, and at the end the point is invalid if one rank said so. Where
+    // messages bring nothing (a described machine, the mock) no result can be right, and nothing is said.
+    void verify(bool right, const std::string& wrong);
+    // Whether results can be verified here.
+    [[nodiscard]] bool verifies() const { return control_.carries(); }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
 
