@@ -1,8 +1,8 @@
 """Predict the 3-D Jacobi solver in weak scaling: million updates a second of all ranks, and what is lost.
 
 The model is P = L^3 N / (T_s + c / B + k T_l), c = 16 k L^2 bytes: a cube of L^3 points a rank, T_s a sweep
-of it on one core, and for each of the grid's dimensions that has more than one rank two sides of L^2 numbers of
-8 B, out and in (Celoria, section 3, equations 14 to 16; Hager and Wellein 2010, section 9.3.2). With --on
+of it on one core, and for each of the grid's dimensions that has more than one rank two sides of L^2 numbers
+of 8 B, out and in (Celoria, section 3, equations 14 to 16; Hager and Wellein 2010, section 9.3.2). With --on
 orfeo-thin or orfeo-gpu, what the source measured stands beside it.
 """
 
