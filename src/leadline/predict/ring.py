@@ -1,9 +1,9 @@
 """Predict the ring: time of a turn, and the latency that its slope over the number of ranks tells.
 
 In a turn of N ranks each passes two messages on in each of N steps, one after the other, so T = a + 2 N T_l,
-with T_l of the farthest neighbours that there are: they hold up everybody (Celoria, section 1 A). With --from,
-the pieces over N of a measured or simulated ring, as many as an information criterion finds, with half of each
-one's slope beside the ping-pong's latency of the same run.
+with T_l of the farthest neighbours that there are: they hold up everybody (Celoria, section 1 A). With
+--from, the pieces over N of a measured or simulated ring, as many as an information criterion finds, with
+half of each one's slope beside the ping-pong's latency of the same run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -146,7 +146,7 @@ def load(results: Results) -> Shape:
 
 @claim("orfeo.sum3d.scatter")
 def scatter(results: Results) -> Shape:
-    """Shares of the time in scatter, gather and rest at rank 0, mean of tables I to III; met within 0.03."""
+    """Shares of the time in scatter, gather and rest, mean of ranks and points; met within 0.03."""
     parts = [results.all("sum3d", part, ranks=24) for part in ("scatter", "gather", "rest")]
     whole = np.sum(parts, axis=0)
     shares = [float(np.mean(np.asarray(part) / whole)) for part in parts]
