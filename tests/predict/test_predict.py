@@ -1,4 +1,4 @@
-"""Every prediction is found by its file; the Jacobi solver's formula gives its source's rows; rings have pieces."""
+"""Every prediction is found by its file; the Jacobi solver's formula gives the source's rows; rings break."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_an_unknown_prediction_is_refused_with_the_nearest() -> None:
 
 
 def test_the_formula_by_hand() -> None:
-    """Two ranks of 10^3 points: two sides of 100 numbers of 8 B each way, 3,200 B at 1 GB/s, and two latencies."""
+    """Two ranks of 10^3 points: two sides of 100 numbers out and in, 3,200 B at 1 GB/s, and two latencies."""
     model = jacobi.Model(edge=10, grid=(2, 1, 1), serial=1e-3, latency=1e-6, bandwidth=1e9)
     assert (model.ranks, model.sides, model.halo) == (2, 2, 3200)
     assert model.communication == pytest.approx(3.2e-6 + 2e-6)
