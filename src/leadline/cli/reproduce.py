@@ -100,7 +100,7 @@ def command(
     if not as_json:
         _conclude(outcomes)
         click.echo(page)
-    if records["status"].eq(record.FAILED).any():
+    if records["status"].is_in([record.FAILED, record.INVALID]).any():
         click.get_current_context().exit(1)
 
 
