@@ -3,12 +3,13 @@
 The model is P = L^3 N / (T_s + c / B + k T_l), c = 16 k L^2 bytes: a cube of L^3 points a rank, T_s a sweep
 of it on one core, and for each of the grid's dimensions that has more than one rank two sides of L^2 numbers
 of 8 B, out and in (Celoria, section 3, equations 14 to 16; Hager and Wellein 2010, section 9.3.2). With --on
-orfeo-thin or orfeo-gpu, what the source measured stands beside it.
+orfeo-thin or orfeo-gpu, what the source measured stands beside it; with --simulate the simulator's answer.
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from leadline import machine as machines
@@ -17,6 +18,7 @@ from leadline.errors import UsageError
 from leadline.plan_values import count
 from leadline.predict import Option, Prediction
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
+from leadline.predict._simulated import answers, seated
 from leadline.units import parse_rate, parse_time
 
 FLOPS, MOVED = 6, 16  # operations and bytes to and from memory of an update; stores bypass the caches
@@ -151,6 +153,7 @@ OPTIONS = (
     Option("serial", "Time of a sweep on one core, T_s; else the machine's.", parse_time, metavar="TIME"),
     Option("latency", "Latency of a message, T_l; else the machine's.", parse_time, metavar="TIME"),
     Option("bandwidth", "Bandwidth of a message, B; else the machine's.", parse_rate, metavar="RATE"),
+    Option("simulate", "The simulator's own answer as well: the application jacobi on the machine.", None),
     Option("table", "Every row of the source's tables IV to XI instead of one point.", None),
 )
 
@@ -178,12 +181,13 @@ TABLE = {
     "told_measured": "measured",
     "told_ratio": "measured / model",
 }
+SIMULATED = {"told_simulated": "simulated", "told_off": "measured / simulated"}
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
     """The formula's answer at one point, or at every row of the source's tables."""
     if asked["table"]:
-        return _table()
+        return _table(simulate=asked["simulate"])
     described = machines.load(asked["on"])
     grid = _grid(asked["grid"], asked["ranks"])
     ranks = grid[0] * grid[1] * grid[2]
@@ -191,13 +195,37 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
     placement = asked["placement"] or placement_of(described, ranks)
     model = _overridden(described, grid, placement, asked)
     rows = [_row("formula", model, model.performance)]
+    notes = []
+    if asked["simulate"]:
+        (answer,) = simulated(described, [(grid, placement)], model.edge)
+        if isinstance(answer, str):
+            notes.append(f"The simulator gives no answer: {answer}.")
+        else:
+            rows.append(_row("simulated", model, answer))
     rows += [
         _row(f"measured, table {each.table}", model, each.measured)
         for each in measured()
         if (each.machine, each.grid, each.placement) == (described.name, grid, placement)
         and model.edge == EDGE
     ]
-    return Prediction(rows, COLUMNS)
+    return Prediction(rows, COLUMNS, notes)
+
+
+def simulated(
+    described: machines.Machine, points: Sequence[tuple[tuple[int, int, int], str]], edge: int
+) -> list[float | str]:
+    """Updates a second of all ranks by the simulator, for grids and placements; or why there is no answer.
+
+    The application with its plain kernel, blocking exchange and periodic ends, so that every rank has as many
+    sides as the formula counts.
+    """
+    fixed: dict[str, Any] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "plain"}
+    fixed |= {"depth": 1, "halo": "blocking"}
+    asked = [
+        {**seated(described, placement, prod(grid)), "grid": _told(grid), **fixed}
+        for grid, placement in points
+    ]
+    return answers(described, "jacobi", "rate", asked)
 
 
 def _grid(grid: tuple[int, int, int] | None, ranks: int | None) -> tuple[int, int, int]:
@@ -252,9 +280,10 @@ def _row(source: str, model: Model, performance: float) -> dict[str, Any]:
     }
 
 
-def _table() -> Prediction:
+def _table(*, simulate: bool) -> Prediction:
     """Every row of the source's tables: its model, ours from the described machine, and what it measured."""
     described = {name: machines.load(name) for name in ("orfeo-thin", "orfeo-gpu")}
+    answered = _simulated_rows(described) if simulate else {}
     rows = []
     for each in measured():
         model = on_machine(described[each.machine], each.grid, each.placement, EDGE)
@@ -263,10 +292,26 @@ def _table() -> Prediction:
         ratio = each.measured / model.performance
         facts = {"table": each.table, "machine": each.machine, "placement": each.placement}
         values = {"source_performance": each.model, "measured": each.measured, "ratio": ratio}
+        answer = answered.get((each.machine, each.grid, each.placement))
+        if isinstance(answer, float):
+            values |= {"simulated": answer, "off": each.measured / answer}
+            told |= {"told_simulated": _mlups(answer), "told_off": f"{each.measured / answer:.3f}"}
         rows.append({**row, **facts, **values, **told, "told_ratio": f"{ratio:.3f}"})
     worst = max(abs(row["performance"] / row["source_performance"] - 1) for row in rows)
     note = f"The model here differs from the source's by at most {worst:.1e} of it."
-    return Prediction(rows, TABLE, [note])
+    return Prediction(rows, TABLE | SIMULATED if simulate else TABLE, [note])
+
+
+def _simulated_rows(
+    described: Mapping[str, machines.Machine],
+) -> dict[tuple[str, tuple[int, int, int], str], float | str]:
+    """The simulator's answer to every point of the source's tables."""
+    found = {}
+    for name, machine in described.items():
+        points = list(dict.fromkeys((row.grid, row.placement) for row in measured() if row.machine == name))
+        for (grid, placement), answer in zip(points, simulated(machine, points, EDGE), strict=True):
+            found[name, grid, placement] = answer
+    return found
 
 
 def _mlups(rate: float) -> str:
