@@ -79,6 +79,16 @@ struct Part {
 // empty layout is equal blocks, one a rank in order. The caller keeps it while the operation lives.
 using Layout = std::span<const Part>;
 
+// Where the bytes of a part are that do not follow one another: so many planes of so many rows of `run`
+// bytes, the part's `bytes` in all, which begin so far apart. No `run`: they follow one another.
+struct Shape {
+    std::int64_t run = 0;
+    std::int64_t rows = 1;
+    std::int64_t row_stride = 0;
+    std::int64_t planes = 1;
+    std::int64_t plane_stride = 0;
+};
+
 // A collective that is asked for. Every rank says the same but for its own buffers and layouts.
 //
 //                          out                          in
@@ -95,7 +105,9 @@ using Layout = std::span<const Part>;
 //
 // With a layout it is MPI's v-variant: `gives` lays out `out`, `takes` lays out `in`. gather has `takes` at
 // the root, scatter `gives` at the root, allgather `takes` everywhere, alltoall and neighbor_alltoall both
-// everywhere; reduce_scatter has `takes` everywhere, the blocks of all ranks in the operand.
+// everywhere; reduce_scatter has `takes` everywhere, the blocks of all ranks in the operand. Of a gather or
+// scatter with a layout every part at the root, none of them empty, may be of a `shape`, the same on all
+// ranks; a rank's own block then still is in one piece. It is made ready before it is done.
 struct Call {
     Collective what = Collective::barrier;
     Bytes out{};
@@ -105,6 +117,7 @@ struct Call {
     Reduce reduce = Reduce::sum;
     Layout gives{};
     Layout takes{};
+    Shape shape{};
     // On a described machine the algorithm by which it is done, whatever hardware there is; empty: the
     // machine's own choice. A real library cannot be told: Unsupported.
     std::string_view algorithm{};

@@ -87,6 +87,27 @@ public:
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
 };
 
+// What a rank has of a sample: the time elapsed, or where ranks start by the clock how late this one was; then
+// a value for each metric. Those of a few metrics need no memory of their own: a million ranks have one each.
+class Values {
+public:
+    explicit Values(std::size_t metrics)
+        : count_(metrics + 1), more_(count_ > few_.size() ? new double[count_] : nullptr) {
+        clear();
+    }
+    double& operator[](std::size_t i) { return data()[i]; }
+    double operator[](std::size_t i) const { return data()[i]; }
+    [[nodiscard]] std::span<const double> all() const { return {data(), count_}; }
+    void clear();
+
+private:
+    [[nodiscard]] double* data() { return more_ ? more_.get() : few_.data(); }
+    [[nodiscard]] const double* data() const { return more_ ? more_.get() : few_.data(); }
+    std::size_t count_;
+    std::array<double, 4> few_{};
+    std::unique_ptr<double[]> more_;  // NOLINT(modernize-avoid-c-arrays): no more than a pointer
+};
+
 class Run {
 public:
     Run(Asked& asked, Comm world, Control control);
@@ -129,8 +150,7 @@ public:
             auto await_suspend(std::coroutine_handle<> rank) { return agreement.await_suspend(rank); }
             bool await_resume() { return run.begin_sample(agreement.await_resume()); }
         };
-        const std::span<const double> mine(mine_.data(),
-                                           sampling_ ? asked_->benchmark.metrics.size() + 1 : 0);
+        const std::span<const double> mine = sampling_ ? mine_.all() : std::span<const double>();
         return Next{*this, control_.agree(mine, Decide(*this))};
     }
 
@@ -209,8 +229,7 @@ private:
     Comm world_;
     Control control_;
     double started_ = 0;
-    // Time elapsed, or where ranks start by the clock how late this one was; then a value for each metric.
-    std::array<double, most_metrics + 1> mine_;
+    Values mine_;
     std::uint32_t arena_slot_ = 0;
     std::uint32_t known_ : 31 = 0;
     bool sampling_ : 1 = false;

@@ -256,7 +256,69 @@ def bgl() -> list[Row]:
     return [*forced, *default, *(row for rows in made for row in rows), *_subsets()]
 
 
-POINTS = {"bgp": bgp, "bgl": bgl}
+ORFEO = {"orfeo-thin": (0.34e-6, 0.57e-6, 1.16e-6), "orfeo-gpu": (0.42e-6, 0.47e-6, 0.66e-6)}
+LOADS = {  # elements of the fewest and the most by boxes: array, grid
+    **{("2400x100x100", grid): (990_000, 1_020_000) for grid in ("8x3x1", "4x3x2")},
+    **{("1200x200x100", grid): (990_000, 1_005_000) for grid in ("8x3x1", "4x3x2")},
+    **{("800x300x100", grid): (990_000, 1_005_000) for grid in ("24x1x1", "12x2x1")},
+    **{("800x300x100", grid): (997_500, 1_005_000) for grid in ("6x4x1", "6x2x2")},
+    ("5x5x1", "4x1x1"): (5, 10),
+    ("5x5x1", "2x2x1"): (4, 9),
+}
+
+
+def _turn(point: Row) -> float:
+    """Two messages a step, which the farthest neighbours hold up, s."""
+    ranks = int(point["ranks"])
+    near, across, far = ORFEO[point["mpi"]]
+    return 2 * ranks * (near if ranks <= 12 else across if ranks <= 24 else far)
+
+
+def _load(which: int) -> Callable[[Row], float]:
+    """The fewest (0) or the most (1) elements of a rank."""
+
+    def law(point: Row) -> float:
+        even = (6, 7) if point["array"] == "5x5x1" else (EVEN, EVEN)
+        by_boxes = LOADS.get((point["array"], point["grid"]), (EVEN, EVEN))
+        return float((even if point["split"] == "even" else by_boxes)[which])
+
+    return law
+
+
+EVEN = 1_000_000  # elements a rank of tables I to III
+
+
+def _arrays() -> Iterator[Row]:
+    """The sums of arrays of tables I to III, and of the example."""
+    grids = ["24x1x1", "12x2x1", "8x3x1", "6x4x1", "6x2x2", "4x3x2"]
+    tables: Row = {"array": ["2400x100x100", "1200x200x100", "800x300x100"], "grid": grids, "ranks": 24}
+    example: Row = {"array": "5x5x1", "grid": ["4x1x1", "2x2x1"], "ranks": 4}
+    for axes in (tables, example):
+        for part, share in (("scatter", 0.87), ("gather", 0.12), ("rest", 0.01)):
+            law = lambda _, share=share: share  # noqa: E731
+            yield from _points("sum3d", part, law, split=["even", "sizes"], mpi="orfeo-thin", **axes)
+        for which, metric in enumerate(("least", "most")):
+            yield from _points(
+                "sum3d", metric, _load(which), split=["even", "sizes"], mpi="orfeo-thin", **axes
+            )
+
+
+def orfeo() -> list[Row]:
+    """The points of the plans orfeo and orfeo-gpu that their claims ask for."""
+    ring: Row = {"mpi": list(ORFEO), "ranks": range(2, 49), "way": "in-turn", "bytes": 8}
+    sizes = [0, *(2**k for k in range(29))]
+    places = ["core-group", "sockets", "nodes"]
+    made = [
+        _points("ring", "time", _turn, **ring),
+        _points("ring", "messages", lambda point: 2 * point["ranks"], **ring),
+        _points("ring", "sum", lambda point: point["ranks"] * (point["ranks"] - 1) / 2, **ring),
+        _points("pingpong", "latency", _time, placement=places, bytes=sizes, mpi="orfeo-thin"),
+        _arrays(),
+    ]
+    return [row for rows in made for row in rows]
+
+
+POINTS = {"bgp": bgp, "bgl": bgl, "orfeo": orfeo}
 
 MACHINES = Machines(
     constants={

@@ -73,7 +73,8 @@ def command(
 ) -> None:
     """Run a paper's experiments on the paper's machine, and say claim by claim what is reached.
 
-    PAPER is bgp (MPI on Blue Gene/P, 2009) or bgl (MPI on Blue Gene/L, 2008). Every claim is reached, missed,
+    PAPER is bgp (MPI on Blue Gene/P, 2009), bgl (MPI on Blue Gene/L, 2008) or another that is shipped, such as
+    orfeo. Every claim is reached, missed,
     calibrated (a constant of the machine was set by it, so that it proves nothing), or not covered yet. A
     missed claim is a result, not an error: the exit code is 1 only when a point could not be simulated. The
     page has the claims and the paper's figures, drawn again; its path is the last line printed.
