@@ -14,11 +14,13 @@ namespace {
 
 using namespace ft;
 
-const std::vector<std::string> pieces{"exchange", "slabs", "pencils"};
+const std::vector<std::string> pieces{"exchange", "slabs", "pencils", "fused"};
 
 ft::Options options_of(const Run& run, const Problem& problem) {
     ft::Options options{.depth = run["depth"], .padding = run["padding"]};
-    options.pieces = static_cast<Pieces>(std::ranges::find(pieces, run.word("pieces")) - pieces.begin());
+    const auto at = std::ranges::find(pieces, run.word("pieces")) - pieces.begin();
+    options.fused = run.word("pieces") == "fused";
+    options.pieces = options.fused ? Pieces::pencils : static_cast<Pieces>(at);
     const std::string& by = run.word("by");
     if (by == "put") options.window = Exposure::allocated;
     if (by == "put-created") options.window = Exposure::created;
@@ -30,7 +32,7 @@ ft::Options options_of(const Run& run, const Problem& problem) {
 }
 
 // Skips what cannot be run, before anything is allocated; all ranks alike.
-Task<> check(Run& run, const Problem& problem) {
+Task<> check(Run& run, const Problem& problem, const ft::Options& options) {
     const int ranks = run.ranks();
     const std::string named = "class " + std::string(problem.name);
     for (const std::int64_t planes : {problem.nx, problem.nz})
@@ -38,6 +40,8 @@ Task<> check(Run& run, const Problem& problem) {
             Run::skip(named + " has " + std::to_string(problem.nx) + " planes of x and " +
                       std::to_string(problem.nz) + " of z, of which each of " + std::to_string(ranks) +
                       " ranks gets equally many: take a number of ranks that divides both");
+    if (options.fused && !options.window)
+        Run::skip("fused rows are put where they belong out of the cache, which messages cannot: take put");
     if constexpr (!Control::simulated) {
         if (!transforms_available())
             Run::skip("this program was built without FFTW: install libfftw3-dev and run again");
@@ -45,7 +49,7 @@ Task<> check(Run& run, const Problem& problem) {
         const int node = world.seat(world.rank()).node;
         std::int64_t beside = 0;
         for (int rank = 0; rank < ranks; ++rank) beside += world.seat(rank).node == node ? 1 : 0;
-        const std::int64_t wants = beside * Solver::memory(problem, ranks);
+        const std::int64_t wants = beside * Solver::memory(problem, ranks, options);
         const std::int64_t left = memory_left();
         std::int64_t lacking = left > 0 ? std::max<std::int64_t>(0, wants - left) : 0;
         std::int64_t most = 0;
@@ -71,7 +75,10 @@ void judge(Run& run, const Solver& solver, const Problem& problem) {
 BENCHMARK(
     ft, at_least(2),
     choice("class", problem_names(), "of NAS: size of the grid and number of iterations", {"S"}),
-    choice("pieces", pieces, "what is handed over at once: all planes, a plane's part for a rank, or a row"),
+    choice("pieces", pieces,
+           "what is handed over at once: all planes, a plane's part for a rank, a row; or a row out of the "
+           "cache",
+           {"exchange", "slabs", "pencils"}),
     choice("by", {"messages", "put", "put-created", "put-shmem"}, "how it is handed over",
            {"messages", "put"}),
     counts("depth", {96}, "receives posted ahead by messages; 0: all of a transform's"),
@@ -87,8 +94,9 @@ BENCHMARK(
     metric("messages", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well"),
     metric("bytes", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well")) {
     const Problem& asked = problem(run.word("class"));
-    co_await check(run, asked);
-    Solver solver(run, asked, options_of(run, asked));
+    const ft::Options options = options_of(run, asked);
+    co_await check(run, asked, options);
+    Solver solver(run, asked, options);
     co_await solver.open();
     while (co_await run.next_sample()) {
         run.start();

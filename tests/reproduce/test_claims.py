@@ -276,6 +276,8 @@ PLANTED: list[tuple[str, dict[str, object], float, set[str]]] = [
     ("orfeo", {"benchmark": "ring", "metric": "sum", "ranks": 7}, -1, {"ring.result"}),
     ("orfeo", {"benchmark": "sum3d", "metric": "most", "array": "5x5x1"}, 1.2, {"sum3d.load"}),
     ("orfeo", {"benchmark": "sum3d", "metric": "gather"}, 3, {"sum3d.scatter"}),
+    ("orfeo", {"benchmark": "jacobi", "grid": "25x1x1"}, 1.5, {"jacobi.hyperthreads"}),
+    ("orfeo", {"benchmark": "jacobi", "grid": "4x4x3"}, 0.9, {"jacobi.hyperthreads"}),
     ("orfeo", {"benchmark": "pingpong", "mpi": "orfeo-thin"}, 0.01, {"pingpong.fit"}),
 ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import permutations, product
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 from leadline import record
@@ -288,6 +288,15 @@ def _load(which: int) -> Callable[[Row], float]:
 EVEN = 1_000_000  # elements a rank of tables I to III
 
 
+THREADED = ["24x1x1", "25x1x1", "32x1x1", "40x1x1", "48x1x1", "4x3x2", "5x5x1", "4x4x2", "5x4x2", "4x4x3"]
+
+
+def _threaded(point: Row) -> float:
+    """As many points a second from each process; 0.7 of it where some share a core."""
+    ranks = prod(int(length) for length in point["grid"].split("x"))
+    return 78e6 * ranks * (1.0 if ranks <= 24 else 0.7)
+
+
 def _arrays() -> Iterator[Row]:
     """The sums of arrays of tables I to III, and of the example."""
     grids = ["24x1x1", "12x2x1", "8x3x1", "6x4x1", "6x2x2", "4x3x2"]
@@ -313,6 +322,7 @@ def orfeo() -> list[Row]:
         _points("ring", "messages", lambda point: 2 * point["ranks"], **ring),
         _points("ring", "sum", lambda point: point["ranks"] * (point["ranks"] - 1) / 2, **ring),
         _points("pingpong", "latency", _time, placement=places, bytes=sizes, mpi="orfeo-thin"),
+        _points("jacobi", "rate", _threaded, mpi="orfeo-gpu", grid=THREADED),
         _arrays(),
     ]
     return [row for rows in made for row in rows]

@@ -43,6 +43,10 @@ void initial(const Problem& problem, std::int64_t first_x, std::int64_t planes, 
 Evolution::Evolution(const Problem& problem, int step)
     : x_(factors(problem.nx, step)), y_(factors(problem.ny, step)), z_(factors(problem.nz, step)) {}
 
+void scale(const Complex* row, double factor, const double* factors, std::int64_t count, Complex* to) {
+    for (std::int64_t k = 0; k < count; ++k) to[k] = row[k] * (factor * factors[k]);
+}
+
 Complex partial_checksum(const Problem& problem, const Shape& shape, std::int64_t rank, const Complex* grid) {
     Complex sum = 0;
     for (std::int64_t j = 1; j <= summed; ++j) {

@@ -7,7 +7,7 @@
 namespace leadline::ft {
 namespace {
 
-constexpr int arrays = 3;  // of a rank's part of the grid: the state, what leaves, what lands
+constexpr int arrays = 3;  // of a rank's part of the grid: the state, what leaves (unless fused), what lands
 
 double logarithm(std::int64_t length) { return std::bit_width(static_cast<std::uint64_t>(length)) - 1; }
 
@@ -31,7 +31,9 @@ std::int64_t part_of(const Problem& problem, std::int64_t ranks) { return proble
 
 }  // namespace
 
-std::int64_t Solver::memory(const Problem& problem, int ranks) { return memory_of(problem, ranks, arrays); }
+std::int64_t Solver::memory(const Problem& problem, int ranks, const Options& options) {
+    return memory_of(problem, ranks, options.fused ? arrays - 1 : arrays);
+}
 
 Solver::Solver(Run& run, const Problem& problem, const Options& options)
     : run_(run),
@@ -49,8 +51,9 @@ Task<> Solver::open() {
         return reinterpret_cast<Complex*>(run_.buffers(points * number)[0].data());
     };
     grid_ = reserved(part_of(problem_, ranks_));
-    leaving_ = reserved(part_of(problem_, ranks_));
-    plane_ = reserved(std::max(problem_.nx, problem_.nz) * (problem_.ny + options_.padding));
+    const std::int64_t plane = std::max(problem_.nx, problem_.nz) * (problem_.ny + options_.padding);
+    if (!options_.fused) leaving_ = reserved(part_of(problem_, ranks_));
+    plane_ = reserved(options_.fused ? 2 * plane : plane);
     if (options_.window) {
         // What lands on a described machine is only time.
         const auto size = static_cast<std::size_t>(Control::simulated ? 1 : landing * number);
@@ -130,6 +133,7 @@ Task<> Solver::planes(const Going& going) {
     for (std::int64_t at = 0; at < all; ++at) {
         const Step step = step_of(shape, at);
         if (at % a_plane == 0) {
+            if (options_.fused && step.plane > 1) co_await arrive();
             co_await run_.compute(columns, [&] { plane(going, step.plane); });
             split_.lap(Spent::fft);
         }
@@ -150,31 +154,45 @@ Task<> Solver::planes(const Going& going) {
     split_.lap(Spent::initiation);
 }
 
-// The columns of a plane along b, a tile at a time: out of the state, through the cache, into the plane.
+// A plane out of the state, row after row as memory streams best, and its columns along b within the cache.
 void Solver::plane(const Going& going, std::int64_t p) {
     const Shape& shape = going.shape;
     const std::int64_t pitch = shape.ny + shape.padding;
     const Complex* from = grid_ + p * shape.nb * shape.ny;
+    Complex* to = plane_of(shape, p);
     const double own = going.evolution ? going.evolution->z(rank_ * shape.planes() + p) : 1;
-    for (std::int64_t y = 0; y < shape.ny; y += tile) {
-        Complex* to = tile_.data();
-        for (std::int64_t b = 0; b < shape.nb; ++b, to += tile) {
-            const Complex* row = from + b * shape.ny + y;
-            if (going.evolution) {
-                const double factor = own * going.evolution->x(b);
-                for (std::int64_t k = 0; k < tile; ++k)
-                    to[k] = row[k] * (factor * going.evolution->y()[y + k]);
-            } else {
-                std::copy_n(row, tile, to);
-            }
+    for (std::int64_t b = 0; b < shape.nb; ++b) {
+        const Complex* row = from + b * shape.ny;
+        if (going.evolution)
+            scale(row, own * going.evolution->x(b), going.evolution->y(), shape.ny, to + b * pitch);
+        else std::copy_n(row, shape.ny, to + b * pitch);
+    }
+    split_.lap(going.evolution ? Spent::evolve : Spent::transpose);
+    columns(*going.along_b, to, shape.nb, pitch, shape.ny);
+}
+
+// Transforms columns that stand beside each other, a tile of them at a time; the next one is on its way
+// meanwhile, which no prefetcher would guess.
+void Solver::columns(Transform& along, Complex* from, std::int64_t length, std::int64_t pitch,
+                     std::int64_t width) {
+    for (std::int64_t y = 0; y < width; y += tile) {
+        Complex* at = from + y;
+        for (std::int64_t i = 0; i < length; ++i) {
+            std::copy_n(at + i * pitch, tile, tile_.data() + i * tile);
+            __builtin_prefetch(at + i * pitch + tile, 1);
+            __builtin_prefetch(at + i * pitch + tile + tile / 2, 1);
         }
-        split_.lap(going.evolution ? Spent::evolve : Spent::transpose);
-        going.along_b->columns(tile_.data());
+        split_.lap(Spent::transpose);
+        along.columns(tile_.data());
         split_.lap(Spent::fft);
-        for (std::int64_t b = 0; b < shape.nb; ++b)
-            std::copy_n(tile_.data() + b * tile, tile, plane_ + b * pitch + y);
+        for (std::int64_t i = 0; i < length; ++i) std::copy_n(tile_.data() + i * tile, tile, at + i * pitch);
         split_.lap(Spent::transpose);
     }
+}
+
+// What is put out of the cache stays as it is until it has arrived: two planes take turns.
+Complex* Solver::plane_of(const Shape& shape, std::int64_t p) const {
+    return plane_ + (options_.fused ? p % 2 : 0) * shape.nb * (shape.ny + shape.padding);
 }
 
 // The rows of a message along y, and to where they leave from; a rank's own go to where they land.
@@ -184,9 +202,10 @@ void Solver::rows(const Going& going, const Step& step) {
     const bool own = step.turn == 0 && shape.pieces != Pieces::exchange;
     for (std::int64_t i = 0; i < shape.piece(); ++i) {
         const std::int64_t b = receiver * shape.rows() + step.row + i;
-        Complex* row = plane_ + b * (shape.ny + shape.padding);
+        Complex* row = plane_of(shape, step.plane) + b * (shape.ny + shape.padding);
         going.along_y->row(row);
         split_.lap(Spent::fft);
+        if (options_.fused && !own) continue;
         Complex* to = own ? landed_ + shape.landing(rank_ * shape.planes() + step.plane, step.row + i)
                           : leaving_ + shape.leaving(step.plane, b);
         std::copy_n(row, shape.ny, to);
@@ -213,7 +232,10 @@ Task<> Solver::hand(const Shape& shape, const Step& step) {
     bytes_ += points * number;
     const std::int64_t from = shape.leaving(step.plane, receiver * shape.rows() + step.row);
     const std::int64_t to = shape.landing(rank_ * shape.planes() + step.plane, step.row);
-    const Bytes data = bytes_at(leaving_, from, points);
+    const std::int64_t b = receiver * shape.rows() + step.row;
+    const Bytes data = options_.fused
+                           ? bytes_at(plane_of(shape, step.plane), b * (shape.ny + shape.padding), points)
+                           : bytes_at(leaving_, from, points);
     if (step.turn == 0) {
         if constexpr (!Control::simulated)
             if (exchanged) std::copy_n(leaving_ + from, points, landed_ + to);
@@ -260,6 +282,13 @@ Task<> Solver::all_to_all(const Shape& shape) {
     split_.lap(Spent::completion);
 }
 
+// All that was put has arrived.
+Task<> Solver::arrive() {
+    for (std::int64_t turn = 1; turn < ranks_; ++turn)
+        co_await window_->flush(static_cast<int>((rank_ + turn) % ranks_));
+    split_.lap(Spent::completion);
+}
+
 // All that was handed over has landed, here as well.
 Task<> Solver::settle() {
     if (options_.window) {
@@ -282,17 +311,7 @@ Task<> Solver::last(const Going& going) {
         const std::int64_t blocks = pencils ? shape.rows() : 1;
         const std::int64_t width = shape.rows() / blocks * shape.ny;
         for (std::int64_t b = 0; b < blocks; ++b)
-            for (std::int64_t y = 0; y < width; y += tile) {
-                Complex* at = landed_ + b * shape.na * pitch + y;
-                for (std::int64_t a = 0; a < shape.na; ++a)
-                    std::copy_n(at + a * pitch, tile, tile_.data() + a * tile);
-                split_.lap(Spent::transpose);
-                going.along_a->columns(tile_.data());
-                split_.lap(Spent::fft);
-                for (std::int64_t a = 0; a < shape.na; ++a)
-                    std::copy_n(tile_.data() + a * tile, tile, at + a * pitch);
-                split_.lap(Spent::transpose);
-            }
+            columns(*going.along_a, landed_ + b * shape.na * pitch, shape.na, pitch, width);
     };
     co_await run_.compute(transforming(shape.points(), shape.na), along);
     split_.lap(Spent::fft);

@@ -45,6 +45,7 @@ struct Options {
     std::int64_t depth = 0;            // receives posted ahead; 0: all
     std::int64_t padding = 0;          // points
     int iterations = 0;
+    bool fused = false;  // rows are put out of the plane in the cache, and no copy of them is kept
 };
 
 class Solver {
@@ -52,7 +53,7 @@ public:
     Solver(Run& run, const Problem& problem, const Options& options);
 
     // Memory that a rank takes, B.
-    static std::int64_t memory(const Problem& problem, int ranks);
+    static std::int64_t memory(const Problem& problem, int ranks, const Options& options);
 
     Task<> open();
     Task<> solve();  // the whole of the benchmark, once
@@ -89,10 +90,14 @@ private:
     Task<> planes(const Going& going);
     Task<> hand(const Shape& shape, const Step& step);
     Task<> all_to_all(const Shape& shape);
+    Task<> arrive();
     Task<> settle();
     Task<> last(const Going& going);
     Task<> sum_up();
     void plane(const Going& going, std::int64_t p);
+    void columns(Transform& along, Complex* from, std::int64_t length, std::int64_t pitch,
+                 std::int64_t width);
+    [[nodiscard]] Complex* plane_of(const Shape& shape, std::int64_t p) const;
     void rows(const Going& going, const Step& step);
     void post(const Shape& shape, std::int64_t round);
     [[nodiscard]] Task<> finish(std::int64_t round);
@@ -120,7 +125,7 @@ private:
     Complex* grid_ = nullptr;     // the state in between: [a][b][y] of the transform that is next
     Complex* leaving_ = nullptr;  // what is handed over
     Complex* landed_ = nullptr;   // what came
-    Complex* plane_ = nullptr;    // one plane, with its padding
+    Complex* plane_ = nullptr;    // a plane, or two, with its padding
     std::vector<Complex> tile_{};
 };
 

@@ -8,18 +8,19 @@ orfeo-thin or orfeo-gpu, what the source measured stands beside it; with --simul
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
 from leadline import machine as machines
-from leadline import paths
+from leadline import paths, store
 from leadline.errors import UsageError
 from leadline.plan_values import count
 from leadline.predict import Option, Prediction
+from leadline.predict._jacobi_runs import Compared, compared
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
 from leadline.predict._simulated import answers, seated
-from leadline.units import parse_rate, parse_time
+from leadline.units import format_quantity, parse_rate, parse_time
 
 FLOPS, MOVED = 6, 16  # operations and bytes to and from memory of an update; stores bypass the caches
 EDGE = 1200  # points, of the source's cubes
@@ -154,6 +155,7 @@ OPTIONS = (
     Option("latency", "Latency of a message, T_l; else the machine's.", parse_time, metavar="TIME"),
     Option("bandwidth", "Bandwidth of a message, B; else the machine's.", parse_rate, metavar="RATE"),
     Option("simulate", "The simulator's own answer as well: the application jacobi on the machine.", None),
+    Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
     Option("table", "Every row of the source's tables IV to XI instead of one point.", None),
 )
 
@@ -181,11 +183,22 @@ TABLE = {
     "told_measured": "measured",
     "told_ratio": "measured / model",
 }
+RUN = {
+    "mpi": "mpi",
+    "ranks": "ranks",
+    "point": "edge, scaling, grid, ends, kernel, depth, halo",
+    "told_measured": "measured",
+    "told_bound": "bound by memory",
+    "told_predicted": "predicted",
+    "told_error": "predicted is off by",
+}
 SIMULATED = {"told_simulated": "simulated", "told_off": "measured / simulated"}
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
     """The formula's answer at one point, or at every row of the source's tables."""
+    if asked["from"] is not None:
+        return _of_run(compared(store.load(asked["from"])))
     if asked["table"]:
         return _table(simulate=asked["simulate"])
     described = machines.load(asked["on"])
@@ -226,6 +239,21 @@ def simulated(
         for grid, placement in points
     ]
     return answers(described, "jacobi", "rate", asked)
+
+
+def _of_run(points: Sequence[Compared]) -> Prediction:
+    """Measured, roofline and prediction of each point of a run."""
+    rows = []
+    for each in points:
+        error = each.predicted / each.measured - 1
+        told = {
+            "told_measured": format_quantity(each.measured, "1/s", each.low, each.high),
+            "told_bound": format_quantity(each.bound, "1/s", None, None),
+            "told_predicted": format_quantity(each.predicted, "1/s", None, None),
+            "told_error": f"{100 * error:+.0f} %",
+        }
+        rows.append({**asdict(each), "error": error, **told})
+    return Prediction(rows, RUN)
 
 
 def _grid(grid: tuple[int, int, int] | None, ranks: int | None) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ described machine's own numbers.
 """
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,8 @@ LATENCIES = {THIN: (0.34e-6, 0.57e-6, 1.16e-6), GPU: (0.42e-6, 0.47e-6, 0.66e-6)
 NEAR = 0.1  # of a latency: what counts as met, for the source gives two digits and no interval
 SHARES = (0.87, 0.12, 0.01)
 SHARE = 0.03  # of the whole: what counts as met of "around"
+THREADED = [("24x1x1", "25x1x1", "32x1x1", "40x1x1", "48x1x1"), ("4x3x2", "5x5x1", "4x4x2", "5x4x2", "4x4x3")]
+LINEAR = 0.05  # of a process's rate: how far growth may be from a straight line
 EVEN = 1_000_000  # elements a rank of tables I to III
 HUMP, CACHED = 4 << 20, 20e9  # B and B/s: up to which size the source's ping-pong streams from its caches
 
@@ -71,6 +74,24 @@ def thin(_: Results) -> float:
 def _modelled(row: jacobi.Measured) -> jacobi.Model:
     """The model at a row of the tables."""
     return jacobi.on_machine(machines.load(row.machine), row.grid, row.placement, jacobi.EDGE)
+
+
+@claim("orfeo.jacobi.hyperthreads")
+def hyperthreads(results: Results) -> Shape:
+    """Points updated a second by 24 to 48 processes at table XI's grids, of one dimension and of more.
+
+    From 24 to 25 there must be a loss; from 25 to 48 the rate of one process may change by a twentieth. The
+    value is the rate of 25 processes over that of 24, the larger of the two kinds of grid.
+    """
+    worst, straight = 0.0, True
+    for grids in THREADED:
+        rates = [results.value("jacobi", "rate", mpi=GPU, grid=grid) for grid in grids]
+        ranks = [prod(jacobi.grid_of(grid)) for grid in grids]
+        worst = max(worst, rates[1] / rates[0])
+        each = [rate / count for rate, count in zip(rates[1:], ranks[1:], strict=True)]
+        straight = straight and max(each) <= (1 + LINEAR) * min(each)
+    grows = "grows linearly to 48" if straight else "does not grow linearly to 48"
+    return Shape(worst < 1 and straight, worst, f"{worst:.3f} of 24 processes' rate with 25; {grows}")
 
 
 def _pieces(results: Results, machine: str) -> list[Piece]:
