@@ -37,7 +37,8 @@ def measure() -> Iterator[Found]:
         single.append(found[0]["rate"])
         shares.append(found[0]["share"])
         blocked.append(found[1]["rate"])
-    note = f"{TURNS} turns; plain {_told(plain)}, single sweeps {_told(single)}, {DEPTH} in one go {_told(blocked)}"
+    note = f"{TURNS} turns; plain loop {_told(plain)}, single sweeps {_told(single)}, "
+    note += f"{DEPTH} in one go {_told(blocked)}"
     yield Found(
         f"jacobi, two ranks, L = {EDGE}: share of the bandwidth's bound on single sweeps, {mpi.id}",
         median(shares),
