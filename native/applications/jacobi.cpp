@@ -5,6 +5,7 @@
 // against is a sweep that reads and writes each number once, 16 B a point, at the bandwidth of a copy by
 // streaming stores: measured after each sample, on the same cores and in the same memory. Several sweeps in
 // one go through memory are not bound by that. The result is held against what sequential sweeps give.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -58,6 +59,14 @@ Wanted wanted(const Run& run) {
         Run::skip("plain sweeps are not blocked in time: depth 1, or another kernel");
     for (std::size_t axis = 0; axis < 3; ++axis)
         made.grid[axis] = run["edge"] * (run.word("scaling") == "weak" ? made.ranks[axis] : 1);
+    // MPICH 4.0.2 has them the other way round than Open MPI 4.1.4; before its version 4 the standard is
+    // silent.
+    if (run.word("halo") == "collective" && made.periodic &&
+        std::ranges::find(made.ranks, 2) != made.ranks.end())
+        Run::skip(
+            "two ranks along a periodic axis are one neighbour on both sides, and libraries differ in which "
+            "of "
+            "its messages a collective takes for which: another halo, or fixed ends");
     const std::string refusal = jacobi::refusal(made.grid, made.ranks, made.depth, made.periodic);
     if (!refusal.empty()) Run::skip(refusal);
     return made;
