@@ -2,16 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from leadline import machine, predict
+from fits.known import hockney, pingpong
+from leadline import machine, predict, record
 from leadline.cli import main
 from leadline.errors import UsageError
-from leadline.predict import jacobi, ring
+from leadline.predict import _jacobi_runs, jacobi, ring
 
 Array = NDArray[np.float64]
 
@@ -140,3 +142,49 @@ def test_the_formula_of_a_turn() -> None:
     assert [row["from"] for row in rows] == ["formula, socket", "formula, sockets", "formula, nodes"]
     assert rows[-1]["time"] == pytest.approx(96 * 0.98e-6)
     assert rows[0]["time"] is None
+
+
+# ----------------------------------------------------------------------------------- jacobi, from a run
+
+
+def test_grids_are_read_as_the_application_has_them() -> None:
+    """In words of dimensions, as even as can be, or length by length."""
+    assert [sorted(_jacobi_runs.lengths_of(word, 12)) for word in ("1d", "2d", "3d")] == [
+        [1, 1, 12],
+        [1, 3, 4],
+        [2, 2, 3],
+    ]
+    assert _jacobi_runs.lengths_of("3x2x2", 12) == (3, 2, 2)
+
+
+def point(**other: Any) -> dict[str, Any]:
+    """A point of the application on two ranks."""
+    usual = {"edge": 10, "scaling": "weak", "grid": "1d", "ends": "fixed", "kernel": "streaming"}
+    return {"ranks": 2, **usual, "depth": 1, "halo": "blocking", **other}
+
+
+def test_sides_of_a_run_by_hand() -> None:
+    """100 numbers out and 100 in at 1 GB/s; twice where ends meet; half as long parts in strong scaling."""
+    assert _jacobi_runs.exchange(point(), 0.0, 1e9) == pytest.approx(1.6e-6)
+    assert _jacobi_runs.exchange(point(ends="periodic"), 1e-6, 1e9) == pytest.approx(2 * 2.6e-6)
+    assert _jacobi_runs.exchange(point(scaling="strong"), 0.0, 1e9) == pytest.approx(1.6e-6)
+    assert _jacobi_runs.exchange(point(depth=4), 1e-6, 1e9) == pytest.approx(1.85e-6)
+    assert _jacobi_runs.exchange(point(ranks=1), 1e-6, 1e9) == 0
+
+
+def test_a_run_is_held_against_its_own_ping_pong_and_streams() -> None:
+    """Bound by 1e9 points a second, 1.6 us and a latency of 0.3 us an exchange: two parts of 1,000 points."""
+    keys = {**point(), "benchmark": "jacobi", "mpi": "openmpi-4.1.4", "status": record.OK, "launch": 0}
+    rows = [
+        {**keys, "metric": metric, "unit": "1/s", "better": "higher", "samples": [value], "warmup": 0}
+        for metric, value in (("rate", 5e8), ("bound", 1e9))
+    ]
+    (only,) = _jacobi_runs.compared(record.concat([record.frame(rows), pingpong(hockney(0.3e-6, 1e9))]))
+    assert (only.measured, only.bound) == (5e8, 1e9)
+    assert only.predicted == pytest.approx(2000 / (2e-6 + 1.6e-6 + 0.3e-6), rel=1e-2)
+
+
+def test_a_run_without_a_solver_is_refused() -> None:
+    """What would do is said."""
+    with pytest.raises(UsageError, match="the run has no jacobi"):
+        _jacobi_runs.compared(pingpong(hockney(0.3e-6, 1e9)))

@@ -36,13 +36,12 @@ const std::vector<std::string>& Halo::forms() {
 }
 
 Halo::Halo(Run& run, Comm& comm, const Division& division, std::string form)
-    : run_(run), comm_(comm), form_(std::move(form)) {
-    const bool together = division.part.depth == 1;
+    : run_(run), comm_(comm), form_(std::move(form)), together_(division.part.depth == 1) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         // An axis with neighbours has them for some rank, if not for this one.
         const bool shared = division.grid[axis] > division.part.lengths[axis];
         if (!shared && !division.part.goes_on[axis][0]) continue;
-        if (phases_.empty() || !together) phases_.emplace_back();
+        if (phases_.empty() || !together_) phases_.emplace_back();
         for (const std::size_t side : {2 * axis, 2 * axis + 1}) {
             phases_.back().push_back(side);
             Side& each = all_[side];

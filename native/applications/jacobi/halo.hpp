@@ -35,7 +35,7 @@ public:
     Task<> poll();
     Task<> close();
 
-    [[nodiscard]] bool overlaps() const { return form_ == "overlapped" && phases_.size() == 1; }
+    [[nodiscard]] bool overlaps() const { return form_ == "overlapped" && together_; }
     [[nodiscard]] std::int64_t bytes() const;  // that this rank sends in an exchange
 
 private:
@@ -71,6 +71,7 @@ private:
     Run& run_;
     Comm& comm_;
     std::string form_;
+    bool together_;  // all sides at once: a halo for one sweep
     std::array<Side, sides> all_{};
     std::vector<Phase> phases_;
     Bytes leaving_{};

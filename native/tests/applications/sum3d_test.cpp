@@ -30,8 +30,18 @@ TEST(Split, LoadsAreThoseOfTheTables) {
     };
     const auto every_third = [](int rank) { return rank % 3 == 0; };
     const auto two_of_six = [](int rank) { return rank % 6 < 2; };
+    const auto four_of_six = [](int rank) { return rank % 6 < 4; };
+    const auto two_of_three = [](int rank) { return rank % 3 < 2; };
+    const auto first = [](int ranks) { return [ranks](int rank) { return rank < ranks; }; };
     expect({2400, 100, 100}, {8, 3, 1}, every_third, 1'020'000, 990'000);
     expect({2400, 100, 100}, {4, 3, 2}, two_of_six, 1'020'000, 990'000);
+    expect({1200, 200, 100}, {8, 3, 1}, two_of_three, 1'005'000, 990'000);
+    expect({1200, 200, 100}, {4, 3, 2}, four_of_six, 1'005'000, 990'000);
+    expect({800, 300, 100}, {12, 2, 1}, first(16), 1'005'000, 990'000);
+    expect({800, 300, 100}, {6, 4, 1}, first(8), 1'005'000, 997'500);
+    expect({800, 300, 100}, {6, 2, 2}, first(8), 1'005'000, 997'500);
+    // The table has 1,005,000 here, which with the others' 990,000 leaves 120,000 elements to nobody.
+    expect({800, 300, 100}, {24, 1, 1}, first(8), 1'020'000, 990'000);
     for (const Lengths& grid : {Lengths{24, 1, 1}, {12, 2, 1}, {8, 3, 1}, {6, 4, 1}, {6, 2, 2}, {4, 3, 2}})
         for (const Lengths& array : {Lengths{2400, 100, 100}, {1200, 200, 100}, {800, 300, 100}})
             EXPECT_EQ(loads(array, grid, false), Loads(24, 1'000'000));
