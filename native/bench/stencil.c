@@ -1,4 +1,5 @@
-// leadline-stencil: one launch of Jacobi sweeps as one would write them down, for `jacobi` to be held against.
+// leadline-stencil: one launch of Jacobi sweeps as one would write them down, for `jacobi` to be held
+// against.
 //
 // A triple loop in plain C, left to the compiler (-O3 -march=native), over L x L x L points a rank, L = 400;
 // ranks are stacked along the slowest axis and swap a plane with each neighbour before each sweep. The points
