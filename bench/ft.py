@@ -1,10 +1,10 @@
 """How long does NAS FT take here beside FFTW's own MPI transform, both verified, on two ranks?
 
-The whole benchmark: initial state, one transform there, and for each iteration an evolution, one back and a
-checksum. Launches of the two take turns (`native/bench/ft_mpi.c` is the other one), each gives the shortest of
-its repetitions, and a round their ratio; the interval is that of the median over rounds. FFTW's MPI library is
-built for one MPI, Debian's for Open MPI, so only that one is asked. The NAS Parallel Benchmarks and MKL are not
-on this machine, and no figure of theirs is given.
+The whole benchmark: initial state, one transform there, and for each iteration an evolution, one back and
+a checksum. Launches of the two take turns (`native/bench/ft_mpi.c` is the other one), each gives the
+shortest of its repetitions, and a round their ratio; the interval is that of the median over rounds.
+FFTW's MPI library is built for one MPI, Debian's for Open MPI, so only that one is asked. The NAS
+Parallel Benchmarks and MKL are not on this machine, and no figure of theirs is given.
 """
 
 import os
@@ -40,9 +40,7 @@ def measure() -> Iterator[Found]:
     """A row for each class and way."""
     asked = [mpi for mpi in mpis() if mpi.id.startswith("openmpi")]
     if not asked:
-        raise LeadlineError(
-            "there is no Open MPI here, for which FFTW's MPI library (libfftw3-mpi-dev) is made"
-        )
+        raise LeadlineError("there is no Open MPI here, for which libfftw3-mpi-dev is made")
     mpi = asked[0]
     try:
         program(mpi, OTHER)

@@ -1,11 +1,11 @@
 """Predict NAS FT on a described machine: every way of handing planes over, against one all-to-all.
 
 The application itself is simulated (native/applications/ft.cpp) with one iteration and with two; the
-difference is what each further one takes. The default is the exchange by the library's all-to-all, as NAS has it.
-Messages and bytes are those that the program counted, of one transform and process, its own share as well;
-beside them stands what table 1 of the source makes of it, and which part of a plane's communication can
-overlap (Bell, Bonachea, Nishtala, Yelick: Optimizing bandwidth limited problems using one-sided communication and
-overlap, 2006).
+difference is what each further one takes. The default is the exchange by the library's all-to-all, as NAS
+has it. Messages and bytes are those that the program counted, of one transform and process, its own share
+as well; beside them stands what table 1 of the source makes of it, and which part of a plane's
+communication can overlap (Bell, Bonachea, Nishtala, Yelick: Optimizing bandwidth limited problems using
+one-sided communication and overlap, 2006).
 """
 
 import tempfile
