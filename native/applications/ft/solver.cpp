@@ -9,7 +9,9 @@ namespace {
 
 constexpr int arrays = 3;  // of a rank's part of the grid: the state, what leaves (unless fused), what lands
 
-double logarithm(std::int64_t length) { return std::bit_width(static_cast<std::uint64_t>(length)) - 1; }
+double logarithm(std::int64_t length) {
+    return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(length)) - 1);
+}
 
 // What transforms of one length need: 5 n log2 n operations a line (as NAS counts them), and each point read
 // from memory and written back once.
