@@ -59,8 +59,7 @@ Wanted wanted(const Run& run) {
         Run::skip("plain sweeps are not blocked in time: depth 1, or another kernel");
     for (std::size_t axis = 0; axis < 3; ++axis)
         made.grid[axis] = run["edge"] * (run.word("scaling") == "weak" ? made.ranks[axis] : 1);
-    // MPICH 4.0.2 has them the other way round than Open MPI 4.1.4; before its version 4 the standard is
-    // silent.
+    // MPICH 4.0.2 has them the other way round than Open MPI 4.1.4.
     if (run.word("halo") == "collective" && made.periodic &&
         std::ranges::find(made.ranks, 2) != made.ranks.end())
         Run::skip(
