@@ -124,6 +124,7 @@ look() {
     need pkgconf            "pkg-config"                  program pkg-config
     need libhwloc-dev       "hwloc.h"                     header hwloc.h
     need nlohmann-json3-dev "nlohmann/json.hpp"           header nlohmann/json.hpp
+    need libfftw3-dev       "fftw3.h"                     header fftw3.h
     need python3-venv       "Python 3.11 or newer with venv" python_with_venv
     [ $goal = test ] || return 0
     need libgtest-dev       "gtest/gtest.h"               header gtest/gtest.h

@@ -9,7 +9,7 @@ import pytest
 from leadline.campaign import TRIES, Campaign
 from leadline.launch import Event
 from leadline.plan import Plan, Point
-from leadline.record import FAILED, MEASURED, OK, SKIPPED
+from leadline.record import FAILED, INVALID, MEASURED, OK, SKIPPED
 from leadline.registry import Benchmark, Metric, Situation, Sweep
 from leadline.store import Store, load
 
@@ -44,6 +44,7 @@ class Script:
         self.now = 0.0
         self.launches: list[list[int]] = []
         self.crash: int | None = None  # size at which a rank dies
+        self.wrong: dict[int, int] = {}  # of each size, launches after which its result is wrong
         self.refused: dict[int, tuple[str, str]] = {}
         self.ranks = 1
         self.core = 0
@@ -78,7 +79,10 @@ class Script:
             if size == self.crash:
                 yield {"event": "lost", "id": index, "reason": "killed by SIGSEGV"}
                 return
-            yield self._record(index, size)
+            if len(self.launches) > self.wrong.get(size, 1000):
+                yield {"event": "invalid", "id": index, "reason": "two and two are 5"}
+            else:
+                yield self._record(index, size)
             yield {"event": "end", "id": index}
         yield {"event": "done"}
         if self.late:
@@ -208,6 +212,26 @@ def test_a_point_that_kills_its_rank_is_recorded_and_the_rest_go_on(tmp_path: Pa
     assert failed["reason"].to_list() == ["killed by SIGSEGV"] * TRIES
     good = records.filter(records["status"] == OK)
     assert sorted(good["bytes"].to_list()) == [8] * 6 + [32] * 6
+
+
+def test_a_point_whose_result_is_wrong_is_invalid_in_every_launch(tmp_path: Path) -> None:
+    """16 B is right twice, then wrong: nothing of it is ok, it is not asked again, the rest goes on."""
+    script = Script()
+    script.wrong[16] = 2
+    taken = campaign(tmp_path, script, sizes="[8, 16, 32]")
+    run(taken)
+    records = taken.store.records()
+    invalid = records.filter(records["status"] == INVALID)
+    assert invalid["bytes"].to_list() == [16] * 3
+    assert set(invalid["reason"]) == {"two and two are 5"}
+    assert sorted(records.filter(records["status"] == OK)["bytes"].to_list()) == [8] * 6 + [32] * 6
+    assert [size for sizes in script.launches for size in sizes].count(16) == 3
+    taken.store.close()
+    again = Script()
+    second = campaign(tmp_path, again, sizes="[8, 16, 32]")
+    second.resume()
+    run(second)
+    assert again.launches == []
 
 
 def test_a_library_that_cannot_start_fails_each_point_once(tmp_path: Path) -> None:

@@ -112,6 +112,19 @@ def test_a_point_that_never_ran_is_a_row_with_its_reason() -> None:
     assert summary.get_column("reason")[0] == "this machine has one socket"
 
 
+def test_a_point_that_was_wrong_once_has_no_numbers() -> None:
+    """Two launches were right, the third was not: one row says why, and no launch enters."""
+    wrong = failed(8, 2, "wrong result", record.INVALID)
+    records = record.frame([*rows([[1.0, 5.0]] * 2, [8, 16]), wrong])
+    summary = summarise(records)
+    assert summary.select("bytes", "status", "value", "launches", "reason").rows() == [
+        (8, "invalid", None, 0, "wrong result"),
+        (16, "ok", 5.0, 2, None),
+    ]
+    assert launch_estimates(records)["bytes"].unique().to_list() == [16]
+    assert records.filter(pl.col("status") == record.OK)["bytes"].unique().to_list() == [16]
+
+
 def test_samples_that_are_not_numbers_are_left_out() -> None:
     """A launch of nothing but warm-up or NaN is no launch; one NaN among numbers spoils nothing."""
     records = record.frame(

@@ -79,6 +79,16 @@ struct Part {
 // empty layout is equal blocks, one a rank in order. The caller keeps it while the operation lives.
 using Layout = std::span<const Part>;
 
+// Where the bytes of a part are that do not follow one another: so many planes of so many rows of `run`
+// bytes, the part's `bytes` in all, which begin so far apart. No `run`: they follow one another.
+struct Shape {
+    std::int64_t run = 0;
+    std::int64_t rows = 1;
+    std::int64_t row_stride = 0;
+    std::int64_t planes = 1;
+    std::int64_t plane_stride = 0;
+};
+
 // A collective that is asked for. Every rank says the same but for its own buffers and layouts.
 //
 //                          out                          in
@@ -95,7 +105,9 @@ using Layout = std::span<const Part>;
 //
 // With a layout it is MPI's v-variant: `gives` lays out `out`, `takes` lays out `in`. gather has `takes` at
 // the root, scatter `gives` at the root, allgather `takes` everywhere, alltoall and neighbor_alltoall both
-// everywhere; reduce_scatter has `takes` everywhere, the blocks of all ranks in the operand.
+// everywhere; reduce_scatter has `takes` everywhere, the blocks of all ranks in the operand. Of a gather or
+// scatter with a layout every part at the root, none of them empty, may be of a `shape`, the same on all
+// ranks; a rank's own block then still is in one piece. It is made ready before it is done.
 struct Call {
     Collective what = Collective::barrier;
     Bytes out{};
@@ -105,6 +117,7 @@ struct Call {
     Reduce reduce = Reduce::sum;
     Layout gives{};
     Layout takes{};
+    Shape shape{};
     // On a described machine the algorithm by which it is done, whatever hardware there is; empty: the
     // machine's own choice. A real library cannot be told: Unsupported.
     std::string_view algorithm{};
@@ -223,7 +236,8 @@ private:
 // nothing for it, and so that nothing a benchmark does can be mistaken for it. `agree` hands in each rank's
 // values (as many of each), lets rank 0 decide on those of all, in their order, and returns what it decided,
 // the ranks aligned. `busy` keeps the processor busy for a time; `work` does a fixed amount of arithmetic,
-// the same each time; `charge` is a computation's time on a simulated machine, which did not do it.
+// the same each time; `charge` is a computation's time on a simulated machine, which did not do it. `carries`
+// tells whether messages bring what was sent: only there can what a program computes be right.
 template <class C>
 concept HarnessControl = requires(C& control, std::span<const double> mine, const Decide& decide,
                                   double seconds, std::int64_t steps, Work work) {
@@ -238,6 +252,7 @@ concept HarnessControl = requires(C& control, std::span<const double> mine, cons
     { control.since_start() } -> std::same_as<double>;
     { control.clock_error() } -> std::same_as<double>;
     { C::simulated } -> std::convertible_to<bool>;
+    { control.carries() } -> std::same_as<bool>;
 };
 
 }  // namespace leadline

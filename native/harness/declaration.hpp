@@ -64,7 +64,7 @@ struct Sampling {
     bool whole_time = false;     // sample until the point's time is spent, however tight the answer
 };
 
-inline constexpr std::size_t most_metrics = 3;  // of one benchmark; each costs every simulated rank a number
+inline constexpr std::size_t most_metrics = 12;  // of one benchmark
 
 struct Declaration {
     std::string name;

@@ -147,6 +147,17 @@ json starts(const Asked& asked) {
             {"late_at", late.empty() ? 0 : std::ranges::max(late)}};
 }
 
+// At rank 0: why the point is invalid, if a rank found a result of its own to be wrong. Collective.
+std::optional<std::string> invalid(const Asked& asked) {
+    const std::vector<std::string> said = Session::gather_texts(asked.wrong.value_or(""));
+    const auto spoke = [](const std::string& each) { return !each.empty(); };
+    const auto first = std::ranges::find_if(said, spoke);
+    if (first == said.end()) return std::nullopt;
+    return "wrong result on " + std::to_string(std::ranges::count_if(said, spoke)) + " of " +
+           std::to_string(said.size()) + " ranks; rank " + std::to_string(first - said.begin()) + ": " +
+           *first;
+}
+
 void answer(const Question& question, Session& session, Arena& arena, Watch& watch, Answers* answers) {
     const Declaration& benchmark = *find(question.benchmark);
     if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
@@ -158,12 +169,14 @@ void answer(const Question& question, Session& session, Arena& arena, Watch& wat
         asked.emplace(benchmark, question.point, arena, question.limits);
         skipped = ask(session, *asked);
     } while (session.again());
+    const auto wrong = invalid(*asked);
     const auto seen = watch.since(begin);
     if (!answers) return;
     json common = circumstances(session, seen, steady_seconds() - at);
     if (skipped) answers->write({{"event", "skip"}, {"id", question.id}, {"reason", *skipped}});
+    if (wrong) answers->write({{"event", "invalid"}, {"id", question.id}, {"reason", *wrong}});
     if (asked->isolated) common.update(starts(*asked));
-    for (std::size_t i = 0; !skipped && i < benchmark.metrics.size(); ++i) {
+    for (std::size_t i = 0; !skipped && !wrong && i < benchmark.metrics.size(); ++i) {
         json line = record(question, benchmark.metrics[i], asked->sampler.samples()[i], asked->sampler);
         if (line.at("samples").empty()) continue;
         line.update(common);

@@ -63,9 +63,12 @@ double fold(Over over, const std::vector<double>& of_ranks) {
 }
 
 Run::Run(Asked& asked, Comm world, Control control)
-    : asked_(&asked), world_(std::move(world)), control_(std::move(control)) {
-    mine_.fill(no_value);
-}
+    : asked_(&asked),
+      world_(std::move(world)),
+      control_(std::move(control)),
+      mine_(asked.benchmark.metrics.size()) {}
+
+void Values::clear() { std::fill_n(data(), count_, no_value); }
 
 const Value& Run::value(const std::string& sweep) const {
     const auto found = asked_->point.find(sweep);
@@ -102,7 +105,7 @@ bool Run::begin_sample(Verdict verdict) {
     sampling_ = true;
     if (verdict.more == 0) return false;
     asked_->batch = static_cast<std::int64_t>(verdict.batch);
-    mine_.fill(no_value);
+    mine_.clear();
     mine_[0] = 0;  // a rank that does not time this sample has no say in how long it took
     return true;
 }
@@ -128,6 +131,10 @@ Verdict Run::decide(const std::vector<double>& all) {
     }
     sampler.take(folded(0, Over::largest), sample, control_.now() - asked_->began);
     return {sampler.done() ? 0.0 : 1.0, static_cast<double>(sampler.batch())};
+}
+
+void Run::verify(bool right, const std::string& wrong) {
+    if (!right && verifies() && !asked_->wrong) asked_->wrong = wrong;
 }
 
 void Run::sample(std::string_view metric, double value) {

@@ -83,7 +83,29 @@ public:
     bool isolated = false;
     std::vector<double> late;
     double clock_error = 0;
+    std::optional<std::string> wrong;  // the first of its results that this process found to be wrong
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
+};
+
+// What a rank has of a sample: the time elapsed, or where ranks start by the clock how late this one was; then
+// a value for each metric. Those of a few metrics need no memory of their own: a million ranks have one each.
+class Values {
+public:
+    explicit Values(std::size_t metrics)
+        : count_(metrics + 1), more_(count_ > few_.size() ? new double[count_] : nullptr) {
+        clear();
+    }
+    double& operator[](std::size_t i) { return data()[i]; }
+    double operator[](std::size_t i) const { return data()[i]; }
+    [[nodiscard]] std::span<const double> all() const { return {data(), count_}; }
+    void clear();
+
+private:
+    [[nodiscard]] double* data() { return more_ ? more_.get() : few_.data(); }
+    [[nodiscard]] const double* data() const { return more_ ? more_.get() : few_.data(); }
+    std::size_t count_;
+    std::array<double, 4> few_{};
+    std::unique_ptr<double[]> more_;  // NOLINT(modernize-avoid-c-arrays): no more than a pointer
 };
 
 class Run {
@@ -128,8 +150,7 @@ public:
             auto await_suspend(std::coroutine_handle<> rank) { return agreement.await_suspend(rank); }
             bool await_resume() { return run.begin_sample(agreement.await_resume()); }
         };
-        const std::span<const double> mine(mine_.data(),
-                                           sampling_ ? asked_->benchmark.metrics.size() + 1 : 0);
+        const std::span<const double> mine = sampling_ ? mine_.all() : std::span<const double>();
         return Next{*this, control_.agree(mine, Decide(*this))};
     }
 
@@ -183,6 +204,12 @@ public:
         if constexpr (!Control::simulated) compute();
         return control_.charge(work);
     }
+    // This rank's result is right, or in what it is wrong, a sentence without its end. May be said by any
+    // rank at any time: the program goes on, and at the end the point is invalid if one rank said so. Where
+    // messages bring nothing (a described machine, the mock) no result can be right, and nothing is said.
+    void verify(bool right, const std::string& wrong);
+    // Whether results can be verified here.
+    [[nodiscard]] bool verifies() const { return control_.carries(); }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
 
@@ -202,8 +229,7 @@ private:
     Comm world_;
     Control control_;
     double started_ = 0;
-    // Time elapsed, or where ranks start by the clock how late this one was; then a value for each metric.
-    std::array<double, most_metrics + 1> mine_;
+    Values mine_;
     std::uint32_t arena_slot_ = 0;
     std::uint32_t known_ : 31 = 0;
     bool sampling_ : 1 = false;

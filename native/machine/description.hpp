@@ -52,8 +52,9 @@ struct Links {
 struct Node {
     int cores = 1;
     int sockets = 1;
-    int threads = 1;  // hardware threads a core
-    int ranks = 1;    // processes a node, as the machine is run
+    int threads = 1;         // hardware threads a core
+    int ranks = 1;           // processes a node, as the machine is run
+    double thread_gain = 1;  // rate of a core on several of its threads, over that on one
     // The network's engines of the node, shared by its ranks: B/s on the wire out, in, and within the node.
     double injection = infinite;
     double reception = infinite;

@@ -27,6 +27,7 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
                                std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
     operations_.take();  // that is no_operation
+    if (machine.node.ranks > machine.node.cores) share_cores();
     if (machine.node.ahead > 0) ahead_.resize(seats_.size());
     if (machine.node.contend > 0) collectives_.resize(seats_.size());
     if (!machine.node.progress) {

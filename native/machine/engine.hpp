@@ -58,6 +58,13 @@ public:
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const Topology& topology() const { return topology_; }
     [[nodiscard]] const Seat& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+    // Of a core on one of its threads, what a rank has of it while all that share it compute: ranks of a
+    // socket take its cores in turns, and further threads of theirs once each has one.
+    [[nodiscard]] double share_of_core(int rank) const {
+        if (sharing_.empty()) return 1;
+        const auto ranks = sharing_[static_cast<std::size_t>(rank)];
+        return ranks == 1 ? 1 : machine_.node.thread_gain / ranks;
+    }
     [[nodiscard]] bool local(int a, int b) const { return seat(a).node == seat(b).node; }
     [[nodiscard]] const Conditions& conditions() const { return conditions_; }
     [[nodiscard]] const Network& network() const { return *network_; }
@@ -220,6 +227,7 @@ private:
     void arrived(std::uint32_t id, Time when) override;
     void reach(std::uint32_t id);
     [[nodiscard]] bool find_tapered() const;
+    void share_cores();
     [[nodiscard]] bool in_line(const Message& message) const;
     [[nodiscard]] static std::uint64_t pair(const Message& message);
     Queue& queue(const Message& message);
@@ -247,6 +255,7 @@ private:
     Machine machine_;
     const Topology& topology_;
     std::vector<Seat> seats_;
+    std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;
     std::vector<Rank> ranks_;
     std::vector<Detours> detours_;  // of each rank, where there is noise

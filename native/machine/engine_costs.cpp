@@ -1,5 +1,7 @@
-// What a message costs the cores at its two ends.
+// What a message costs the cores at its two ends, and what a rank has of its core.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "machine/engine.hpp"
 
@@ -11,6 +13,19 @@ Time Engine::send_cost(const Protocol& way, std::int64_t bytes) const {
     const std::int64_t packets = machine_.packets.count(bytes);
     const Time slower = packets > 1 ? std::max<Time>(0, way.send_packet - packet_time_) : 0;
     return way.send_overhead + way.send_packet + (packets - 1) * slower + transfer_time(bytes, way.send_copy);
+}
+
+void Engine::share_cores() {
+    const Node& node = machine_.node;
+    const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
+    const int cores = std::max(1, node.cores / node.sockets);
+    const auto core = [&](const Seat& seat) {
+        const int in_node = seat.core / per_socket * cores + seat.core % per_socket % cores;
+        return std::pair(seat.node, in_node);
+    };
+    std::map<std::pair<int, int>, std::int32_t> ranks;
+    for (const Seat& seat : seats_) ++ranks[core(seat)];
+    for (const Seat& seat : seats_) sharing_.push_back(ranks[core(seat)]);
 }
 
 Time Engine::send_rest(const Protocol& way, std::int64_t bytes) const {

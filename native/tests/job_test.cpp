@@ -64,6 +64,42 @@ TEST(Job, APointThatCannotBeAskedIsSkippedWithItsReason) {
     EXPECT_EQ(lines[5].at("event"), "record");
 }
 
+json jacobi(long id) {
+    return {{"id", id},
+            {"benchmark", "jacobi"},
+            {"point",
+             {{"edge", 8},
+              {"scaling", "weak"},
+              {"grid", "1d"},
+              {"ends", "fixed"},
+              {"kernel", "streaming"},
+              {"depth", 1},
+              {"halo", "blocking"}}}};
+}
+
+// What a wrong result took is no measurement: it is told with its reason and without numbers, and the next
+// point still runs. Here messages are said to bring something and do not.
+TEST(Job, AWrongResultIsInvalidAndHasNoNumbers) {
+    const auto lines = answers_to(json::array({jacobi(0), ping(1, 8)}), {.fixed = 1e-6, .carries = true});
+    EXPECT_EQ(lines[2].at("event"), "invalid");
+    EXPECT_TRUE(
+        lines[2].at("reason").get<std::string>().starts_with("wrong result on 1 of 1 ranks; rank 0: "))
+        << lines[2].at("reason");
+    EXPECT_EQ(lines[3].at("event"), "end");
+    EXPECT_EQ(lines[5].at("event"), "record");
+}
+
+// Where messages bring nothing, no result can be right, and none is verified.
+TEST(Job, NothingIsVerifiedWhereMessagesBringNothing) {
+    EXPECT_EQ(answers_to(json::array({jacobi(0)}))[2].at("event"), "record");
+}
+
+TEST(Job, ARightResultIsARecord) {
+    EXPECT_EQ(
+        answers_to(json::array({jacobi(0)}), {.size = 1, .fixed = 1e-6, .carries = true})[2].at("event"),
+        "record");
+}
+
 TEST(Job, TooFewRanksIsAReason) {
     const json point{{"id", 0}, {"benchmark", "congestion"}, {"point", json::object()}};
     const auto lines = answers_to(json::array({point}), {.size = 2, .fixed = 1e-6});

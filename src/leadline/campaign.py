@@ -22,7 +22,7 @@ from leadline.estimates import launch_estimates
 from leadline.launch import Event
 from leadline.placement import binding, misplaced
 from leadline.plan import Plan, Point
-from leadline.record import FAILED, KEYS, MEASURED, OK, SKIPPED, point_columns
+from leadline.record import FAILED, INVALID, KEYS, MEASURED, OK, SKIPPED, point_columns
 from leadline.record_files import PointKey
 from leadline.statistics import tight
 from leadline.store import Store, point_key
@@ -137,6 +137,7 @@ class Campaign:
             if (state := self.states.get(point_key(row))) is not None:
                 state.failures += row["status"] == FAILED
                 state.closed = state.closed or (row["status"] == SKIPPED and row["reason"] != UNREACHED)
+                state.closed = state.closed or row["status"] == INVALID
 
     def prepare(self) -> None:
         """Have every kind of launch prepared; points that cannot be launched are records with their reason.
@@ -306,6 +307,9 @@ class _Listener:
         elif kind == "skip":
             self.states[event["id"]].closed = True
             self._add(event["id"], status=SKIPPED, reason=event["reason"])
+        elif kind == "invalid":
+            self.states[event["id"]].closed = True  # right another time, it would not be believed
+            self._add(event["id"], status=INVALID, reason=event["reason"])
         elif kind in ("rubbish", "fail") and event["id"] is not None:
             self._fail(event["id"], event["reason"], fatal=kind == "fail")
         elif kind == "late":

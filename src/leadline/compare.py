@@ -20,7 +20,7 @@ import polars as pl
 
 from leadline.errors import UsageError, suggest
 from leadline.estimates import is_exact, launch_estimates
-from leadline.record import FAILED, KEYS, OK, concat, point_columns
+from leadline.record import FAILED, INVALID, KEYS, OK, concat, point_columns
 from leadline.statistics import CONFIDENCE, chance_of_ratio, discoveries, median_interval, ratio_interval
 
 REGRESSION, IMPROVEMENT = "regression", "improvement"
@@ -103,7 +103,7 @@ def compare(
 
 
 def is_worse(comparison: pl.DataFrame) -> bool:
-    """Whether a comparison holds a regression, or a point that ran in A and failed in B."""
+    """Whether a comparison holds a regression, or a point that ran in A and failed, or was wrong, in B."""
     return bool(comparison.get_column("verdict").is_in(BAD).any())
 
 
@@ -147,7 +147,8 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
     point = [name for name in match if name != "metric"]
     lost = (
         both.filter(pl.col("status") != OK)
-        .sort(pl.col("status") != FAILED, maintain_order=True)  # a failure says more than a skip
+        # A failure says more than a skip.
+        .sort(~pl.col("status").is_in([FAILED, INVALID]), maintain_order=True)
         .group_by(["run", *point], maintain_order=True)
         .agg(pl.struct(pl.col("status", "reason").first()).first().alias("lost"))
     )
@@ -206,7 +207,7 @@ def _one_sided(medians: Mapping[str, list[float] | None], lost: Mapping[str, Row
     gone = lost[missing]
     if gone is None:
         return {"verdict": f"only in {there.upper()}"}
-    if there == "a" and gone["status"] == FAILED:
+    if there == "a" and gone["status"] in (FAILED, INVALID):
         return {"verdict": FAILED_IN_B, "reason": gone["reason"]}
     return {
         "verdict": f"only in {there.upper()}",

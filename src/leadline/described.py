@@ -27,6 +27,7 @@ RANK_BYTES, NODE_BYTES = 2200, 600
 
 _ORDER = re.compile(r"[A-Z]+")
 _RANDOM = re.compile(r"random:\d+")
+SOCKETS = "sockets"  # a mapping: the sockets of a node in turns, node after node
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Described:
 
     def seating(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
-        if _ORDER.fullmatch(mapping) or _RANDOM.fullmatch(mapping):
+        if mapping == SOCKETS or _ORDER.fullmatch(mapping) or _RANDOM.fullmatch(mapping):
             return mapping
         return f"file:{self._file(mapping).resolve()}"
 
@@ -121,8 +122,8 @@ class Described:
             if (directory / mapping).is_file():
                 return directory / mapping
         raise UsageError(
-            f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', 'random:SEED' or "
-            f"a file, but got {mapping!r}, and there is no such file"
+            f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', 'random:SEED', "
+            f"'{SOCKETS}' or a file, but got {mapping!r}, and there is no such file"
         )
 
     def _check(self, mapping: str, partition: int, asked: Settings) -> None:

@@ -2,7 +2,7 @@
 
 It is the only thing that crosses rooms. Everything is in SI units and no sample is thrown away; every
 statistic is derived later (`leadline.summary`). A point that could not be run is a record as well: its
-`status` says so and its `reason` says why.
+`status` says so and its `reason` says why. So is one whose program found its own result to be wrong.
 
 A record table is a polars data frame with the columns of `FIELDS`, and one more column for each sweep that a
 benchmark declares (`bytes`, `window`, ...): those are the coordinates of the point, null where a benchmark
@@ -16,6 +16,7 @@ import polars as pl
 
 MEASURED, SIMULATED, IMPORTED = "measured", "simulated", "imported"
 OK, SKIPPED, FAILED = "ok", "skipped", "failed"
+INVALID = "invalid"  # it ran, and its own result was wrong: what it took is no measurement
 FORMAT = 1  # raised when a field changes its meaning; readers refuse what is newer than they are
 
 
@@ -51,8 +52,8 @@ FIELDS: dict[str, Field] = {
     "transport": Field(pl.String, "what the library says that it used; the networks that answered"),
     "binding": Field(pl.String, "host:core of each rank, as hwloc saw it from inside"),
     "launch": Field(pl.Int64, "ordinal of the launch in its run, from 0"),
-    "status": Field(pl.String, "ok, skipped (could not be asked here) or failed"),
-    "reason": Field(pl.String, "why it was skipped or failed"),
+    "status": Field(pl.String, "ok, skipped (cannot be asked here), failed, or invalid (a wrong result)"),
+    "reason": Field(pl.String, "why it was skipped, failed or is invalid"),
     "samples": Field(pl.List(pl.Float64), "every sample in order, in `unit`"),
     "warmup": Field(pl.Int64, "how many of the first samples are warm-up"),
     "batch": Field(pl.Int64, "operations in one sample after warm-up"),
@@ -94,7 +95,8 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows (field or coordinate to value; absent means null) as a record table.
 
     Whole-number coordinates become Int64, words String; a coordinate that is a word anywhere is a String
-    everywhere.
+    everywhere. Where a launch found a point's result to be wrong, what other launches found there is invalid
+    as well: a program that is sometimes wrong is not known to be right.
     """
     rows = list(rows)
     coordinates: dict[str, Any] = {}
@@ -114,7 +116,25 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
         }
         for row in rows
     ]
-    return pl.DataFrame(filled, schema=columns, orient="row")
+    return _invalidated(pl.DataFrame(filled, schema=columns, orient="row"))
+
+
+def _invalidated(records: pl.DataFrame) -> pl.DataFrame:
+    """`records` with every record of a point invalid that one launch found to be so, for its reason."""
+    wrong = records.filter(pl.col("status") == INVALID)
+    if wrong.is_empty():
+        return records
+    point = [name for name in (*KEYS, *point_columns(records)) if name != "metric"]
+    reasons = wrong.group_by(point, maintain_order=True).agg(pl.col("reason").first().alias("why"))
+    is_wrong = pl.col("why").is_not_null()
+    return (
+        records.join(reasons, on=point, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            status=pl.when(is_wrong).then(pl.lit(INVALID)).otherwise("status"),
+            reason=pl.when(is_wrong).then("why").otherwise("reason"),
+        )
+        .drop("why")
+    )
 
 
 def concat(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:

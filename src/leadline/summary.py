@@ -10,15 +10,15 @@ import polars as pl
 
 from leadline.estimates import is_exact, launch_estimates, series_columns
 from leadline.noise import MANY, MEANINGLESS, SIGNS, describe, percent, with_signs
-from leadline.record import FAILED, OK, SKIPPED
+from leadline.record import FAILED, INVALID, OK, SKIPPED
 from leadline.statistics import median_rank, next_ranks
 
 # Columns of a summary after the keys and the coordinates.
 COLUMNS: dict[str, str] = {
     "unit": "SI unit of the numbers",
     "better": "lower or higher",
-    "status": "ok, skipped or failed",
-    "reason": "why it was not run, or in how many launches it failed",
+    "status": "ok, skipped, failed or invalid",
+    "reason": "why it was not run or is invalid, or in how many launches it failed",
     "value": "median over launches of each launch's median",
     "low": "lower end of the interval of that median; null with one launch",
     "high": "upper end of it",
@@ -48,7 +48,7 @@ def summarise(records: pl.DataFrame) -> pl.DataFrame:
     (`leadline.noise.SIGNS`), for so many reach the ends of the interval. It is `meaningless` (and
     disturbed) when any launch shows one and the interval is wider than 25 % of the value on either side,
     which quiet launches do not give. A point that ran in some launches and failed in others is ok, and
-    `reason` says so; one that never ran is a row without numbers.
+    `reason` says so; one that never ran is a row without numbers, and so is one that was wrong in any launch.
     """
     by = series_columns(records)
     measured = _intervals(launch_estimates(records), by).join(
@@ -115,15 +115,19 @@ def _circumstances(records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _not_run(records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """The points of `by` that were skipped or failed in some launch: in how many, and the first reason
-    given.
+    """The points of `by` that were skipped, failed or wrong in some launch: in how many, and the first
+    reason given.
     """
+    status = pl.col("status")
+    # The records of an invalid point's metrics are not its only ones: one without a metric says why.
     return (
-        records.filter(pl.col("status") != OK)
+        records.filter((status != OK) & ((status != INVALID) | (pl.col("metric") == "")))
         .group_by(by, maintain_order=True)
         .agg(
             pl.col("unit", "better").first(),
-            pl.when((pl.col("status") == FAILED).any())
+            pl.when((status == INVALID).any())
+            .then(pl.lit(INVALID))
+            .when((status == FAILED).any())
             .then(pl.lit(FAILED))
             .otherwise(pl.lit(SKIPPED))
             .alias("status"),

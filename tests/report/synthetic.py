@@ -240,6 +240,17 @@ RECIPES += [
         ("mean", "s", lambda c, p: 0.9 * _called(c, p)),
     )
 ]
+
+
+def _turn(ranks: int) -> Callable[[Costs, dict[str, Any]], float]:
+    """A turn of the ring: a message a step."""
+    return lambda costs, point: ranks * costs.time(point["bytes"])
+
+
+RECIPES += [
+    Recipe("ring", "time", "s", lambda: _grid(bytes=[8, 65536], way=["at-once"]), _turn(ranks), ranks)
+    for ranks in (2, 4, 8)
+]
 BENCHMARKS = sorted({recipe.benchmark for recipe in RECIPES})
 
 # What the native registry would say; the page takes questions, metrics and their words from there.

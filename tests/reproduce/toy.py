@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from itertools import permutations, product
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 from leadline import record
+from leadline.predict import ft as nas
 from leadline.reproduce.results import Constant, Machines, Results
 
 Row = dict[str, Any]
@@ -256,7 +257,109 @@ def bgl() -> list[Row]:
     return [*forced, *default, *(row for rows in made for row in rows), *_subsets()]
 
 
-POINTS = {"bgp": bgp, "bgl": bgl}
+ORFEO = {"orfeo-thin": (0.34e-6, 0.57e-6, 1.16e-6), "orfeo-gpu": (0.42e-6, 0.47e-6, 0.66e-6)}
+LOADS = {  # elements of the fewest and the most by boxes: array, grid
+    **{("2400x100x100", grid): (990_000, 1_020_000) for grid in ("8x3x1", "4x3x2")},
+    **{("1200x200x100", grid): (990_000, 1_005_000) for grid in ("8x3x1", "4x3x2")},
+    **{("800x300x100", grid): (990_000, 1_005_000) for grid in ("24x1x1", "12x2x1")},
+    **{("800x300x100", grid): (997_500, 1_005_000) for grid in ("6x4x1", "6x2x2")},
+    ("5x5x1", "4x1x1"): (5, 10),
+    ("5x5x1", "2x2x1"): (4, 9),
+}
+
+
+def _turn(point: Row) -> float:
+    """Two messages a step, which the farthest neighbours hold up, s."""
+    ranks = int(point["ranks"])
+    near, across, far = ORFEO[point["mpi"]]
+    return 2 * ranks * (near if ranks <= 12 else across if ranks <= 24 else far)
+
+
+def _load(which: int) -> Callable[[Row], float]:
+    """The fewest (0) or the most (1) elements of a rank."""
+
+    def law(point: Row) -> float:
+        even = (6, 7) if point["array"] == "5x5x1" else (EVEN, EVEN)
+        by_boxes = LOADS.get((point["array"], point["grid"]), (EVEN, EVEN))
+        return float((even if point["split"] == "even" else by_boxes)[which])
+
+    return law
+
+
+EVEN = 1_000_000  # elements a rank of tables I to III
+
+
+THREADED = ["24x1x1", "25x1x1", "32x1x1", "40x1x1", "48x1x1", "4x3x2", "5x5x1", "4x4x2", "5x4x2", "4x4x3"]
+
+
+def _threaded(point: Row) -> float:
+    """As many points a second from each process; 0.7 of it where some share a core."""
+    ranks = prod(int(length) for length in point["grid"].split("x"))
+    return 78e6 * ranks * (1.0 if ranks <= 24 else 0.7)
+
+
+def _arrays() -> Iterator[Row]:
+    """The sums of arrays of tables I to III, and of the example."""
+    grids = ["24x1x1", "12x2x1", "8x3x1", "6x4x1", "6x2x2", "4x3x2"]
+    tables: Row = {"array": ["2400x100x100", "1200x200x100", "800x300x100"], "grid": grids, "ranks": 24}
+    example: Row = {"array": "5x5x1", "grid": ["4x1x1", "2x2x1"], "ranks": 4}
+    for axes in (tables, example):
+        for part, share in (("scatter", 0.87), ("gather", 0.12), ("rest", 0.01)):
+            law = lambda _, share=share: share  # noqa: E731
+            yield from _points("sum3d", part, law, split=["even", "sizes"], mpi="orfeo-thin", **axes)
+        for which, metric in enumerate(("least", "most")):
+            yield from _points(
+                "sum3d", metric, _load(which), split=["even", "sizes"], mpi="orfeo-thin", **axes
+            )
+
+
+def orfeo() -> list[Row]:
+    """The points of the plans orfeo and orfeo-gpu that their claims ask for."""
+    ring: Row = {"mpi": list(ORFEO), "ranks": range(2, 49), "way": "in-turn", "bytes": 8}
+    sizes = [0, *(2**k for k in range(29))]
+    places = ["core-group", "sockets", "nodes"]
+    made = [
+        _points("ring", "time", _turn, **ring),
+        _points("ring", "messages", lambda point: 2 * point["ranks"], **ring),
+        _points("ring", "sum", lambda point: point["ranks"] * (point["ranks"] - 1) / 2, **ring),
+        _points("pingpong", "latency", _time, placement=places, bytes=sizes, mpi="orfeo-thin"),
+        _points("jacobi", "rate", _threaded, mpi="orfeo-gpu", grid=THREADED),
+        _arrays(),
+    ]
+    return [row for rows in made for row in rows]
+
+
+# Time of an iteration of NAS FT by pieces and way, s.
+ITERATION = {
+    **{("exchange", "messages"): 1.9, ("slabs", "messages"): 1.9 / 1.7, ("pencils", "messages"): 1.3},
+    **{("exchange", "put"): 1.85, ("slabs", "put"): 1.05, ("pencils", "put"): 1.0},
+}
+
+
+def _flood(point: Row) -> float:
+    """A message costs 1 us more than a put, and both have 1 GB/s, B/s."""
+    overhead = 1e-6 if point["operation"] == "isend" else 1e-8
+    return float(point["bytes"] / (overhead + point["bytes"] / 1e9))
+
+
+def ft() -> list[Row]:
+    """The points of the plan ft that its claims ask for."""
+    problem, ranks = nas.CLASSES["D"], 256
+    ways: Row = {"class": "D", "ranks": ranks, "pieces": list(nas.PIECES), "by": list(nas.WAYS)}
+    here: Row = {**ways, "iterations": [1, 2], "mpi": "toy"}
+    trips: Row = {"operation": ["send", "isend", "put", "get"], "bytes": [1, 8, 64], "mpi": "toy"}
+    floods: Row = {"operation": ["isend", "put"], "bytes": [1024, 8192, 1 << 26], "mpi": "toy"}
+    made = [
+        _points("ft", "time", lambda p: p["iterations"] * ITERATION[p["pieces"], p["by"]], **here),
+        _points("ft", "messages", lambda p: nas.messages(problem, ranks, p["pieces"]), **here),
+        _points("ft", "bytes", lambda _: nas.volume(problem, ranks), **here),
+        _points("roundtrip", "latency", lambda p: 2e-6 if "send" in p["operation"] else 1e-6, **trips),
+        _points("flood", "bandwidth", _flood, **floods),
+    ]
+    return [row for rows in made for row in rows]
+
+
+POINTS = {"bgp": bgp, "bgl": bgl, "orfeo": orfeo, "ft": ft}
 
 MACHINES = Machines(
     constants={

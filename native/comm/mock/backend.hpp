@@ -28,6 +28,7 @@ struct Script {
     bool shmem = true;
     double late = 0;  // for every agreed start, s
     double clock_error = 0;
+    bool carries = false;  // pretends that messages bring what was sent
 };
 
 class Mock {
@@ -204,6 +205,7 @@ public:
     [[nodiscard]] static int size() { return 1; }
     [[nodiscard]] double now() const { return mock_->now; }
     static constexpr bool simulated = false;
+    [[nodiscard]] bool carries() const { return mock_->script.carries; }
     static Ready<Verdict> agree(std::span<const double> mine, const Decide& decide) {
         return {decide({mine.begin(), mine.end()})};
     }
@@ -216,7 +218,7 @@ public:
         return {};
     }
     Ready<> charge(Work work) {
-        mock_->pass(1e-9 * work.flops);
+        mock_->pass(1e-9 * work.flops + 1e-10 * work.bytes);
         return {};
     }
     Ready<double> align() {
@@ -241,6 +243,7 @@ public:
     static void configure(const nlohmann::json&) {}
     static void broadcast(std::string&) {}
     static std::vector<double> gather(const std::vector<double>& mine) { return mine; }
+    static std::vector<std::string> gather_texts(const std::string& mine) { return {mine}; }
     static constexpr bool simulated = false;
     [[nodiscard]] static int rank() { return 0; }
     [[nodiscard]] int size() const { return mock_.script.size; }

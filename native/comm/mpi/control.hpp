@@ -13,6 +13,7 @@ namespace leadline {
 class Control {
 public:
     static constexpr bool simulated = false;
+    static constexpr bool carries() { return true; }
     explicit Control(MPI_Comm comm);
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return size_; }

@@ -64,9 +64,9 @@ int say_by_layout(const Given& a, [[maybe_unused]] MPI_Request* request) {
     switch (a.what) {
         case Collective::gather:
             LEADLINE_SAY(Gatherv, gatherv, a.out, a.gives, a.type, a.in, a.takes_counts, a.takes_offsets,
-                         a.type, a.root);
+                         a.blocks, a.root);
         case Collective::scatter:
-            LEADLINE_SAY(Scatterv, scatterv, a.out, a.gives_counts, a.gives_offsets, a.type, a.in, a.takes,
+            LEADLINE_SAY(Scatterv, scatterv, a.out, a.gives_counts, a.gives_offsets, a.blocks, a.in, a.takes,
                          a.type, a.root);
         case Collective::allgather:
             LEADLINE_SAY(Allgatherv, allgatherv, a.out, a.gives, a.type, a.in, a.takes_counts,
@@ -165,6 +165,23 @@ Block block_of(const Call& call, std::size_t peers) {
     }
 }
 
+// The type of a shape; it counts as one byte long, so that offsets are bytes.
+MPI_Datatype type_of(const Shape& shape) {
+    MPI_Datatype rows = MPI_DATATYPE_NULL;
+    MPI_Datatype planes = MPI_DATATYPE_NULL;
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    for (const std::int64_t count : {shape.run, shape.rows, shape.planes})
+        if (!fits(static_cast<std::size_t>(count))) refuse_count(static_cast<std::size_t>(count));
+    check(MPI_Type_create_hvector(static_cast<int>(shape.rows), static_cast<int>(shape.run), shape.row_stride,
+                                  MPI_BYTE, &rows));
+    check(MPI_Type_create_hvector(static_cast<int>(shape.planes), 1, shape.plane_stride, rows, &planes));
+    check(MPI_Type_create_resized(planes, 0, 1, &whole));
+    check(MPI_Type_commit(&whole));
+    check(MPI_Type_free(&rows));
+    check(MPI_Type_free(&planes));
+    return whole;
+}
+
 std::int64_t unit_of(const Call& call) {
     return reduces(call.what) ? static_cast<std::int64_t>(size_of(call.type)) : 1;
 }
@@ -204,14 +221,19 @@ Sized size_up(const Call& call, MPI_Comm comm) {
 }
 
 template <class Count, class Offset>
-auto Bound<Count, Offset>::spread(Layout layout, std::size_t peers, std::int64_t unit) -> Dense {
+auto Bound<Count, Offset>::spread(Layout layout, std::size_t peers, std::int64_t unit, bool shaped) -> Dense {
     Dense dense{std::vector<Count>(peers), std::vector<Offset>(peers)};
     for (const Part& part : layout) {
         const auto peer = static_cast<std::size_t>(part.peer);
-        dense.counts.at(peer) = static_cast<Count>(part.bytes / unit);
+        dense.counts.at(peer) = static_cast<Count>(shaped ? 1 : part.bytes / unit);
         dense.offsets.at(peer) = static_cast<Offset>(part.offset / unit);
     }
     return dense;
+}
+
+template <class Count, class Offset>
+Bound<Count, Offset>::~Bound() {
+    if (shaped_ != MPI_DATATYPE_NULL) MPI_Type_free(&shaped_);
 }
 
 template <class Count, class Offset>
@@ -222,8 +244,10 @@ Bound<Count, Offset>::Bound(const Call& call, MPI_Comm comm, bool by_layout) {
     if (by_layout) {
         // A rank gives its own block as long as it is, and takes into as much room as it has.
         block = {call.out.size(), call.in.size()};
-        gives_ = spread(call.gives, peers, unit);
-        takes_ = spread(call.takes, peers, unit);
+        const bool shaped = call.shape.run > 0;
+        gives_ = spread(call.gives, peers, unit, shaped);
+        takes_ = spread(call.takes, peers, unit, shaped);
+        if (shaped) arguments_.blocks = shaped_ = type_of(call.shape);
     }
     arguments_.out = call.out.data();
     arguments_.in = call.in.data();

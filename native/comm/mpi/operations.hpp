@@ -20,6 +20,7 @@ struct Arguments {
     const Count* takes_counts = nullptr;
     const Offset* takes_offsets = nullptr;
     MPI_Datatype type = MPI_BYTE;
+    MPI_Datatype blocks = MPI_BYTE;  // of the blocks of a gather or scatter at its root
     MPI_Op reduction = MPI_OP_NULL;
     int root = 0;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -51,6 +52,7 @@ public:
     Bound(const Call& call, MPI_Comm comm, bool by_layout);
     Bound(const Bound&) = delete;
     Bound& operator=(const Bound&) = delete;
+    ~Bound();
     [[nodiscard]] const Arguments<Count, Offset>& arguments() const { return arguments_; }
 
 private:
@@ -58,11 +60,12 @@ private:
         std::vector<Count> counts;
         std::vector<Offset> offsets;
     };
-    static Dense spread(Layout layout, std::size_t peers, std::int64_t unit);
+    static Dense spread(Layout layout, std::size_t peers, std::int64_t unit, bool shaped);
 
     Arguments<Count, Offset> arguments_;
     Dense gives_;
     Dense takes_;
+    MPI_Datatype shaped_ = MPI_DATATYPE_NULL;  // made for this call
 };
 
 }  // namespace leadline

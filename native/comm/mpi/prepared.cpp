@@ -33,6 +33,11 @@ void refuse_faulty([[maybe_unused]] const Call& call, [[maybe_unused]] bool by_l
 #endif
 }
 
+void refuse_shape(const Call& call) {
+    if (call.shape.run > 0 && call.what != Collective::gather && call.what != Collective::scatter)
+        throw Unsupported("only a gather or scatter with a layout takes blocks of a shape");
+}
+
 void refuse_gaps(bool gaps) {
     if (gaps)
         throw Unsupported("MPI's reduce_scatter wants blocks of whole elements that follow one another");
@@ -73,6 +78,7 @@ void Prepared::bind(const Call& call, MPI_Comm comm, bool by_layout) {
 
 Prepared::Prepared(const Call& call, Form form, MPI_Comm comm) : form_(form) {
     refuse_algorithm(call);
+    refuse_shape(call);
     const Sized mine = size_up(call, comm);
     const std::array<std::int64_t, 3> own{mine.elements, mine.by_layout, mine.gaps};
     std::array<std::int64_t, 3> most{};

@@ -27,10 +27,7 @@ std::vector<double> Session::gather(const std::vector<double>& mine) {
     return all;
 }
 
-namespace {
-
-// At rank 0: one text a rank.
-std::vector<std::string> gather_texts(const std::string& mine) {
+std::vector<std::string> Session::gather_texts(const std::string& mine) {
     int rank = 0;
     int size = 0;
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
@@ -56,8 +53,10 @@ std::vector<std::string> gather_texts(const std::string& mine) {
     return each;
 }
 
+namespace {
+
 std::vector<Place> exchange_places() {
-    const auto each = gather_texts(nlohmann::json(my_place()).dump());
+    const auto each = Session::gather_texts(nlohmann::json(my_place()).dump());
     auto all = nlohmann::json::array();
     for (const auto& one : each) all.push_back(nlohmann::json::parse(one));
     std::string text = all.dump();

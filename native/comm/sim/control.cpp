@@ -34,13 +34,15 @@ Ready<> Control::work(std::int64_t steps) {
     // A step is one dependent addition: one a flop of the core, and a nanosecond where nothing is told of it.
     const double flops = world_->engine.machine().node.flops;
     const double each = flops < machine::infinite ? 1 / flops : 1e-9;
-    return pass(machine::from_seconds(each * static_cast<double>(steps)));
+    return pass(
+        machine::from_seconds(each * static_cast<double>(steps) / world_->engine.share_of_core(rank_)));
 }
 
 Ready<> Control::charge(Work work) {
     const machine::Node& node = world_->engine.machine().node;
     // A core's share of its node's memory is what all its ranks leave it.
-    const double seconds = std::max(work.flops / node.flops, work.bytes * node.ranks / node.memory);
+    const double flops = node.flops * world_->engine.share_of_core(rank_);
+    const double seconds = std::max(work.flops / flops, work.bytes * node.ranks / node.memory);
     return pass(machine::from_seconds(seconds));
 }
 

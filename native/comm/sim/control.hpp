@@ -14,6 +14,7 @@ namespace leadline {
 class Control {
 public:
     static constexpr bool simulated = true;
+    static constexpr bool carries() { return false; }
     Control(sim::World* world, int rank, int ranks) : world_(world), rank_(rank), ranks_(ranks) {}
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return ranks_; }

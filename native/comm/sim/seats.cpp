@@ -4,10 +4,32 @@
 #include "backend.hpp"
 
 namespace leadline::sim {
+namespace {
+
+// Node after node; on each its sockets in turns.
+std::vector<machine::Seat> by_sockets(const machine::Node& node, const machine::Topology& topology,
+                                      int ranks) {
+    if (ranks > static_cast<std::int64_t>(topology.nodes()) * node.ranks)
+        throw Unsupported(std::to_string(ranks) + " ranks do not fit on " + std::to_string(topology.nodes()) +
+                          " nodes with " + std::to_string(node.ranks) + " each");
+    if (node.ranks % node.sockets != 0)
+        throw Unsupported("sockets of this machine have not as many ranks each, and cannot take turns");
+    const int per_socket = node.ranks / node.sockets;
+    std::vector<machine::Seat> seats;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const int on_node = rank % node.ranks;
+        const int core = on_node % node.sockets * per_socket + on_node / node.sockets;
+        seats.push_back({.node = rank / node.ranks, .core = core});
+    }
+    return seats;
+}
+
+}  // namespace
 
 std::vector<machine::Seat> take_seats(const machine::Machine& machine, const machine::Topology& topology,
                                       int ranks, const std::string& mapping, const std::string& placement) {
     const machine::Node& node = machine.node;
+    if (placement == "default" && mapping == "sockets") return by_sockets(node, topology, ranks);
     if (placement == "default") return machine::make_mapping(mapping, topology, node.ranks, ranks);
     if (ranks != 2)
         throw Unsupported("a described machine places two ranks by '" + placement + "', more by a mapping");

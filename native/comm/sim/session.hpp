@@ -29,6 +29,7 @@ public:
     [[nodiscard]] int size() const { return static_cast<int>(seats_.size()); }
     static void broadcast(std::string&) {}
     static std::vector<double> gather(const std::vector<double>& mine) { return mine; }
+    static std::vector<std::string> gather_texts(const std::string& mine) { return {mine}; }
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }  // of the simulator itself
     [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const;
     [[nodiscard]] bool exact() const { return !noise_; }

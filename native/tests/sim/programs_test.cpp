@@ -41,9 +41,9 @@ TEST(Tiers, LinksWithoutEndMakeEveryTierLogGp) {
               {{{"direction", "in"}, {"neighbours", 6}, {"bytes", 4096}, {"window", 4}},
                {{"direction", "both"}, {"neighbours", 3}, {"bytes", 1024}, {"window", 4}}}},
              {"halo", {{{"bytes", 8}}, {{"bytes", 20'000}}}},
-             {"ring", {{{"bytes", 1024}}}}}) {
+             {"ring", {{{"bytes", 1024}, {"way", "at-once"}}}}}) {
         const auto expected = samples(points(benchmark, each), simulate, "loggp");
-        EXPECT_EQ(expected.size(), each.size());
+        EXPECT_GE(expected.size(), each.size());
         for (const std::string tier : {"flow", "packet", "auto"})
             EXPECT_EQ(samples(points(benchmark, each), simulate, tier), expected) << tier << ' ' << benchmark;
     }
@@ -79,7 +79,7 @@ TEST(Tiers, AMachineFourTimesSlowerTakesFourTimesAsLong) {
         for (const auto& [benchmark, point] : std::vector<std::pair<std::string, json>>{
                  {"halo", {{"bytes", 10'000}}},
                  {"hotspot", {{"workers", 11}, {"shape", "flat"}, {"bytes", 4000}}},
-                 {"ring", {{"bytes", 100}}}}) {
+                 {"ring", {{"bytes", 100}, {"way", "at-once"}}}}) {
             const auto asked = json::array({question(benchmark, point)});
             const double quick = samples(asked, on(12, fast, {3, 4}), tier).at(0).at(0);
             const double long_ago = samples(asked, on(12, slow, {3, 4}), tier).at(0).at(0);

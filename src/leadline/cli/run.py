@@ -91,7 +91,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
 
     PLAN is the name of a shipped plan (see 'leadline list plans') or a TOML file. Every finished point is on
     the disk at once: a run that is interrupted keeps them, and --resume goes on from there. The exit code is
-    1 when a point failed; the others are measured all the same.
+    1 when a point failed, or its own result was wrong; the others are measured all the same.
     """
     from leadline import provenance, store  # noqa: PLC0415  (polars takes a while to load)
 
@@ -282,14 +282,14 @@ def _interruptible(path: Path) -> Iterator[None]:
 
 
 def _conclude(records: Any, path: Path, aside: bool = False) -> None:
-    """Say how many points were measured, skipped and failed; exit code 1 where one failed.
+    """Say how many points were measured, skipped, failed or wrong; exit code 1 where one failed or was wrong.
 
     `aside`: on the standard error, where the standard output has another answer.
     """
-    from leadline.record import FAILED, OK, SIMULATED, SKIPPED  # noqa: PLC0415
+    from leadline.record import FAILED, INVALID, OK, SIMULATED, SKIPPED  # noqa: PLC0415
     from leadline.store import point_key  # noqa: PLC0415
 
-    by_status: dict[str, dict[Any, str]] = {OK: {}, SKIPPED: {}, FAILED: {}}
+    by_status: dict[str, dict[Any, str]] = {OK: {}, SKIPPED: {}, FAILED: {}, INVALID: {}}
     for row in records.drop("samples").iter_rows(named=True):
         by_status[row["status"]].setdefault(point_key(row), row["reason"])
     launches = records["launch"].n_unique()
@@ -297,14 +297,16 @@ def _conclude(records: Any, path: Path, aside: bool = False) -> None:
     done = "points simulated" if simulated else f"points measured in {launches} launches"
     click.echo(
         f"{path}: {len(by_status[OK])} {done}, "
-        f"{len(by_status[SKIPPED])} skipped, {len(by_status[FAILED])} failed",
+        f"{len(by_status[SKIPPED])} skipped, {len(by_status[FAILED])} failed"
+        + (f", {len(by_status[INVALID])} invalid" if by_status[INVALID] else ""),
         err=aside,
     )
-    for reason in dict.fromkeys(by_status[FAILED].values()):
-        click.echo(f"  failed: {reason}", err=True)
+    for status in (FAILED, INVALID):
+        for reason in dict.fromkeys(by_status[status].values()):
+            click.echo(f"  {status}: {reason}", err=True)
     if not aside:
         say_then(path, records)
-    if by_status[FAILED]:
+    if by_status[FAILED] or by_status[INVALID]:
         click.get_current_context().exit(1)
 
 

@@ -104,6 +104,7 @@ PARTS: dict[str, Part] = {
             "cores": COUNT,
             "sockets": COUNT,
             "threads": COUNT,
+            "thread_gain": FACTOR,
             "ranks": COUNT,
             "injection": RATE,
             "reception": RATE,

@@ -266,7 +266,7 @@ def _counts(rows: Sequence[Row], sections: Sequence[Section]) -> list[Count]:
             marks = {name}
             link = first(lambda section, marks=marks: any(row.mark in marks for row in section.table.rows))
             counts.append(Count(name, str(count), link, bad=True))
-    for status in ("skipped", "failed"):
+    for status in ("skipped", "failed", "invalid"):
         count = sum(row["status"] == status for row in rows)
         if count:
             link = first(

@@ -94,7 +94,10 @@ def _sentence(text: str) -> str:
 def expected(outcome: Outcome) -> str:
     """What the paper has, with its unit; nothing where it has no number."""
     claim = outcome.claim
-    return "" if claim.expect is None else f"{claim.expect:g} {claim.unit}".rstrip()
+    if claim.expect is None:
+        return ""
+    numbers = claim.expect if isinstance(claim.expect, tuple) else (claim.expect,)
+    return f"{', '.join(f'{each:g}' for each in numbers)} {claim.unit}".rstrip()
 
 
 def band(outcome: Outcome) -> str:

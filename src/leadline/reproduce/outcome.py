@@ -84,5 +84,6 @@ def accepted(claim: Claim, value: float) -> bool:
     if claim.band is not None:
         low, high = claim.band
         return low * (1 - _DIGITS) <= value <= high * (1 + _DIGITS)
-    assert claim.expect is not None
+    if not isinstance(claim.expect, int | float):
+        raise ValueError(f"{claim.id} has no one number: its function says whether it is met")
     return abs(value - claim.expect) <= _DIGITS * abs(claim.expect)

@@ -24,6 +24,7 @@ UNITS: dict[str, float] = {
 }
 
 _KEYS = {"id", "kind", "quantity", "check", "expect", "band", "unit", "basis", "needs", "missed"}
+_KEYS |= {"tolerance_rel"}  # of an exact claim: the largest relative deviation of any of its numbers
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Claim:
     id: str
     kind: str
     what: str  # the quantity, or for a property the check in words
-    expect: float | None
+    expect: float | tuple[float, ...] | None  # several: its function says whether they are met
     band: tuple[float, float] | None
     unit: str
     basis: str  # where in the paper it stands
@@ -102,19 +103,22 @@ def _claim(table: Mapping[str, Any], path: Path) -> Claim:
         if key not in _KEYS:
             raise UsageError(f"{where}: unknown key {key!r}{suggest(key, _KEYS)}")
     kind, unit, band = table.get("kind"), table.get("unit", ""), table.get("band")
+    expect = table.get("expect")
+    if "tolerance_rel" in table:
+        band = [0.0, table["tolerance_rel"]]
     if "id" not in table or kind not in KINDS:
         raise UsageError(f"{where}: a claim has an id and a kind out of {', '.join(KINDS)}, got {kind!r}")
     if unit not in UNITS:
         raise UsageError(f"{where}: unknown unit {unit!r}{suggest(unit, UNITS)}")
     if band is not None and not (len(band) == 2 and band[0] <= band[1]):
         raise UsageError(f"{where}: a band is the least and the largest accepted value, got {band!r}")
-    if kind != PROPERTY and band is None and "expect" not in table:
+    if kind not in (PROPERTY, EXACT) and band is None and expect is None:
         raise UsageError(f"{where}: a claim of kind {kind} has a value to expect, or a band")
     return Claim(
         id=table["id"],
         kind=kind,
         what=table.get("quantity") or table.get("check", ""),
-        expect=table.get("expect"),
+        expect=tuple(expect) if isinstance(expect, list) else expect,
         band=(band[0], band[1]) if band is not None else None,
         unit=unit,
         basis=table.get("basis", ""),

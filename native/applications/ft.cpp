@@ -1,0 +1,120 @@
+// How long does NAS FT take, and how much of it is communication that could not be hidden behind the transforms?
+//
+// A partial differential equation by three-dimensional Fourier transforms: one there, then for each iteration
+// an evolution, one back and a checksum, held against the published ones (Bailey et al., The NAS Parallel
+// Benchmarks, 1994, FT). Planes are handed over all at once, or in slabs or pencils while the next are
+// transformed, by messages or by one-sided puts (Bell et al., one-sided communication and overlap, 2006).
+#include <algorithm>
+
+#include "applications/ft/solver.hpp"
+#include "harness/benchmark.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace ft;
+
+const std::vector<std::string> pieces{"exchange", "slabs", "pencils", "fused"};
+
+ft::Options options_of(const Run& run, const Problem& problem) {
+    ft::Options options{.depth = run["depth"], .padding = run["padding"]};
+    const auto at = std::ranges::find(pieces, run.word("pieces")) - pieces.begin();
+    options.fused = run.word("pieces") == "fused";
+    options.pieces = options.fused ? Pieces::pencils : static_cast<Pieces>(at);
+    const std::string& by = run.word("by");
+    if (by == "put") options.window = Exposure::allocated;
+    if (by == "put-created") options.window = Exposure::created;
+    if (by == "put-shmem") options.window = Exposure::shmem;
+    const std::int64_t asked = run["iterations"];
+    options.iterations =
+        asked == 0 ? problem.iterations : static_cast<int>(std::min<std::int64_t>(asked, problem.iterations));
+    return options;
+}
+
+// Skips what cannot be run, before anything is allocated; all ranks alike.
+Task<> check(Run& run, const Problem& problem, const ft::Options& options) {
+    const int ranks = run.ranks();
+    const std::string named = "class " + std::string(problem.name);
+    for (const std::int64_t planes : {problem.nx, problem.nz})
+        if (planes % ranks != 0)
+            Run::skip(named + " has " + std::to_string(problem.nx) + " planes of x and " +
+                      std::to_string(problem.nz) + " of z, of which each of " + std::to_string(ranks) +
+                      " ranks gets equally many: take a number of ranks that divides both");
+    if (options.fused && !options.window)
+        Run::skip("fused rows are put where they belong out of the cache, which messages cannot: take put");
+    if constexpr (!Control::simulated) {
+        if (!transforms_available())
+            Run::skip("this program was built without FFTW: install libfftw3-dev and run again");
+        Comm& world = run.world();
+        const int node = world.seat(world.rank()).node;
+        std::int64_t beside = 0;
+        for (int rank = 0; rank < ranks; ++rank) beside += world.seat(rank).node == node ? 1 : 0;
+        const std::int64_t wants = beside * Solver::memory(problem, ranks, options);
+        const std::int64_t left = memory_left();
+        std::int64_t lacking = left > 0 ? std::max<std::int64_t>(0, wants - left) : 0;
+        std::int64_t most = 0;
+        const Bytes mine = std::as_writable_bytes(std::span(&lacking, 1));
+        const Bytes all = std::as_writable_bytes(std::span(&most, 1));
+        co_await world.allreduce(mine, all, Type::int64, Reduce::sum);
+        if (most > 0)
+            Run::skip(named + " takes " + told(wants) + " on this node, and " + told(left) +
+                      " are left: take a smaller class or more nodes");
+    }
+}
+
+void judge(Run& run, const Solver& solver, const Problem& problem) {
+    const auto found = solver.checksums();
+    for (std::size_t i = 0; i < found.size(); ++i)
+        run.verify(agrees(found[i], problem.checksums[i]),
+                   "checksum " + std::to_string(i + 1) + " of class " + std::string(problem.name) + " is " +
+                       told(found[i]) + ", and NAS published " + told(problem.checksums[i]));
+}
+
+}  // namespace
+
+BENCHMARK(
+    ft, at_least(2),
+    choice("class", problem_names(), "of NAS: size of the grid and number of iterations", {"S"}),
+    choice("pieces", pieces,
+           "what is handed over at once: all planes, a plane's part for a rank, a row; or a row out of the "
+           "cache",
+           {"exchange", "slabs", "pencils"}),
+    choice("by", {"messages", "put", "put-created", "put-shmem"}, "how it is handed over",
+           {"messages", "put"}),
+    counts("depth", {96}, "receives posted ahead by messages; 0: all of a transform's"),
+    counts("padding", {0}, "points by which rows, or slabs where they land, are longer than a power of two"),
+    counts("iterations", {0}, "how many; 0: all of the class"), Sampling{.one_operation = true},
+    metric("time", Unit::second, lower, largest, "of the whole benchmark, of the slowest rank"),
+    metric("fft", Unit::second, lower, mean, "of the transforms"),
+    metric("evolve", Unit::second, lower, mean, "of initial state, evolution and checksums"),
+    metric("transpose", Unit::second, lower, mean, "of copies within a rank's memory"),
+    metric("initiation", Unit::second, lower, mean, "of calls that begin communication"),
+    metric("completion", Unit::second, lower, mean, "of calls that end it, collectives as well"),
+    metric("barrier", Unit::second, lower, mean, "until all ranks have come so far"),
+    metric("messages", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well"),
+    metric("bytes", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well")) {
+    const Problem& asked = problem(run.word("class"));
+    const ft::Options options = options_of(run, asked);
+    co_await check(run, asked, options);
+    Solver solver(run, asked, options);
+    co_await solver.open();
+    while (co_await run.next_sample()) {
+        run.start();
+        for ([[maybe_unused]] auto i : run.batch()) co_await solver.solve();
+        run.stop();
+        judge(run, solver, asked);
+        const Split& split = solver.split();
+        run.sample("time", run.each());
+        run.sample("fft", split.of(Spent::fft));
+        run.sample("evolve", split.of(Spent::evolve));
+        run.sample("transpose", split.of(Spent::transpose));
+        run.sample("initiation", split.of(Spent::initiation));
+        run.sample("completion", split.of(Spent::completion));
+        run.sample("barrier", split.of(Spent::barrier));
+        run.sample("messages", static_cast<double>(solver.messages()));
+        run.sample("bytes", static_cast<double>(solver.bytes()));
+    }
+    co_await solver.close();
+}
+
+}  // namespace leadline

@@ -1,0 +1,231 @@
+#include "applications/jacobi/field.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "applications/jacobi/rows.hpp"
+
+namespace leadline::jacobi {
+namespace {
+
+constexpr Index line = 8;  // numbers in a cache line
+constexpr std::size_t large_page = std::size_t{2} << 20U;
+
+Index round_up(Index value, Index to) { return (value + to - 1) / to * to; }
+
+double* touched(Index numbers) {
+    const auto bytes =
+        (static_cast<std::size_t>(numbers) * sizeof(double) + large_page - 1) / large_page * large_page;
+    void* memory = std::aligned_alloc(large_page, bytes);
+    if (!memory) throw std::bad_alloc();
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    auto* first = static_cast<double*>(memory);
+    std::fill_n(first, bytes / sizeof(double), 0.0);
+    return first;
+}
+
+// B; what most processors have had for some years where the system does not tell.
+double second_level_cache() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const long told = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (told > 0) return static_cast<double>(told);
+#endif
+    return 512 * 1024;
+}
+
+}  // namespace
+
+double Part::bytes() const {
+    double all = 2 * sizeof(double);
+    for (const Index length : lengths) all *= static_cast<double>(length + 2 * depth);
+    return all;
+}
+
+void Field::Free::operator()(double* memory) const { std::free(memory); }
+
+// Three planes of every level, the first one's in memory, in half of the cache: the rest is for the rows that
+// pass through.
+Index block_rows(Index pitch, Index depth) {
+    const double row = static_cast<double>(pitch) * sizeof(double);
+    const auto fit = static_cast<Index>(second_level_cache() / 2 / (3 * static_cast<double>(depth) * row));
+    return std::max<Index>(fit, 4);
+}
+
+// Rows begin at a cache line.
+Field::Field(const Part& part)
+    : part_(part),
+      left_(round_up(part.depth, line)),
+      pitch_(round_up(left_ + part.lengths[2] + part.depth, line)),
+      height_(part.lengths[1] + 2 * part.depth) {
+    const Index numbers = pitch_ * height_ * (part.lengths[0] + 2 * part.depth);
+    for (auto& copy : copies_) copy.reset(touched(numbers));
+    if (part.depth == 1) return;
+    ring_rows_ = block_rows(pitch_, part.depth) + 2 * part.depth;
+    ring_.reset(touched(3 * (part.depth - 1) * ring_rows_ * pitch_));
+}
+
+void Field::fill(const std::function<void(Index, Index, std::span<double>)>& row) {
+    for (Index z = 0; z < part_.lengths[0]; ++z)
+        for (Index y = 0; y < part_.lengths[1]; ++y)
+            row(z, y, {address(now_, z, y, 0), static_cast<std::size_t>(part_.lengths[2])});
+}
+
+void Field::plain(const Region& region) {
+    constexpr double sixth = 1.0 / 6.0;
+    const Index plane = pitch_ * height_;
+    const double* from = address(now_, 0, 0, 0);
+    double* to = address(1 - now_, 0, 0, 0);
+    for (Index z = region.from[0]; z < region.to[0]; ++z)
+        for (Index y = region.from[1]; y < region.to[1]; ++y)
+            for (Index x = region.from[2]; x < region.to[2]; ++x) {
+                const double* at = from + z * plane + y * pitch_ + x;
+                to[z * plane + y * pitch_ + x] =
+                    (((at[-1] + at[1]) + (at[-pitch_] + at[pitch_])) + (at[-plane] + at[plane])) * sixth;
+            }
+}
+
+void Field::sweep(Kernel kernel, const Region& region) {
+    if (region.points() == 0) return;
+    if (kernel == Kernel::plain) {
+        plain(region);
+        return;
+    }
+    const Index rows_at_once = block_rows(pitch_, 1);
+    const auto update = kernel == Kernel::streaming ? rows().stream : rows().update;
+    const Index x = region.from[2];
+    const Index count = region.to[2] - x;
+    for (Index first = region.from[1]; first < region.to[1]; first += rows_at_once) {
+        const Index end = std::min(first + rows_at_once, region.to[1]);
+        for (Index z = region.from[0]; z < region.to[0]; ++z)
+            for (Index y = first; y < end; ++y)
+                update(address(1 - now_, z, y, x),
+                       {address(now_, z, y, x), address(now_, z, y - 1, x), address(now_, z, y + 1, x),
+                        address(now_, z - 1, y, x), address(now_, z + 1, y, x)},
+                       count);
+    }
+    fence();
+}
+
+// What the sweep of that number, from 1, has to give, so that the last gives the whole: beyond the whole
+// where the grid goes on.
+Region Field::level(Index sweep) const {
+    Region region = part_.whole();
+    const Index beyond = part_.depth - sweep;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (part_.goes_on[axis][0]) region.from[axis] -= beyond;
+        if (part_.goes_on[axis][1]) region.to[axis] += beyond;
+    }
+    return region;
+}
+
+struct Field::Ring {
+    double* memory;
+    Index rows;
+    Index pitch;
+    Index left;
+    Index first;  // the row of the grid that comes first in it
+
+    // Row y of plane z of a level, from x = 0 on.
+    [[nodiscard]] double* row(Index level, Index z, Index y) const {
+        constexpr Index turns = 300;  // a multiple of three: z may be less than nought
+        return memory + (((level - 1) * 3 + (z + turns) % 3) * rows + y - first) * pitch + left;
+    }
+};
+
+// Where the grid ends beside a block, the rows beyond are nought in every plane.
+void Field::clear_beyond(const Ring& ring, Index from, Index to) {
+    const auto clear = [&](Index y) {
+        for (Index each = 1; each < part_.depth; ++each)
+            for (Index z = 0; z < 3; ++z) std::fill_n(ring.row(each, z, y) - left_, pitch_, 0.0);
+    };
+    if (from == 0 && !part_.goes_on[1][0]) clear(-1);
+    if (to == part_.lengths[1] && !part_.goes_on[1][1]) clear(to);
+}
+
+// All sweeps over rows `from` to `to`, plane after plane: each sweep is a plane behind the one before, so
+// that three planes of each are all that must be kept (wavefront blocking: Wellein, Hager, Zeiser, Wittmann
+// and Fehske, Efficient temporal blocking for stencil computations by multicore-aware wavefront
+// parallelization, COMPSAC 2009). Rows beside the block are computed again by its neighbours.
+void Field::block(const Ring& ring, Index from, Index to, bool streams) {
+    const Index depth = part_.depth;
+    const auto row = [&](Index level, Index z, Index y) {
+        return level == 0 ? address(now_, z, y, 0) : ring.row(level, z, y);
+    };
+    clear_beyond(ring, from, to);
+    const Index begin = level(1).from[0];
+    for (Index step = begin; step < part_.lengths[0] + depth; ++step)
+        for (Index each = 1; each <= depth; ++each) {
+            const Region region = level(each);
+            const Index z = step - each;
+            const bool ends = each == depth;
+            if (z < region.from[0] || z >= region.to[0]) {
+                // The plane next to the whole, where the grid ends: what the next sweep reads as nought.
+                const bool edge =
+                    (z == -1 && !part_.goes_on[0][0]) || (z == part_.lengths[0] && !part_.goes_on[0][1]);
+                if (edge && !ends)
+                    std::fill_n(ring.row(each, z, from - depth) - left_, ring.rows * pitch_, 0.0);
+                continue;
+            }
+            const Index low = std::max(from - (depth - each), region.from[1]);
+            const Index high = std::min(to + (depth - each), region.to[1]);
+            const Index x = region.from[2];
+            const Index count = region.to[2] - x;
+            const auto update = ends && streams ? rows().stream : rows().update;
+            for (Index y = low; y < high; ++y) {
+                double* result = ends ? address(1 - now_, z, y, 0) : ring.row(each, z, y);
+                update(result + x,
+                       {row(each - 1, z, y) + x, row(each - 1, z, y - 1) + x, row(each - 1, z, y + 1) + x,
+                        row(each - 1, z - 1, y) + x, row(each - 1, z + 1, y) + x},
+                       count);
+            }
+        }
+}
+
+void Field::sweeps(Kernel kernel) {
+    const Index depth = part_.depth;
+    if (depth == 1) {
+        sweep(kernel, part_.whole());
+        turn();
+        return;
+    }
+    const Index rows_at_once = ring_rows_ - 2 * depth;
+    Ring ring{ring_.get(), ring_rows_, pitch_, left_, 0};
+    for (Index from = 0; from < part_.lengths[1]; from += rows_at_once) {
+        const Index to = std::min(from + rows_at_once, part_.lengths[1]);
+        ring.first = from - depth;
+        block(ring, from, to, kernel == Kernel::streaming);
+    }
+    fence();
+    turn();
+}
+
+double Field::copy() {
+    const Index numbers = pitch_ * height_ * (part_.lengths[0] + 2 * part_.depth);
+    rows().copy(copies_[static_cast<std::size_t>(1 - now_)].get(),
+                copies_[static_cast<std::size_t>(now_)].get(), numbers);
+    fence();
+    return 2.0 * sizeof(double) * static_cast<double>(numbers);
+}
+
+void Field::pack(const Region& region, double* to) const {
+    for (Index z = region.from[0]; z < region.to[0]; ++z)
+        for (Index y = region.from[1]; y < region.to[1]; ++y) {
+            const double* row = address(now_, z, y, 0);
+            to = std::copy(row + region.from[2], row + region.to[2], to);
+        }
+}
+
+void Field::unpack(const Region& region, const double* from) {
+    for (Index z = region.from[0]; z < region.to[0]; ++z)
+        for (Index y = region.from[1]; y < region.to[1]; ++y) {
+            const Index count = region.to[2] - region.from[2];
+            std::copy_n(from, count, address(now_, z, y, region.from[2]));
+            from += count;
+        }
+}
+
+}  // namespace leadline::jacobi

@@ -1,0 +1,132 @@
+#include "applications/jacobi/rows.hpp"
+
+#include <array>
+#include <cstdint>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+namespace leadline::jacobi {
+namespace {
+
+constexpr double sixth = 1.0 / 6.0;
+
+inline double mean(const Stencil& from, std::ptrdiff_t i) {
+    return (((from.own[i - 1] + from.own[i + 1]) + (from.before[i] + from.after[i])) +
+            (from.below[i] + from.above[i])) *
+           sixth;
+}
+
+// What the compiler makes of it for the least processor of its kind.
+void plain_update(double* __restrict to, const Stencil& from, std::ptrdiff_t count) {
+    const double* own = from.own;
+    const double* before = from.before;
+    const double* after = from.after;
+    const double* below = from.below;
+    const double* above = from.above;
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+        to[i] = (((own[i - 1] + own[i + 1]) + (before[i] + after[i])) + (below[i] + above[i])) * sixth;
+}
+
+void plain_copy(double* __restrict to, const double* __restrict from, std::ptrdiff_t count) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+#ifdef __x86_64__
+
+// Numbers until `to` stands where a vector may be streamed to.
+inline std::ptrdiff_t until_aligned(const double* to, std::uintptr_t bytes, std::ptrdiff_t count) {
+    const auto over = reinterpret_cast<std::uintptr_t>(to) % bytes;
+    const auto before = static_cast<std::ptrdiff_t>(over ? (bytes - over) / sizeof(double) : 0);
+    return before < count ? before : count;
+}
+
+// The three functions for vectors of a kind: intrinsics may only be used in functions of their own target,
+// which templates and lambdas do not inherit from their callers.
+#define LEADLINE_ROWS(kind, isa, vector, lanes, prefix)                                                      \
+    __attribute__((target(isa))) void kind##_update(double* to, const Stencil& from, std::ptrdiff_t count) { \
+        const vector factor = prefix##_set1_pd(sixth);                                                       \
+        std::ptrdiff_t i = 0;                                                                                \
+        for (; i + (lanes) <= count; i += (lanes)) {                                                         \
+            const vector sides =                                                                             \
+                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1));   \
+            const vector along =                                                                             \
+                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i));      \
+            const vector across =                                                                            \
+                prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i));       \
+            const vector all = prefix##_add_pd(prefix##_add_pd(sides, along), across);                       \
+            prefix##_storeu_pd(to + i, prefix##_mul_pd(all, factor));                                        \
+        }                                                                                                    \
+        for (; i < count; ++i) to[i] = mean(from, i);                                                        \
+    }                                                                                                        \
+    __attribute__((target(isa))) void kind##_stream(double* to, const Stencil& from, std::ptrdiff_t count) { \
+        const vector factor = prefix##_set1_pd(sixth);                                                       \
+        std::ptrdiff_t i = 0;                                                                                \
+        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i)                      \
+            to[i] = mean(from, i);                                                                           \
+        for (; i + (lanes) <= count; i += (lanes)) {                                                         \
+            const vector sides =                                                                             \
+                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1));   \
+            const vector along =                                                                             \
+                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i));      \
+            const vector across =                                                                            \
+                prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i));       \
+            const vector all = prefix##_add_pd(prefix##_add_pd(sides, along), across);                       \
+            prefix##_stream_pd(to + i, prefix##_mul_pd(all, factor));                                        \
+        }                                                                                                    \
+        for (; i < count; ++i) to[i] = mean(from, i);                                                        \
+    }                                                                                                        \
+    __attribute__((target(isa))) void kind##_copy(double* to, const double* from, std::ptrdiff_t count) {    \
+        std::ptrdiff_t i = 0;                                                                                \
+        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i) to[i] = from[i];     \
+        for (; i + (lanes) <= count; i += (lanes)) prefix##_stream_pd(to + i, prefix##_loadu_pd(from + i));  \
+        for (; i < count; ++i) to[i] = from[i];                                                              \
+    }
+
+LEADLINE_ROWS(sse2, "sse2", __m128d, 2, _mm)
+LEADLINE_ROWS(avx2, "avx2", __m256d, 4, _mm256)
+LEADLINE_ROWS(avx512, "avx512f", __m512d, 8, _mm512)
+
+#undef LEADLINE_ROWS
+
+constexpr std::array all{
+    Rows{.name = "plain", .update = plain_update, .stream = plain_update, .copy = plain_copy},
+    Rows{.name = "sse2", .update = sse2_update, .stream = sse2_stream, .copy = sse2_copy},
+    Rows{.name = "avx2", .update = avx2_update, .stream = avx2_stream, .copy = avx2_copy},
+    Rows{.name = "avx512", .update = avx512_update, .stream = avx512_stream, .copy = avx512_copy},
+};
+
+std::size_t known() {
+    if (__builtin_cpu_supports("avx512f")) return 4;
+    return __builtin_cpu_supports("avx2") ? 3 : 2;
+}
+
+#else
+
+// Elsewhere the compiler's own vectors. Its streaming stores, where it has some, are no portable ones.
+constexpr std::array all{
+    Rows{.name = "plain", .update = plain_update, .stream = plain_update, .copy = plain_copy}};
+
+std::size_t known() { return 1; }
+
+#endif
+
+}  // namespace
+
+std::size_t kinds() {
+    static const std::size_t count = known();
+    return count;
+}
+
+const Rows& kind(std::size_t index) { return all.at(index); }
+
+const Rows& rows() { return all.at(kinds() - 1); }
+
+void fence() {
+#ifdef __x86_64__
+    _mm_sfence();
+#endif
+}
+
+}  // namespace leadline::jacobi

@@ -1,0 +1,40 @@
+// Rows of numbers: what a sweep and a copy are made of, in the widest vectors that the processor has.
+//
+// Which they are is found when the program runs, so that one binary runs on every processor of its kind. All
+// ways add in the same order, without contraction, so that each gives the same bits as the others.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace leadline::jacobi {
+
+// The rows that a row's update reads: its own, those before and after it, and those below and above.
+struct Stencil {
+    const double* own;
+    const double* before;
+    const double* after;
+    const double* below;
+    const double* above;
+};
+
+struct Rows {
+    std::string_view name;
+    // to[i] = mean of the six neighbours of i, for `count` numbers; `own` is read one beyond either end.
+    void (*update)(double* to, const Stencil& from, std::ptrdiff_t count);
+    // The same by streaming stores, which do not read what they overwrite.
+    void (*stream)(double* to, const Stencil& from, std::ptrdiff_t count);
+    // Copies by streaming stores.
+    void (*copy)(double* to, const double* from, std::ptrdiff_t count);
+};
+
+// Of this processor.
+const Rows& rows();
+// Every kind that this processor can run, the plainest first.
+std::size_t kinds();
+const Rows& kind(std::size_t index);
+
+// Streaming stores have all been done when it returns.
+void fence();
+
+}  // namespace leadline::jacobi

@@ -1,0 +1,97 @@
+"""What a model must know of a described machine: a message between two ranks, and a core's arithmetic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leadline.errors import UsageError
+from leadline.machine import Machine
+
+SOCKET, SOCKETS, NODES = "socket", "sockets", "nodes"
+PLACEMENTS = (SOCKET, SOCKETS, NODES)
+
+_HOPS = {"fat-tree": 2, "dragonfly": 2}  # links between two nodes next to each other; in a grid one
+
+
+@dataclass(frozen=True)
+class Way:
+    """A message's way between two ranks: time without bytes, s, and bytes a second of a large one."""
+
+    latency: float
+    bandwidth: float
+
+
+def placement_of(machine: Machine, ranks: int) -> str:
+    """The nearest placement that has room for so many ranks, each socket and node filled before the next."""
+    if ranks > machine.ranks_per_node:
+        return NODES
+    sockets = int(machine.native()["node"].get("sockets", 1))
+    return SOCKETS if ranks > -(-machine.ranks_per_node // sockets) else SOCKET
+
+
+def way(machine: Machine, placement: str) -> Way:
+    """What a message costs with the ranks so placed; UsageError where the machine has no such way.
+
+    The bandwidth is that of the link and of every copy on the way, one after the other. Where a copy's rate
+    is given with an interval its lower end is that between sockets.
+    """
+    described = machine.native()
+    if placement == NODES:
+        return _across(machine, described)
+    node = described["node"]
+    if placement == SOCKETS and node.get("sockets", 1) < 2:
+        raise UsageError(f"a node of {machine.name} has one socket, but got --placement {placement}")
+    rows = described.get("local_protocol") or described["protocol"]
+    latency = _overheads(rows[0]) + node.get("local_latency", 0.0)
+    rates = [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
+    if placement == SOCKETS:
+        latency += node.get("socket_latency", 0.0)
+        rates = [_slowest(machine, rate) for rate in rates]
+    rates += [rate] if (rate := node.get("local")) else []
+    return Way(latency, _through(machine, rates))
+
+
+def serial_rate(machine: Machine, flops: float, moved: float) -> float:
+    """Updates a second of one core, of so many operations and so many bytes to and from memory each.
+
+    As the simulator charges it: the slower of arithmetic and an equal share of the node's memory bandwidth.
+    """
+    node = machine.native()["node"]
+    times = [flops / node["flops"]] if "flops" in node else []
+    times += [moved * node["ranks"] / node["memory"]] if "memory" in node else []
+    if not times:
+        raise UsageError(
+            f"{machine.name} tells neither node.flops nor node.memory: give a core's time with --serial"
+        )
+    return 1 / float(max(times))
+
+
+def _across(machine: Machine, described: Mapping[str, Any]) -> Way:
+    """The way between two neighbouring nodes."""
+    if machine.max_nodes < 2:
+        raise UsageError(f"{machine.name} has one node, but got --placement {NODES}")
+    links, rows = described["links"], described["protocol"]
+    packets = described.get("packets")
+    payload = packets["payload"] / (packets["payload"] + packets.get("overhead", 0)) if packets else 1.0
+    hops = _HOPS.get(machine.kind, 1)
+    rates = [links["rate"] * payload]
+    rates += [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
+    return Way(links["base"] + hops * links["hop"] + _overheads(rows[0]), _through(machine, rates))
+
+
+def _overheads(protocol: Mapping[str, Any]) -> float:
+    """Sender's and receiver's time for a message, s."""
+    return float(protocol["send_overhead"] + protocol["receive_overhead"])
+
+
+def _slowest(machine: Machine, rate: float) -> float:
+    """The lower end of the interval of the number that has this value, or the value where it has none."""
+    copies = [n for n in machine.numbers() if n.key.startswith("local_protocol.") and n.value == rate]
+    return next((each.interval[0] for each in copies if each.interval), rate)
+
+
+def _through(machine: Machine, rates: list[float]) -> float:
+    """Bytes a second through all of these one after the other."""
+    if not rates:
+        raise UsageError(f"{machine.name} tells no bandwidth of this way: give it with --bandwidth")
+    return 1 / sum(1 / rate for rate in rates)

@@ -1,0 +1,64 @@
+"""The simulator's own answer to the points of a model."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from leadline import simulate
+from leadline.described import Described
+from leadline.machine import Machine
+from leadline.predict._machine import NODES, SOCKETS
+from leadline.record import OK
+
+# Which rank sits where: sockets in turns, nodes in turns, else every core of a socket first.
+_MAPPINGS = {SOCKETS: "sockets", NODES: "XT"}
+_FIRST = "TX"
+
+
+def seated(machine: Machine, placement: str, ranks: int) -> dict[str, Any]:
+    """The keys of a plan that put so many ranks so: partition and mapping."""
+    nodes = 2 if placement == NODES else 1
+    return {
+        "ranks": ranks,
+        "partition": max(ranks, nodes * machine.ranks_per_node),
+        "mapping": _MAPPINGS.get(placement, _FIRST),
+    }
+
+
+def answers(
+    machine: Machine, benchmark: str, metric: str, points: Sequence[Mapping[str, Any]]
+) -> list[float | str]:
+    """The value of a metric at each point, in SI units, or why there is none; no noise, so that it is exact.
+
+    A point has a value for each key of a plan's `[[measure]]` that it sets.
+    """
+    plan = [
+        'question = "What does the simulator say of the points of a model?"',
+        'time = "10 min"',
+        "launches = 1",
+    ]
+    for point in points:
+        plan += ["", "[[measure]]", f'benchmark = "{benchmark}"', *map(_line, point.items())]
+    with TemporaryDirectory(prefix="leadline-") as place:
+        path = Path(place) / "points.toml"
+        path.write_text("\n".join(plan) + "\n", encoding="utf-8")
+        site = Described.of(machine, path)
+        records = simulate.run(path, site, Path(place) / "run")
+    rows = records.rows(named=True)
+    return [_answer(rows, metric, point) for point in points]
+
+
+def _line(item: tuple[str, Any]) -> str:
+    """A key of a plan."""
+    key, value = item
+    return f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}"
+
+
+def _answer(rows: Sequence[Mapping[str, Any]], metric: str, point: Mapping[str, Any]) -> float | str:
+    """What the records say of one point."""
+    of_point = [row for row in rows if all(row.get(key) == value for key, value in point.items())]
+    for row in of_point:
+        if row["status"] == OK and row["metric"] == metric:
+            return float(row["samples"][-1])
+    return next((str(row["reason"]) for row in of_point if row["reason"]), "it was not simulated")

@@ -1,0 +1,196 @@
+"""Predict NAS FT on a described machine: every way of handing planes over, against one all-to-all.
+
+The application itself is simulated (native/applications/ft.cpp) with one iteration and with two; the
+difference is what each further one takes. The default is the exchange by the library's all-to-all, as NAS
+has it. Messages and bytes are those that the program counted, of one transform and process, its own share
+as well; beside them stands what table 1 of the source makes of it, and which part of a plane's
+communication can overlap (Bell, Bonachea, Nishtala, Yelick: Optimizing bandwidth limited problems using
+one-sided communication and overlap, 2006).
+"""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from leadline import machine as machines
+from leadline import simulate
+from leadline.described import Described
+from leadline.errors import LeadlineError, UsageError
+from leadline.predict import Option, Prediction
+from leadline.record import OK
+from leadline.units import format_quantity
+
+
+@dataclass(frozen=True)
+class Class:
+    """A problem of NAS FT: points in each dimension, and iterations."""
+
+    nx: int
+    ny: int
+    nz: int
+    iterations: int
+
+
+CLASSES = {
+    "S": Class(64, 64, 64, 6),
+    "W": Class(128, 128, 32, 6),
+    "A": Class(256, 256, 128, 6),
+    "B": Class(512, 256, 256, 20),
+    "C": Class(512, 512, 512, 20),
+    "D": Class(2048, 1024, 1024, 25),
+}
+POINT = 16  # B, a complex number
+PIECES = ("exchange", "slabs", "pencils")
+WAYS = ("messages", "put")
+DEFAULT = ("exchange", "messages")
+
+PLAN = """
+question = "What does NAS FT take?"
+launches = 1
+[[measure]]
+benchmark = "ft"
+ranks = {ranks}
+class = "{name}"
+pieces = ["exchange", "slabs", "pencils"]
+by = ["messages", "put"]
+depth = {depth}
+iterations = [1, 2]
+"""
+
+
+def messages(problem: Class, ranks: int, pieces: str) -> int:
+    """Messages of a process in one transform, to itself as well (table 1, in the dimensions of a class)."""
+    counts = {
+        "exchange": ranks,
+        "slabs": ranks * (problem.nz // ranks),
+        "pencils": problem.nx * problem.nz // ranks,
+    }
+    return counts[pieces]
+
+
+def volume(problem: Class, ranks: int) -> int:
+    """Bytes of a process in one transform, to itself as well: its part of the grid, however it is cut."""
+    return POINT * problem.nx * problem.ny * problem.nz // ranks
+
+
+def overlap(problem: Class, ranks: int, pieces: str) -> float:
+    """Part of a plane's communication that can overlap: all but the first and the last message (table 1).
+
+    Table 1 has it for a cube of n: 1 - 2/n for slabs, 1 - 2 THREADS / n^2 for pencils.
+    """
+    return 0.0 if pieces == "exchange" else 1 - 2 / messages(problem, ranks, pieces)
+
+
+def whole(first: float, second: float, iterations: int) -> float:
+    """Time of all iterations, s, from the times of a run with one and of a run with two."""
+    return first + (iterations - 1) * (second - first)
+
+
+def totals(records: pl.DataFrame, problem: Class, metric: str = "time") -> dict[tuple[str, str], float]:
+    """A metric of the whole benchmark, s, by pieces and way, from runs of one and of two iterations."""
+    wanted = (pl.col("benchmark") == "ft") & (pl.col("metric") == metric) & (pl.col("status") == OK)
+    found = {
+        (row["pieces"], row["by"], row["iterations"]): float(row["samples"][0])
+        for row in records.filter(wanted).iter_rows(named=True)
+    }
+    return {
+        (pieces, by): whole(found[pieces, by, 1], found[pieces, by, 2], problem.iterations)
+        for pieces in PIECES
+        for by in WAYS
+        if (pieces, by, 1) in found and (pieces, by, 2) in found
+    }
+
+
+def _count(value: str) -> int:
+    """A number of ranks, or of receives."""
+    if not value.isdecimal():
+        raise UsageError(f"this is a whole number, but got {value!r}")
+    return int(value)
+
+
+OPTIONS = (
+    Option("on", "The described machine, by name or path.", default="itanium2-elan4", metavar="MACHINE"),
+    Option("class", "The problem.", default="D", words=tuple(CLASSES)),
+    Option("ranks", "Processes.", _count, default="256", metavar="N"),
+    Option("depth", "Receives posted in advance; 0: all of a transform's.", _count, default="0", metavar="N"),
+)
+
+COLUMNS = {
+    "told_way": "way",
+    "messages": "messages",
+    "formula": "table 1",
+    "told_each": "each",
+    "told_overlap": "can overlap",
+    "told_time": "time",
+    "told_waiting": "in communication",
+    "told_speedup": "against the default",
+}
+
+
+def predict(asked: Mapping[str, Any]) -> Prediction:
+    """Simulates the class on the machine, every way of handing its planes over."""
+    problem, ranks = CLASSES[asked["class"]], asked["ranks"]
+    if ranks < 2 or problem.nx % ranks or problem.nz % ranks:
+        raise UsageError(
+            f"class {asked['class']} has {problem.nx} planes of x and {problem.nz} of z, of which each rank "
+            f"has equally many, but got --ranks {ranks}: take 2 or more that divide both"
+        )
+    described = machines.load(asked["on"])
+    described.partition(ranks)
+    text = PLAN.format(ranks=ranks, name=asked["class"], depth=asked["depth"])
+    with tempfile.TemporaryDirectory(prefix="leadline-ft-") as place:
+        plan = Path(place) / "ft.toml"
+        plan.write_text(text, encoding="utf-8")
+        records = simulate.run(plan, Described.of(described, plan, network="auto"), Path(place) / "run")
+    return _table(records, asked["class"], ranks)
+
+
+def _table(records: pl.DataFrame, name: str, ranks: int) -> Prediction:
+    """A row a way."""
+    problem = CLASSES[name]
+    times = totals(records, problem)
+    parts = {metric: totals(records, problem, metric) for metric in ("initiation", "completion", "barrier")}
+    if DEFAULT not in times:
+        reasons = [row for row in records["reason"].to_list() if row]
+        raise LeadlineError(f"nothing was simulated: {reasons[0] if reasons else 'no point ran'}")
+    counted = (pl.col("metric") == "messages") & (pl.col("status") == OK)
+    counts = {row["pieces"]: int(row["samples"][0]) for row in records.filter(counted).iter_rows(named=True)}
+    rows = []
+    for (pieces, by), time in times.items():
+        waiting = sum(part[pieces, by] for part in parts.values())
+        each = volume(problem, ranks) // counts[pieces]
+        rows.append(
+            {
+                "pieces": pieces,
+                "by": by,
+                "messages": counts[pieces],
+                "formula": messages(problem, ranks, pieces),
+                "bytes": each,
+                "overlap": overlap(problem, ranks, pieces),
+                "time": time,
+                "waiting": waiting,
+                "speedup": times[DEFAULT] / time,
+                "told_way": f"{pieces}, {by}",
+                "told_each": format_quantity(each, "B", None, None),
+                "told_overlap": f"{overlap(problem, ranks, pieces):.2%}",
+                "told_time": format_quantity(time, "s", None, None),
+                "told_waiting": format_quantity(waiting, "s", None, None),
+                "told_speedup": f"{times[DEFAULT] / time:.2f}",
+            }
+        )
+    return Prediction(rows, COLUMNS, _notes(times))
+
+
+def _notes(times: Mapping[tuple[str, str], float]) -> list[str]:
+    """The best of each kind against the default, and against one another."""
+    best = {by: min((time, pieces) for (pieces, each), time in times.items() if each == by) for by in WAYS}
+    lines = [
+        f"best by {by}: {pieces}, {times[DEFAULT] / time:.2f} times as fast as the default all-to-all"
+        for by, (time, pieces) in best.items()
+    ]
+    ratio = best["messages"][0] / best["put"][0]
+    return [*lines, f"one-sided against two-sided, the best of each: {ratio:.2f} times as fast"]

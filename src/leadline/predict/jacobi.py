@@ -1,0 +1,352 @@
+"""Predict the 3-D Jacobi solver in weak scaling: million updates a second of all ranks, and what is lost.
+
+The model is P = L^3 N / (T_s + c / B + k T_l), c = 16 k L^2 bytes: a cube of L^3 points a rank, T_s a sweep
+of it on one core, and for each of the grid's dimensions that has more than one rank two sides of L^2 numbers
+of 8 B, out and in (Celoria, section 3, equations 14 to 16; Hager and Wellein 2010, section 9.3.2). With --on
+orfeo-thin or orfeo-gpu, what the source measured stands beside it; with --simulate the simulator's answer.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import prod
+from typing import Any
+
+from leadline import machine as machines
+from leadline import paths, store
+from leadline.errors import UsageError
+from leadline.plan_values import count
+from leadline.predict import Option, Prediction
+from leadline.predict._jacobi_runs import Compared, compared
+from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
+from leadline.predict._simulated import answers, seated
+from leadline.units import format_quantity, parse_rate, parse_time
+
+FLOPS, MOVED = 6, 16  # operations and bytes to and from memory of an update; stores bypass the caches
+EDGE = 1200  # points, of the source's cubes
+MILLION = 1e6
+
+_PLACED = {"serial": SOCKET, "one socket": SOCKET, "two sockets": SOCKETS, "two nodes": NODES}
+_ONE_NODE = SOCKETS  # how the rows of hyper-threading were mapped
+
+
+@dataclass(frozen=True)
+class Model:
+    """The formula's answer; times in s, volumes in B, rates in updates and bytes a second."""
+
+    edge: int
+    grid: tuple[int, int, int]
+    serial: float
+    latency: float
+    bandwidth: float
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the grid, N."""
+        x, y, z = self.grid
+        return x * y * z
+
+    @property
+    def sides(self) -> int:
+        """Sides that an inner rank swaps, k: two for each dimension that is cut."""
+        return 2 * sum(length > 1 for length in self.grid)
+
+    @property
+    def halo(self) -> float:
+        """Bytes that a rank exchanges a sweep, c."""
+        return 16.0 * self.sides * self.edge**2
+
+    @property
+    def communication(self) -> float:
+        """Time of the exchange, s."""
+        return self.halo / self.bandwidth + self.sides * self.latency
+
+    @property
+    def performance(self) -> float:
+        """Updates a second of all ranks, P."""
+        return self.edge**3 * self.ranks / (self.serial + self.communication)
+
+    def slowdown(self, performance: float) -> float:
+        """How many times as fast N single ranks would be: N P_1 / P."""
+        return self.ranks * self.edge**3 / self.serial / performance
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row of the source's tables IV to XI; rates in updates a second."""
+
+    table: str
+    machine: str
+    placement: str
+    grid: tuple[int, int, int]
+    halo: float
+    model: float
+    measured: float
+
+    @property
+    def ranks(self) -> int:
+        """Processes."""
+        x, y, z = self.grid
+        return x * y * z
+
+
+def measured() -> list[Measured]:
+    """Every row of the source's tables, in their order."""
+    path = next(iter(paths.shipped("papers").values())).with_name("orfeo-jacobi.csv")
+    with path.open(encoding="utf-8", newline="") as lines:
+        return [_measured(row) for row in csv.DictReader(lines)]
+
+
+def _measured(row: Mapping[str, str]) -> Measured:
+    """One line of the file."""
+    return Measured(
+        table=row["table"],
+        machine=f"orfeo-{row['node']}",
+        placement=_PLACED.get(row["placement"], _ONE_NODE),
+        grid=grid_of(row["grid"]),
+        halo=float(row["halo_MB"]) * MILLION,
+        model=float(row["model_MLUPs"]) * MILLION,
+        measured=float(row["measured_MLUPs"]) * MILLION,
+    )
+
+
+def grid_of(value: str) -> tuple[int, int, int]:
+    """A grid of three dimensions as it is written: "3x2x2"."""
+    parts = value.split("x")
+    if not 1 <= len(parts) <= 3 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UsageError(f"a grid is written like 3x2x2, but got {value!r}")
+    x, y, z = [*map(int, parts), 1, 1][:3]
+    return x, y, z
+
+
+def even_grid(ranks: int) -> tuple[int, int, int]:
+    """The grid of so many ranks that is nearest to a cube, longest dimension first."""
+    cuts = [
+        (ranks // (y * z), y, z)
+        for z in range(1, ranks + 1)
+        if ranks % z == 0
+        for y in range(z, ranks // z + 1)
+        if ranks // z % y == 0 and ranks // (y * z) >= y
+    ]
+    return min(cuts, key=lambda cut: (sum(cut), cut))
+
+
+def on_machine(described: machines.Machine, grid: tuple[int, int, int], placement: str, edge: int) -> Model:
+    """The model with a described machine's own latency, bandwidth and core."""
+    between = way(described, placement)
+    serial = edge**3 / serial_rate(described, FLOPS, MOVED)
+    return Model(edge, grid, serial, between.latency, between.bandwidth)
+
+
+def _count(value: str) -> int:
+    """A number of things, one at least."""
+    if not value.isdecimal() or int(value) < 1:
+        raise UsageError(f"this is a whole number, 1 or more, but got {value!r}")
+    return count(int(value))
+
+
+OPTIONS = (
+    Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
+    Option("ranks", "Ranks, N. Default: those of the grid.", _count, metavar="N"),
+    Option("grid", "Ranks in each dimension. Default: as even as N allows.", grid_of, metavar="AxBxC"),
+    Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
+    Option("edge", "Points along a rank's cube, L.", _count, default=str(EDGE), metavar="L"),
+    Option("serial", "Time of a sweep on one core, T_s; else the machine's.", parse_time, metavar="TIME"),
+    Option("latency", "Latency of a message, T_l; else the machine's.", parse_time, metavar="TIME"),
+    Option("bandwidth", "Bandwidth of a message, B; else the machine's.", parse_rate, metavar="RATE"),
+    Option("simulate", "The simulator's own answer as well: the application jacobi on the machine.", None),
+    Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
+    Option("table", "Every row of the source's tables IV to XI instead of one point.", None),
+)
+
+COLUMNS = {
+    "told_from": "from",
+    "ranks": "N",
+    "told_grid": "grid",
+    "sides": "k",
+    "told_serial": "T_s",
+    "told_halo": "c",
+    "told_latency": "T_l",
+    "told_bandwidth": "B",
+    "told_performance": "P",
+    "told_slowdown": "slow-down",
+}
+TABLE = {
+    "table": "table",
+    "machine": "machine",
+    "placement": "placement",
+    "ranks": "N",
+    "told_grid": "grid",
+    "told_halo": "c",
+    "told_source": "source's model",
+    "told_performance": "model here",
+    "told_measured": "measured",
+    "told_ratio": "measured / model",
+}
+RUN = {
+    "mpi": "mpi",
+    "ranks": "ranks",
+    "point": "edge, scaling, grid, ends, kernel, depth, halo",
+    "told_measured": "measured",
+    "told_bound": "bound by memory",
+    "told_predicted": "predicted",
+    "told_error": "predicted is off by",
+}
+SIMULATED = {"told_simulated": "simulated", "told_off": "measured / simulated"}
+
+
+def predict(asked: Mapping[str, Any]) -> Prediction:
+    """The formula's answer at one point, or at every row of the source's tables."""
+    if asked["from"] is not None:
+        return _of_run(compared(store.load(asked["from"])))
+    if asked["table"]:
+        return _table(simulate=asked["simulate"])
+    described = machines.load(asked["on"])
+    grid = _grid(asked["grid"], asked["ranks"])
+    ranks = grid[0] * grid[1] * grid[2]
+    described.partition(ranks)  # refuses more ranks than there are
+    placement = asked["placement"] or placement_of(described, ranks)
+    model = _overridden(described, grid, placement, asked)
+    rows = [_row("formula", model, model.performance)]
+    notes = []
+    if asked["simulate"]:
+        (answer,) = simulated(described, [(grid, placement)], model.edge)
+        if isinstance(answer, str):
+            notes.append(f"The simulator gives no answer: {answer}.")
+        else:
+            rows.append(_row("simulated", model, answer))
+    rows += [
+        _row(f"measured, table {each.table}", model, each.measured)
+        for each in measured()
+        if (each.machine, each.grid, each.placement) == (described.name, grid, placement)
+        and model.edge == EDGE
+    ]
+    return Prediction(rows, COLUMNS, notes)
+
+
+def simulated(
+    described: machines.Machine, points: Sequence[tuple[tuple[int, int, int], str]], edge: int
+) -> list[float | str]:
+    """Updates a second of all ranks by the simulator, for grids and placements; or why there is no answer.
+
+    The application with its plain kernel, blocking exchange and periodic ends, so that every rank has as many
+    sides as the formula counts.
+    """
+    fixed: dict[str, Any] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "plain"}
+    fixed |= {"depth": 1, "halo": "blocking"}
+    asked = [
+        {**seated(described, placement, prod(grid)), "grid": _told(grid), **fixed}
+        for grid, placement in points
+    ]
+    return answers(described, "jacobi", "rate", asked)
+
+
+def _of_run(points: Sequence[Compared]) -> Prediction:
+    """Measured, roofline and prediction of each point of a run."""
+    rows = []
+    for each in points:
+        error = each.predicted / each.measured - 1
+        told = {
+            "told_measured": format_quantity(each.measured, "1/s", each.low, each.high),
+            "told_bound": format_quantity(each.bound, "1/s", None, None),
+            "told_predicted": format_quantity(each.predicted, "1/s", None, None),
+            "told_error": f"{100 * error:+.0f} %",
+        }
+        rows.append({**asdict(each), "error": error, **told})
+    return Prediction(rows, RUN)
+
+
+def _grid(grid: tuple[int, int, int] | None, ranks: int | None) -> tuple[int, int, int]:
+    """The grid that is asked for; UsageError where it has other ranks than those asked for."""
+    if grid is None:
+        if ranks is None:
+            raise UsageError("give the ranks with --ranks N, or their grid with --grid AxBxC")
+        return even_grid(ranks)
+    has = grid[0] * grid[1] * grid[2]
+    if ranks is not None and ranks != has:
+        raise UsageError(f"a grid of {_told(grid)} has {has} ranks, but got --ranks {ranks}")
+    return grid
+
+
+def _overridden(
+    described: machines.Machine, grid: tuple[int, int, int], placement: str, asked: Mapping[str, Any]
+) -> Model:
+    """The machine's model, with what the caller knows better in its place."""
+    edge: int = asked["edge"]
+    latency, bandwidth, serial = asked["latency"], asked["bandwidth"], asked["serial"]
+    if latency is None or bandwidth is None:
+        between = way(described, placement)
+        latency = between.latency if latency is None else latency
+        bandwidth = between.bandwidth if bandwidth is None else bandwidth
+    if serial is None:
+        serial = edge**3 / serial_rate(described, FLOPS, MOVED)
+    return Model(edge, grid, serial, latency, bandwidth)
+
+
+def _row(source: str, model: Model, performance: float) -> dict[str, Any]:
+    """One answer to the point; SI values, and words for people."""
+    slowdown = model.slowdown(performance)
+    return {
+        "from": source,
+        "ranks": model.ranks,
+        "grid": list(model.grid),
+        "sides": model.sides,
+        "serial": model.serial,
+        "halo": model.halo,
+        "latency": model.latency,
+        "bandwidth": model.bandwidth,
+        "performance": performance,
+        "slowdown": slowdown,
+        "told_from": source,
+        "told_grid": _told(model.grid),
+        "told_serial": f"{model.serial:.4f} s",
+        "told_halo": f"{model.halo / MILLION:.2f} MB",
+        "told_latency": f"{model.latency * MILLION:.2f} µs",
+        "told_bandwidth": f"{model.bandwidth / MILLION:.0f} MB/s",
+        "told_performance": _mlups(performance),
+        "told_slowdown": f"{slowdown:.3f}",
+    }
+
+
+def _table(*, simulate: bool) -> Prediction:
+    """Every row of the source's tables: its model, ours from the described machine, and what it measured."""
+    described = {name: machines.load(name) for name in ("orfeo-thin", "orfeo-gpu")}
+    answered = _simulated_rows(described) if simulate else {}
+    rows = []
+    for each in measured():
+        model = on_machine(described[each.machine], each.grid, each.placement, EDGE)
+        row = _row("formula", model, model.performance)
+        told = {"told_source": _mlups(each.model), "told_measured": _mlups(each.measured)}
+        ratio = each.measured / model.performance
+        facts = {"table": each.table, "machine": each.machine, "placement": each.placement}
+        values = {"source_performance": each.model, "measured": each.measured, "ratio": ratio}
+        answer = answered.get((each.machine, each.grid, each.placement))
+        if isinstance(answer, float):
+            values |= {"simulated": answer, "off": each.measured / answer}
+            told |= {"told_simulated": _mlups(answer), "told_off": f"{each.measured / answer:.3f}"}
+        rows.append({**row, **facts, **values, **told, "told_ratio": f"{ratio:.3f}"})
+    worst = max(abs(row["performance"] / row["source_performance"] - 1) for row in rows)
+    note = f"The model here differs from the source's by at most {worst:.1e} of it."
+    return Prediction(rows, TABLE | SIMULATED if simulate else TABLE, [note])
+
+
+def _simulated_rows(
+    described: Mapping[str, machines.Machine],
+) -> dict[tuple[str, tuple[int, int, int], str], float | str]:
+    """The simulator's answer to every point of the source's tables."""
+    found = {}
+    for name, machine in described.items():
+        points = list(dict.fromkeys((row.grid, row.placement) for row in measured() if row.machine == name))
+        for (grid, placement), answer in zip(points, simulated(machine, points, EDGE), strict=True):
+            found[name, grid, placement] = answer
+    return found
+
+
+def _mlups(rate: float) -> str:
+    """Updates a second as the source writes them."""
+    return f"{rate / MILLION:.3f} MLUPs/s"
+
+
+def _told(grid: tuple[int, int, int]) -> str:
+    """A grid as it is written."""
+    return "x".join(map(str, grid))

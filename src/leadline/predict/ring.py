@@ -1,0 +1,166 @@
+"""Predict the ring: time of a turn, and the latency that its slope over the number of ranks tells.
+
+In a turn of N ranks each passes two messages on in each of N steps, one after the other, so T = a + 2 N T_l,
+with T_l of the farthest neighbours that there are: they hold up everybody (Celoria, section 1 A). With
+--from, the pieces over N of a measured or simulated ring, as many as an information criterion finds, with
+half of each one's slope beside the ping-pong's latency of the same run.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from leadline import machine as machines
+from leadline import store
+from leadline.errors import UsageError
+from leadline.estimates import launch_estimates, series_columns
+from leadline.fits._bootstrap import bounds, drawn_medians
+from leadline.fits._segments import SHORTEST, lines
+from leadline.fits.piecewise import pieces_of
+from leadline.predict import Option, Prediction
+from leadline.predict._machine import PLACEMENTS, placement_of, way
+from leadline.record import OK
+from leadline.units import format_quantity
+
+Array = NDArray[np.float64]
+
+SMALL = 8  # B, of the messages of which the latency is told
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A straight part of the time of a turn over the number of ranks; `latency` is half its slope, s."""
+
+    first: int
+    last: int
+    latency: float
+    low: float | None = None
+    high: float | None = None
+
+
+def pieces(ranks: Sequence[int], medians: Array) -> list[Piece]:
+    """The pieces of times of a turn, (launches, numbers of ranks) in s, NaN where not measured.
+
+    Their number and places are found as `leadline.fits.piecewise` does it; a piece has 3 numbers or more.
+    """
+    x, y = np.asarray(ranks, dtype=np.float64), np.nanmedian(medians, axis=0)
+    starts = pieces_of(x, y)
+    slope = lines(x[None], y[None], starts[None])[1][0]
+    launches = int(np.median(np.isfinite(medians).sum(axis=0)))
+    drawn = None
+    if launches > 1:
+        draws = drawn_medians(medians)
+        many = np.broadcast_to(starts, (len(draws), starts.size))
+        drawn = lines(np.broadcast_to(x, draws.shape), draws, many)[1]
+    ends = [*starts[1:], x.size]
+    found = []
+    for i, (first, end) in enumerate(zip(starts, ends, strict=True)):
+        low, high = (None, None) if drawn is None else bounds(drawn[:, i] / 2, launches)
+        found.append(Piece(int(x[first]), int(x[end - 1]), float(slope[i]) / 2, low, high))
+    return found
+
+
+def turns(records: pl.DataFrame) -> Iterator[tuple[dict[str, Any], list[Piece]]]:
+    """What tells each series of a ring of small messages from another, and its pieces."""
+    if not {"bytes", "way"} <= set(records.columns):
+        return
+    wanted = (pl.col("benchmark") == "ring") & (pl.col("metric") == "time") & (pl.col("bytes") == SMALL)
+    table = launch_estimates(
+        records.filter(wanted & (pl.col("status") == OK)).with_columns(pl.col("launch").fill_null(0))
+    )
+    by = [name for name in series_columns(records) if name not in ("ranks", "partition")]
+    for part in table.partition_by(by, maintain_order=True):
+        ranks, ordinals = (part.get_column(name).unique().sort() for name in ("ranks", "launch"))
+        if len(ranks) < SHORTEST:
+            continue
+        medians = np.full((len(ordinals), len(ranks)), np.nan)
+        row, column = ordinals.search_sorted(part["launch"]), ranks.search_sorted(part["ranks"])
+        medians[row.to_numpy(), column.to_numpy()] = part["median"].to_numpy()
+        yield part.select(by).row(0, named=True), pieces(ranks.to_list(), medians)
+
+
+def _count(value: str) -> int:
+    """A number of ranks."""
+    if not value.isdecimal() or int(value) < 1:
+        raise UsageError(f"this is a whole number, 1 or more, but got {value!r}")
+    return int(value)
+
+
+def _run(value: str) -> Path:
+    """The path of a run."""
+    return store.find(value)
+
+
+OPTIONS = (
+    Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
+    Option("ranks", "Ranks of the ring, N.", _count, metavar="N"),
+    Option("from", "Instead: the pieces of a run's ring, and its ping-pong.", _run, metavar="RUN"),
+)
+
+COLUMNS = {"told_from": "from", "told_ranks": "N", "told_time": "time of a turn", "told_latency": "T_l"}
+
+
+def predict(asked: Mapping[str, Any]) -> Prediction:
+    """A described machine's ring, or the pieces of a run's."""
+    if asked["from"] is not None:
+        return _found(store.load(asked["from"]))
+    if asked["ranks"] is None:
+        raise UsageError("give the ranks of the ring with --ranks N, or a run with --from RUN")
+    described = machines.load(asked["on"])
+    described.partition(asked["ranks"])
+    rows = []
+    nearest = placement_of(described, asked["ranks"])
+    for placement in PLACEMENTS[: PLACEMENTS.index(nearest) + 1]:
+        latency = way(described, placement).latency
+        time = 2 * asked["ranks"] * latency if placement == nearest else None
+        rows.append(_row(f"formula, {placement}", str(asked["ranks"]), latency, time=time))
+    return Prediction(rows, COLUMNS)
+
+
+def _found(records: pl.DataFrame) -> Prediction:
+    """The pieces of the rings of a run, and its ping-pongs of as many bytes."""
+    rows = []
+    for keys, each in turns(records):
+        name = f"ring, {keys['mpi']}, {keys['way']}"
+        rows += [_row(name, f"{p.first}-{p.last}", p.latency, low=p.low, high=p.high) for p in each]
+    if not rows:
+        raise UsageError(f"the run has no ring of {SMALL} B at {SHORTEST} numbers of ranks or more")
+    wanted = (
+        (pl.col("benchmark") == "pingpong") & (pl.col("metric") == "latency") & (pl.col("bytes") == SMALL)
+    )
+    latencies = launch_estimates(records.filter(wanted))
+    for part in latencies.partition_by("mpi", "placement", maintain_order=True):
+        medians = part["median"].to_numpy()[:, None]
+        low, high = bounds(drawn_medians(medians)[:, 0], len(medians)) if len(medians) > 1 else (None, None)
+        name = f"ping-pong, {part['mpi'][0]}, {part['placement'][0]}"
+        rows.append(_row(name, "2", float(np.median(medians)), low=low, high=high))
+    return Prediction(rows, COLUMNS)
+
+
+def _row(
+    source: str,
+    ranks: str,
+    latency: float,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    time: float | None = None,
+) -> dict[str, Any]:
+    """A line of the table; times in s."""
+    return {
+        "from": source,
+        "ranks": ranks,
+        "latency": latency,
+        "low": low,
+        "high": high,
+        "time": time,
+        "told_from": source,
+        "told_ranks": ranks,
+        "told_time": "" if time is None else format_quantity(time, "s", None, None),
+        "told_latency": format_quantity(latency, "s", low, high),
+    }
