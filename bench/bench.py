@@ -2,10 +2,10 @@
 
     python bench/bench.py [--json] [PART]... [RUN]...
 
-Parts are `speed`, `trust`, `collectives`, `pace`, `repeatability`, `simulator`, `scale` and `ft`, each a file
-beside this one; without a name all of them. Run directories are judged for their repeatability in place of
-new runs. A target that is missed is told as missed, and the exit code is 1. Nothing here is a test: it says
-what this machine gave, now.
+Parts are `speed`, `trust`, `collectives`, `pace`, `repeatability`, `simulator`, `scale`, `jacobi` and `ft`,
+each a file beside this one; without a name all of them. Run directories are judged for their repeatability in
+place of new runs. A target that is missed is told as missed, and the exit code is 1. Nothing here is a test:
+it says what this machine gave, now.
 """
 
 import os
@@ -20,7 +20,7 @@ from found import COLUMNS, MISSED, Found
 from leadline.cli._table import json_option, print_table
 from leadline.errors import LeadlineError, UsageError, suggest
 
-PARTS = ("speed", "trust", "collectives", "pace", "repeatability", "simulator", "scale", "ft")
+PARTS = ("speed", "trust", "collectives", "pace", "repeatability", "simulator", "scale", "jacobi", "ft")
 MODULES = {"simulator": "simulating", "collectives": "calling"}  # tests have a module of the first name
 
 

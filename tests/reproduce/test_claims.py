@@ -24,7 +24,12 @@ PAPERS = sorted(paper.shipped())
 
 # Of the facts of all claims of a paper, as `facts` writes them: a claim that is edited, dropped or added
 # changes it. The papers do not change.
-DIGESTS = {"bgp": "bf8b6e28ed65fd06", "bgl": "fef9248fc593c0c5", "orfeo": "092dad50937a1dbf"}
+DIGESTS = {
+    "bgp": "bf8b6e28ed65fd06",
+    "bgl": "fef9248fc593c0c5",
+    "orfeo": "092dad50937a1dbf",
+    "ft": "1d4c7eef99702ea0",
+}
 
 # Claims about a formula and the paper's own numbers: no record says anything of them.
 ARITHMETIC = {"orfeo.jacobi.model", "orfeo.jacobi.halo", "orfeo.jacobi.thin"}
@@ -279,6 +284,31 @@ PLANTED: list[tuple[str, dict[str, object], float, set[str]]] = [
     ("orfeo", {"benchmark": "jacobi", "grid": "25x1x1"}, 1.5, {"jacobi.hyperthreads"}),
     ("orfeo", {"benchmark": "jacobi", "grid": "4x4x3"}, 0.9, {"jacobi.hyperthreads"}),
     ("orfeo", {"benchmark": "pingpong", "mpi": "orfeo-thin"}, 0.01, {"pingpong.fit"}),
+    ("ft", {"metric": "messages", "pieces": "exchange"}, 2, {"messages.exchange"}),
+    (
+        "ft",
+        {"metric": "messages", "pieces": "slabs"},
+        2,
+        {"messages.slabs", "messages.classD", "overlap.efficiency"},
+    ),
+    (
+        "ft",
+        {"metric": "messages", "pieces": "pencils"},
+        2,
+        {"messages.pencils", "messages.classD", "overlap.efficiency"},
+    ),
+    ("ft", {"metric": "bytes", "pieces": "exchange"}, 2, {"volume"}),
+    (
+        "ft",
+        {"metric": "time", "pieces": "exchange", "by": "messages"},
+        1.2,
+        {"speedup.onesided", "speedup.twosided"},
+    ),
+    ("ft", {"metric": "time", "by": "put"}, 1.1, {"onesided.gain"}),
+    ("ft", {"metric": "time", "pieces": "pencils", "by": "put"}, 1.06, {"pencils.slabs"}),
+    ("ft", {"metric": "time", "pieces": "pencils", "by": "messages"}, 0.85, {"twosided.pencils"}),
+    ("ft", {"benchmark": "roundtrip", "operation": "put"}, 3, {"onesided.latency"}),
+    ("ft", {"benchmark": "flood", "operation": "put"}, 0.5, {"onesided.flood"}),
 ]
 
 

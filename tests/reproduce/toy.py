@@ -6,6 +6,7 @@ from math import ceil, prod
 from typing import Any
 
 from leadline import record
+from leadline.predict import ft as nas
 from leadline.reproduce.results import Constant, Machines, Results
 
 Row = dict[str, Any]
@@ -328,7 +329,37 @@ def orfeo() -> list[Row]:
     return [row for rows in made for row in rows]
 
 
-POINTS = {"bgp": bgp, "bgl": bgl, "orfeo": orfeo}
+# Time of an iteration of NAS FT by pieces and way, s.
+ITERATION = {
+    **{("exchange", "messages"): 1.9, ("slabs", "messages"): 1.9 / 1.7, ("pencils", "messages"): 1.3},
+    **{("exchange", "put"): 1.85, ("slabs", "put"): 1.05, ("pencils", "put"): 1.0},
+}
+
+
+def _flood(point: Row) -> float:
+    """A message costs 1 us more than a put, and both have 1 GB/s, B/s."""
+    overhead = 1e-6 if point["operation"] == "isend" else 1e-8
+    return float(point["bytes"] / (overhead + point["bytes"] / 1e9))
+
+
+def ft() -> list[Row]:
+    """The points of the plan ft that its claims ask for."""
+    problem, ranks = nas.CLASSES["D"], 256
+    ways: Row = {"class": "D", "ranks": ranks, "pieces": list(nas.PIECES), "by": list(nas.WAYS)}
+    here: Row = {**ways, "iterations": [1, 2], "mpi": "toy"}
+    trips: Row = {"operation": ["send", "isend", "put", "get"], "bytes": [1, 8, 64], "mpi": "toy"}
+    floods: Row = {"operation": ["isend", "put"], "bytes": [1024, 8192, 1 << 26], "mpi": "toy"}
+    made = [
+        _points("ft", "time", lambda p: p["iterations"] * ITERATION[p["pieces"], p["by"]], **here),
+        _points("ft", "messages", lambda p: nas.messages(problem, ranks, p["pieces"]), **here),
+        _points("ft", "bytes", lambda _: nas.volume(problem, ranks), **here),
+        _points("roundtrip", "latency", lambda p: 2e-6 if "send" in p["operation"] else 1e-6, **trips),
+        _points("flood", "bandwidth", _flood, **floods),
+    ]
+    return [row for rows in made for row in rows]
+
+
+POINTS = {"bgp": bgp, "bgl": bgl, "orfeo": orfeo, "ft": ft}
 
 MACHINES = Machines(
     constants={

@@ -48,6 +48,7 @@ Division divided(const Triple& grid, const std::vector<int>& ranks, int rank, In
         const Index base = grid[axis] / ranks[axis];
         const Index longer = grid[axis] % ranks[axis];
         made.part.lengths[axis] = base + (at < longer ? 1 : 0);
+        made.longest[axis] = base + (longer > 0 ? 1 : 0);
         made.from[axis] = at * base + std::min(at, longer);
         const std::array<bool, 2> goes_on{periodic || at > 0, periodic || at + 1 < ranks[axis]};
         made.part.goes_on[axis] = goes_on;

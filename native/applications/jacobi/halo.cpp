@@ -25,6 +25,17 @@ Region face(const Division& division, std::size_t side, bool inside) {
     return region;
 }
 
+// Bytes of the largest side that any rank has, twice.
+std::size_t two_sides(const Division& division) {
+    const Index depth = division.part.depth;
+    Index most = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const Index one = division.longest[(axis + 1) % 3] + 2 * depth;
+        most = std::max(most, one * (division.longest[(axis + 2) % 3] + 2 * depth));
+    }
+    return 2 * sizeof(double) * static_cast<std::size_t>(most * depth);
+}
+
 double* numbers(Bytes bytes) { return reinterpret_cast<double*>(bytes.data()); }
 
 }  // namespace
@@ -52,6 +63,7 @@ Halo::Halo(Run& run, Comm& comm, const Division& division, std::string form)
         }
     }
     give_room();
+    window_ = two_sides(division);
 }
 
 void Halo::give_room() {
@@ -104,8 +116,7 @@ void Halo::lay_out(const Phase& phase) {
 Task<> Halo::open_windows() {
     for (const Phase& phase : phases_)
         for (const std::size_t side : phase) {
-            const std::size_t bytes = std::max(2 * all_[side].arriving.size(), std::size_t{8});
-            Comm::Window made = co_await comm_.window(bytes, Exposure::allocated);
+            Comm::Window made = co_await comm_.window(window_, Exposure::allocated);
             windows_[side].emplace(std::move(made));
         }
 }

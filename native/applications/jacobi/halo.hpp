@@ -74,6 +74,7 @@ private:
     bool together_;  // all sides at once: a halo for one sweep
     std::array<Side, sides> all_{};
     std::vector<Phase> phases_;
+    std::size_t window_ = 0;  // bytes of each, the same at all ranks: notices lie behind them
     Bytes leaving_{};
     Bytes arriving_{};
     std::vector<Comm::Request> requests_{};

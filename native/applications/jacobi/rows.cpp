@@ -63,7 +63,8 @@ inline std::ptrdiff_t until_aligned(const double* to, std::uintptr_t bytes, std:
     __attribute__((target(isa))) void kind##_stream(double* to, const Stencil& from, std::ptrdiff_t count) { \
         const vector factor = prefix##_set1_pd(sixth);                                                       \
         std::ptrdiff_t i = 0;                                                                                \
-        for (const auto head = until_aligned(to, 8 * (lanes), count); i < head; ++i) to[i] = mean(from, i);  \
+        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i)                      \
+            to[i] = mean(from, i);                                                                           \
         for (; i + (lanes) <= count; i += (lanes)) {                                                         \
             const vector sides =                                                                             \
                 prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1));   \
@@ -78,7 +79,7 @@ inline std::ptrdiff_t until_aligned(const double* to, std::uintptr_t bytes, std:
     }                                                                                                        \
     __attribute__((target(isa))) void kind##_copy(double* to, const double* from, std::ptrdiff_t count) {    \
         std::ptrdiff_t i = 0;                                                                                \
-        for (const auto head = until_aligned(to, 8 * (lanes), count); i < head; ++i) to[i] = from[i];        \
+        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i) to[i] = from[i];     \
         for (; i + (lanes) <= count; i += (lanes)) prefix##_stream_pd(to + i, prefix##_loadu_pd(from + i));  \
         for (; i < count; ++i) to[i] = from[i];                                                              \
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from leadline import machine, plan_files, simulate
 from leadline.described import Described
-from leadline.reproduce.paper import Paper
+from leadline.reproduce.paper import Experiment, Paper
 from leadline.reproduce.results import Constant, Machines
 
 
@@ -19,7 +19,7 @@ def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lam
     for each in paper.experiments:
         plan = plan_files.find(each.plan)
         site = Described.of(machine.load(each.machine), plan, network=network)
-        path = runs / f"{each.plan}-{datetime.now():%Y%m%d-%H%M%S}"
+        path = runs / f"{named(paper, each)}-{datetime.now():%Y%m%d-%H%M%S}"
         try:
             simulate.run(plan, site, path, say=say, show=lambda progress: say(progress.doing))
         except KeyboardInterrupt as interrupt:
@@ -27,6 +27,12 @@ def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lam
             raise KeyboardInterrupt(f"every finished point is kept, {way_on}") from interrupt
         paths.append(path)
     return paths
+
+
+def named(paper: Paper, experiment: Experiment) -> str:
+    """The beginning of the name of an experiment's run: its plan, and the machine where several have that."""
+    alone = sum(each.plan == experiment.plan for each in paper.experiments) == 1
+    return experiment.plan if alone else f"{experiment.plan}-{experiment.machine}"
 
 
 def machines(paper: Paper) -> Machines:

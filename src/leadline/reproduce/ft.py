@@ -48,6 +48,8 @@ def _best(times: Times, by: str) -> float:
 
 def _counted(results: Results, metric: str, pieces: str) -> list[tuple[str, int, float]]:
     """Class, ranks and what the program counted, of every point."""
+    if "pieces" not in results.records.columns:
+        raise AbsentError("the runs have no point of ft")
     wanted = (pl.col("benchmark") == "ft") & (pl.col("metric") == metric) & (pl.col("status") == OK)
     rows = results.records.filter(wanted & (pl.col("pieces") == pieces)).iter_rows(named=True)
     found = [(str(row["class"]), int(row["ranks"]), float(row["samples"][0])) for row in rows]
