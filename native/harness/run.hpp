@@ -87,8 +87,9 @@ public:
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
 };
 
-// What a rank has of a sample: the time elapsed, or where ranks start by the clock how late this one was; then
-// a value for each metric. Those of a few metrics need no memory of their own: a million ranks have one each.
+// What a rank has of a sample: the time elapsed, or where ranks start by the clock how late this one was;
+// then a value for each metric. Those of a few metrics need no memory of their own: a million ranks have one
+// each.
 class Values {
 public:
     explicit Values(std::size_t metrics)

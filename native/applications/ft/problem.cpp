@@ -87,6 +87,7 @@ const Problem& problem(std::string_view name) {
 
 std::vector<std::string> problem_names() {
     std::vector<std::string> names;
+    names.reserve(problems.size());
     for (const Problem& each : problems) names.emplace_back(each.name);
     return names;
 }

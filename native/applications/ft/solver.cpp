@@ -45,12 +45,15 @@ Solver::Solver(Run& run, const Problem& problem, const Options& options)
       rank_(run.rank()),
       forth_{problem.nx, problem.nz, problem.ny, ranks_, options.pieces, options.padding},
       back_{problem.nz, problem.nx, problem.ny, ranks_, options.pieces, options.padding},
-      split_(run) {}
+      split_(run),
+      computes_(!Control::simulated && run.verifies()) {}
 
 Task<> Solver::open() {
     const std::int64_t landing = std::max(forth_.landing_points(), back_.landing_points());
     const auto reserved = [&](std::int64_t points) {
-        return reinterpret_cast<Complex*>(run_.buffers(points * number)[0].data());
+        // A machine that is played takes no memory; a simulated one takes none that is touched.
+        const std::int64_t bytes = computes_ || Control::simulated ? points * number : number;
+        return reinterpret_cast<Complex*>(run_.buffers(bytes)[0].data());
     };
     grid_ = reserved(part_of(problem_, ranks_));
     const std::int64_t plane = std::max(problem_.nx, problem_.nz) * (problem_.ny + options_.padding);
@@ -58,13 +61,13 @@ Task<> Solver::open() {
     plane_ = reserved(options_.fused ? 2 * plane : plane);
     if (options_.window) {
         // What lands on a described machine is only time.
-        const auto size = static_cast<std::size_t>(Control::simulated ? 1 : landing * number);
+        const auto size = static_cast<std::size_t>(computes_ ? landing * number : 1);
         window_ = co_await run_.world().window(size, *options_.window);
         landed_ = reinterpret_cast<Complex*>(window_->local().data());
     } else {
         landed_ = reserved(landing);
     }
-    if constexpr (!Control::simulated) {
+    if (computes_) {
         for (const auto sign : {Transform::Sign::forward, Transform::Sign::inverse})
             for (const std::int64_t length : {problem_.nx, problem_.ny, problem_.nz})
                 transforms_.push_back(std::make_unique<Transform>(length, sign));
@@ -82,8 +85,8 @@ Task<> Solver::solve() {
     split_.begin();
     checksums_.clear();
     const std::int64_t points = part_of(problem_, ranks_);
-    co_await run_.compute(beginning(points),
-                          [&] { initial(problem_, rank_ * forth_.planes(), forth_.planes(), grid_); });
+    co_await compute(beginning(points),
+                     [&] { initial(problem_, rank_ * forth_.planes(), forth_.planes(), grid_); });
     split_.lap(Spent::evolve);
     enum : std::size_t { x, y, z, back };
     const auto the = [&](std::size_t which) { return transforms_[which].get(); };
@@ -95,14 +98,14 @@ Task<> Solver::solve() {
                             grid_ + (b * forth_.na + a) * forth_.ny);
     };
     const Work copy{.bytes = 2.0 * static_cast<double>(points * number)};
-    co_await run_.compute(copy, kept);
+    co_await compute(copy, kept);
     split_.lap(Spent::transpose);
     co_await run_.world().barrier();  // nothing lands before everybody has taken out what did
     split_.lap(Spent::barrier);
     for (int step = 1; step <= options_.iterations; ++step) {
         messages_ = bytes_ = 0;
         std::optional<Evolution> evolution;
-        if constexpr (!Control::simulated) evolution.emplace(problem_, step);
+        if (computes_) evolution.emplace(problem_, step);
         co_await transform(
             {back_, the(back + x), the(back + y), the(back + z), evolution ? &*evolution : nullptr});
         co_await sum_up();
@@ -136,10 +139,10 @@ Task<> Solver::planes(const Going& going) {
         const Step step = step_of(shape, at);
         if (at % a_plane == 0) {
             if (options_.fused && step.plane > 1) co_await arrive();
-            co_await run_.compute(columns, [&] { plane(going, step.plane); });
+            co_await compute(columns, [&] { plane(going, step.plane); });
             split_.lap(Spent::fft);
         }
-        co_await run_.compute(row, [&] { rows(going, step); });
+        co_await compute(row, [&] { rows(going, step); });
         split_.lap(Spent::fft);
         if (exchanged) continue;
         co_await hand(shape, step);
@@ -239,8 +242,7 @@ Task<> Solver::hand(const Shape& shape, const Step& step) {
                            ? bytes_at(plane_of(shape, step.plane), b * (shape.ny + shape.padding), points)
                            : bytes_at(leaving_, from, points);
     if (step.turn == 0) {
-        if constexpr (!Control::simulated)
-            if (exchanged) std::copy_n(leaving_ + from, points, landed_ + to);
+        if (computes_ && exchanged) std::copy_n(leaving_ + from, points, landed_ + to);
     } else if (options_.window) {
         co_await window_->put(data, static_cast<int>(receiver), static_cast<std::size_t>(to * number));
     } else {
@@ -315,7 +317,7 @@ Task<> Solver::last(const Going& going) {
         for (std::int64_t b = 0; b < blocks; ++b)
             columns(*going.along_a, landed_ + b * shape.na * pitch, shape.na, pitch, width);
     };
-    co_await run_.compute(transforming(shape.points(), shape.na), along);
+    co_await compute(transforming(shape.points(), shape.na), along);
     split_.lap(Spent::fft);
 }
 
@@ -323,7 +325,7 @@ Task<> Solver::sum_up() {
     std::array<double, 2> mine{};
     std::array<double, 2> all{};
     const Work work{.flops = 2.0 * 1024 / static_cast<double>(ranks_)};
-    co_await run_.compute(work, [&] {
+    co_await compute(work, [&] {
         const Complex sum = partial_checksum(problem_, back_, rank_, landed_);
         mine = {sum.real(), sum.imag()};
     });
@@ -331,7 +333,7 @@ Task<> Solver::sum_up() {
     const Bytes from = std::as_writable_bytes(std::span(mine));
     const Bytes to = std::as_writable_bytes(std::span(all));
     co_await run_.world().allreduce(from, to, Type::float64, Reduce::sum);
-    if constexpr (!Control::simulated) checksums_.emplace_back(all[0], all[1]);
+    if (computes_) checksums_.emplace_back(all[0], all[1]);
     split_.lap(Spent::barrier);
 }
 

@@ -86,6 +86,13 @@ private:
         std::vector<Comm::Request> sends{};
     };
 
+    // What a rank computes; where messages bring nothing, on a described or played machine, only time passes.
+    template <class Compute>
+    auto compute(Work work, const Compute& what) {
+        return run_.compute(work, [&] {
+            if (computes_) what();
+        });
+    }
     Task<> transform(Going going);
     Task<> planes(const Going& going);
     Task<> hand(const Shape& shape, const Step& step);
@@ -112,6 +119,7 @@ private:
     Shape forth_;
     Shape back_;
     Split split_;
+    bool computes_;
     std::int64_t round_ = 0;  // messages in a round of receives
     std::array<Posted, 3> rounds_{};
     std::optional<Window> window_{};

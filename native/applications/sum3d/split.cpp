@@ -70,6 +70,7 @@ std::vector<Group> groups(const Lengths& array, const Lengths& grid) {
         group.parts.push_back({rank, number * elements(count), number * first});
     }
     std::vector<Group> all;
+    all.reserve(found.size());
     for (auto& [count, group] : found) all.push_back(std::move(group));
     return all;
 }
