@@ -1,9 +1,9 @@
 // NAS FT by FFTW's own MPI transform: what `ft` is held against by `make bench PARTS=ft`.
 //
-// The whole benchmark as it is timed: initial state, one transform there, then for each iteration an evolution,
-// one transform back and a checksum. The transforms leave their output transposed, so that neither direction
-// pays for a second exchange. Prints the time of each repetition, s, of the slowest rank, and whether the last
-// checksum is the one that was given.
+// The whole benchmark as it is timed: initial state, one transform there, then for each iteration an
+// evolution, one transform back and a checksum. The transforms leave their output transposed, so that neither
+// direction pays for a second exchange. Prints the time of each repetition, s, of the slowest rank, and
+// whether the last checksum is the one that was given.
 #include <complex.h>
 #include <fftw3-mpi.h>
 #include <math.h>
@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     fftw_mpi_init();
     if (argc != 8) {
-        fprintf(stderr, "usage: ft_mpi NX NY NZ ITERATIONS REPETITIONS REAL IMAGINARY (of the last checksum)\n");
+        fprintf(stderr,
+                "usage: ft_mpi NX NY NZ ITERATIONS REPETITIONS REAL IMAGINARY (of the last checksum)\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const ptrdiff_t nx = atol(argv[1]), ny = atol(argv[2]), nz = atol(argv[3]);
@@ -78,14 +79,16 @@ int main(int argc, char** argv) {
             double complex mine = 0;
             for (ptrdiff_t j = 1; j <= 1024; ++j) {
                 const ptrdiff_t z = 5 * j % nz;
-                if (z >= first && z < first + planes) mine += work[((z - first) * ny + 3 * j % ny) * nx + j % nx];
+                if (z >= first && z < first + planes)
+                    mine += work[((z - first) * ny + 3 * j % ny) * nx + j % nx];
             }
             mine /= (double)nx * (double)ny * (double)nz;
             MPI_Allreduce(&mine, &sum, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
         }
         double took = MPI_Wtime() - began, slowest = 0;
         MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        const int right = fabs(creal(sum) / atof(argv[6]) - 1) < 1e-12 && fabs(cimag(sum) / atof(argv[7]) - 1) < 1e-12;
+        const int right =
+            fabs(creal(sum) / atof(argv[6]) - 1) < 1e-12 && fabs(cimag(sum) / atof(argv[7]) - 1) < 1e-12;
         if (rank == 0) printf("%.6f %s\n", slowest, right ? "verified" : "wrong");
     }
     fftw_destroy_plan(there);
