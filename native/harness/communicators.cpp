@@ -153,21 +153,23 @@ Membership find_membership(const std::string& name, const Whereabouts& where) {
     if (name == "world-1") return {.size = where.ranks - 1};
     if (const auto most = after(name, "cores-")) return by_core(name, number(name, *most), where);
     if (const auto count = after(name, "scattered-")) {
+        const int nodes = number(name, *count);
         need_grid(name, where);
-        return scattered(name, number(name, *count), where);
+        return scattered(name, nodes, where);
     }
     constexpr std::array<std::string_view, 3> shapes{"line-", "plane-", "box-"};
     for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
         const auto lengths = after(name, shapes.at(shape));
         if (!lengths) continue;
+        const bool full = *lengths == "full";
+        std::vector<int> asked = full ? where.axes : numbers(name, *lengths);
         need_grid(name, where);
         // A line has one length, a plane two; a box as many as the grid, or three.
         const bool whole = shape + 1 == shapes.size();
         const std::size_t axes = whole ? std::max(where.axes.size(), shapes.size()) : shape + 1;
-        std::vector<int> asked = *lengths == "full" ? where.axes : numbers(name, *lengths);
-        if (*lengths == "full") asked.resize(std::min(asked.size(), axes));
+        if (full) asked.resize(std::min(asked.size(), axes));
         else if (whole ? asked.size() < 3 || asked.size() > axes : asked.size() != axes) unknown_name(name);
-        if (asked.size() > where.axes.size() || (*lengths == "full" && !whole && asked.size() < axes))
+        if (asked.size() > where.axes.size() || (full && !whole && asked.size() < axes))
             Run::skip("'" + name + "' needs more axes than the " + std::to_string(where.axes.size()) +
                       " of this machine");
         return box(name, std::move(asked), where);

@@ -14,6 +14,7 @@ namespace leadline {
 namespace {
 
 constexpr std::size_t page = 4096;
+constexpr std::size_t doubled = 1U << 30U;  // B; larger buffers are as large as was asked
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 // "Out of cache" wants twice the last-level cache; on hosts that show a cache of hundreds of mebibytes
@@ -33,12 +34,17 @@ std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
     Slot& held = slots_[slot];
     if (held.bytes < bytes) {
         if constexpr (Control::simulated) {
-            bytes = std::bit_ceil(bytes);  // of many sizes few outgrow the last
+            if (bytes < doubled) bytes = std::bit_ceil(bytes);  // of many sizes few outgrow the last
             if (held.memory) outgrown_.push_back(std::exchange(held, Slot{}));
         }
         held.memory.reset();
         held.memory.reset(static_cast<std::byte*>(std::aligned_alloc(page, round_up(bytes, page))));
-        if (!held.memory) throw std::bad_alloc();
+        if (!held.memory) {
+            held.bytes = 0;
+            const std::string reason = "there is no memory for a buffer of " + std::to_string(bytes) + " B";
+            if constexpr (Control::simulated) Run::skip(reason);  // one process plays all ranks, all alike
+            throw std::runtime_error(reason);
+        }
         held.bytes = bytes;
         // A simulated message is only time: its bytes are never touched.
         if constexpr (!Control::simulated) std::fill_n(held.memory.get(), bytes, std::byte{1});

@@ -87,18 +87,18 @@ Task<> Member::exchange(const Call& call) const {
     co_await All{engine(), mine, operations};
 }
 
-std::coroutine_handle<> Doing::await_suspend(std::coroutine_handle<> handle) {
+bool Doing::await_suspend(std::coroutine_handle<> handle) {
     if (operations) {
         if (member.by_messages(call)) member.post(call, *operations);
         else operations->push_back(member.world->begin(*member.group, member.rank, call));
-        return handle;
+        return false;
     }
     if (member.by_messages(call)) {
         program.emplace(member.exchange(call));
         return program->await_suspend(handle);
     }
     member.world->stop_for(*member.group, member.rank, handle, call);
-    return std::noop_coroutine();
+    return true;
 }
 
 }  // namespace sim

@@ -40,7 +40,7 @@ struct Doing {
     std::vector<machine::Operation>* operations;  // under way from now on; null: the rank stops until its end
     std::optional<Task<>> program{};
     [[nodiscard]] bool await_ready() const { return member.group->ranks == 1 && !member.by_messages(call); }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> handle);
+    bool await_suspend(std::coroutine_handle<> handle);
     void await_resume() {
         if (program) program->finish();
     }

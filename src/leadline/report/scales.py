@@ -124,11 +124,12 @@ def _picks(alike: Sequence[Sequence[Row]]) -> Iterator[tuple[str, str, Pick]]:
         yield ", nearest nodes", "", lambda rows: _at(rows, "distance", NEAREST)
         yield ", farthest nodes", "", lambda rows: _at(rows, "distance", max(row["distance"] for row in rows))
         return
-    if min(len({row["mapping"] for row in rows}) for rows in alike) >= MANY:
+    fewest = min(len({row["mapping"] for row in rows}) for rows in alike)
+    if fewest >= MANY:
         best, worst = (min, max) if alike[0][0]["better"] == "lower" else (max, min)
-        yield ", best mapping", "", lambda rows: best(map(_value, rows))
-        yield ", worst mapping", "", lambda rows: worst(map(_value, rows))
-        yield ", worst over best mapping", "1", lambda rows: _spread(list(map(_value, rows)))
+        yield f", best of {fewest} mappings", "", lambda rows: best(map(_value, rows))
+        yield f", worst of {fewest} mappings", "", lambda rows: worst(map(_value, rows))
+        yield f", worst over best of {fewest} mappings", "1", lambda rows: _spread(list(map(_value, rows)))
         return
     mappings = [{row["mapping"] for row in rows} for rows in alike]
     shared = [
