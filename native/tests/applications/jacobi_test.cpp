@@ -61,7 +61,7 @@ TEST_P(Kernels, GiveTheBitsOfTheTripleLoop) {
 
 // Rows that begin anywhere in a vector and end anywhere in another.
 TEST(Rows, OfEveryKindAreTheSame) {
-    std::vector<double> from(5 * 64);
+    std::vector<double> from(std::size_t{5} * 64);
     std::mt19937 random(2);
     for (double& each : from) each = static_cast<double>(random());
     const auto row = [&](std::size_t number) { return from.data() + 64 * number + 8; };
