@@ -36,8 +36,14 @@ UNEVEN: Values = {"workers": 5, "shape": "tree", "bytes": SIZES[0]}  # groups of
 SLOWEST = 10.0  # s, for anything that is a time: crowded ranks wait for each other's turns
 FASTEST = 1e12  # B/s and 1/s: more than any memory gives
 
+# Words that are sizes: the usual ones alone, the others take minutes and more memory than there may be.
+SIZED_BY_WORDS = {"class"}
+
 # Metrics that may truly be nothing, or, as a difference of two times, less than nothing.
-MAY_BE_ZERO = {("noise", "lost"), ("noise", "longest")}
+MAY_BE_ZERO = {("noise", "lost"), ("noise", "longest"), ("sum3d", "rest")}
+MAY_BE_ZERO |= {
+    ("ft", part) for part in ("transpose", "initiation", "completion", "barrier")
+}  # not in every way
 MAY_BE_NEGATIVE = {("overhead", "send_overhead")}
 # Of differences of times: ranks that outnumber the cores make anything of them.
 SHARES = ("overlap", "hidden", "together")
@@ -67,7 +73,7 @@ class Asked:
 
 def choices(sweep: Sweep) -> tuple[int | str, ...]:
     """Every word of a closed list, since each is a way of its own through the code; else both ends."""
-    if sweep.choices:
+    if sweep.choices and sweep.name not in SIZED_BY_WORDS:
         return sweep.choices
     return (sweep.default[0], sweep.default[-1])
 
