@@ -131,13 +131,18 @@ def test_cores_are_the_partition(tmp_path: Path, site: Described) -> None:
 def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: Described) -> None:
     """Lists multiply, and each is a launch of its own; a mapping may be a file beside the plan."""
     (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
-    text = 'partition = [4, 32]\nmapping = ["XYZT", "TXYZ", "random:7", "seats.txt"]\n' + PINGPONG
+    text = 'partition = [4, 32]\nmapping = ["XYZT", "blocked", "random:7", "seats.txt"]\n' + PINGPONG
     found = points(tmp_path, site, text)
     assert len(found) == len({p.launch_key for p in found}) == 8
     assert {p.partition for p in found} == {4, 32}
     executor = SimExecutor(site, tmp_path, [])
     jobs = [executor._job(p) for p in found]
-    assert {job["mapping"] for job in jobs} == {"XYZT", "TXYZ", "random:7", f"file:{tmp_path / 'seats.txt'}"}
+    assert {job["mapping"] for job in jobs} == {
+        "XYZT",
+        "blocked",
+        "random:7",
+        f"file:{tmp_path / 'seats.txt'}",
+    }
     assert {job["partition"]: job["topology"]["shape"] for job in jobs} == {4: [1, 1, 1], 32: [2, 2, 2]}
 
 
@@ -181,6 +186,8 @@ def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: Described) ->
     [
         ('mapping = "XYQT"', "has each of X, Y, Z, T once .* but got 'XYQT'"),
         ('mapping = "XYZ"', "has each of X, Y, Z, T once .* but got 'XYZ'"),
+        ('mapping = "tiled:2x3x2"', "which divides the .* nodes of 64 ranks of small, but got 'tiled:2x3x2'"),
+        ('mapping = "tiled:2x2"', "a tile has a length for each axis"),
         ('mapping = "seats.txt"', "or a file, but got 'seats.txt', and there is no such file"),
         ("partition = 65", "small has 1 to 64 ranks .* but got 65"),
         ("partition = 0", "a partition has at least one rank"),

@@ -88,6 +88,49 @@ std::vector<Seat> at_random(std::string_view seed, const Topology& topology, int
     return seats;
 }
 
+// Lengths such as "4x4x2".
+std::vector<int> lengths_of(std::string_view text) {
+    std::vector<int> lengths;
+    for (std::string_view rest = text;; rest.remove_prefix(1)) {
+        int length = 0;
+        if (!read_number(rest, length) || length < 1) return {};
+        lengths.push_back(length);
+        if (rest.empty()) return lengths;
+        if (rest.front() != 'x') return {};
+    }
+}
+
+// The digits of a rank's number, first to last: its core, its node's place in the tile, the tile's place.
+std::vector<Seat> in_tiles(std::string_view text, const Topology& topology, int per_node, int ranks) {
+    const std::vector<int> lengths = topology.axes();
+    const std::vector<int> tile = lengths_of(text);
+    bool fits = tile.size() == lengths.size();
+    for (std::size_t axis = 0; fits && axis < tile.size(); ++axis) fits = lengths[axis] % tile[axis] == 0;
+    if (!fits) {
+        std::string axes;
+        for (const int length : lengths) axes += (axes.empty() ? "" : "x") + std::to_string(length);
+        refuse("tiled:LENGTHS has a length for each axis, which divides the nodes along it, here " + axes +
+               ", but got \"" + std::string(text) + "\"");
+    }
+    std::vector<Seat> seats;
+    seats.reserve(static_cast<std::size_t>(ranks));
+    std::vector<int> at(tile.size());
+    for (int rank = 0; rank < ranks; ++rank) {
+        int rest = rank / per_node;
+        for (std::size_t axis = 0; axis < tile.size(); ++axis) {
+            at[axis] = rest % tile[axis];
+            rest /= tile[axis];
+        }
+        for (std::size_t axis = 0; axis < tile.size(); ++axis) {
+            const int tiles = lengths[axis] / tile[axis];
+            at[axis] += rest % tiles * tile[axis];
+            rest /= tiles;
+        }
+        seats.push_back({topology.node_at(at), rank % per_node});
+    }
+    return seats;
+}
+
 // A file of seats, line by line, so that whatever is wrong is told with its line.
 class SeatFile {
 public:
@@ -155,7 +198,7 @@ private:
 }  // namespace
 
 std::vector<Seat> make_mapping(const std::string& how, const Topology& topology, int per_node, int ranks) {
-    constexpr std::string_view random = "random:", file = "file:";
+    constexpr std::string_view random = "random:", tiled = "tiled:", file = "file:";
     if (per_node < 1) refuse("a node has 1 rank or more, but got " + std::to_string(per_node));
     if (ranks < 1) refuse("there is 1 rank or more, but got " + std::to_string(ranks));
     if (ranks > static_cast<std::int64_t>(topology.nodes()) * per_node)
@@ -163,6 +206,12 @@ std::vector<Seat> make_mapping(const std::string& how, const Topology& topology,
                " nodes with " + std::to_string(per_node) + " each");
     if (how.starts_with(random))
         return at_random(std::string_view(how).substr(random.size()), topology, per_node, ranks);
+    if (how.starts_with(tiled))
+        return in_tiles(std::string_view(how).substr(tiled.size()), topology, per_node, ranks);
+    if (how == "blocked") {
+        const std::string letters = letters_of(topology.axes().size());
+        return in_order("T" + letters.substr(0, letters.size() - 1), topology, per_node, ranks);
+    }
     if (how.starts_with(file)) return SeatFile(how.substr(file.size()), topology, per_node).read(ranks);
     return in_order(how, topology, per_node, ranks);
 }

@@ -16,7 +16,7 @@ from leadline.mpi.launcher import AUTO
 from leadline.plan_points import Point
 from leadline.plan_settings import NETWORKS, Launches, Settings
 from leadline.registry import Situation
-from leadline.seats import Place, letters, read
+from leadline.seats import Place, lengths, letters, read
 
 # s that a simulated point may take: nothing is ever late here, but a program that hangs must end some day.
 LIMIT = 3600.0
@@ -27,6 +27,8 @@ RANK_BYTES, NODE_BYTES = 2200, 600
 
 _ORDER = re.compile(r"[A-Z]+")
 _RANDOM = re.compile(r"random:\d+")
+_TILED = re.compile(r"tiled:(\d+(?:x\d+)*)")
+BLOCKED = "blocked"  # a mapping: the cores of a node, then the next node
 SOCKETS = "sockets"  # a mapping: the sockets of a node in turns, node after node
 
 
@@ -112,7 +114,9 @@ class Described:
 
     def seating(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
-        if mapping == SOCKETS or _ORDER.fullmatch(mapping) or _RANDOM.fullmatch(mapping):
+        if mapping in (SOCKETS, BLOCKED) or any(
+            each.fullmatch(mapping) for each in (_ORDER, _RANDOM, _TILED)
+        ):
             return mapping
         return f"file:{self._file(mapping).resolve()}"
 
@@ -122,8 +126,9 @@ class Described:
             if (directory / mapping).is_file():
                 return directory / mapping
         raise UsageError(
-            f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', 'random:SEED', "
-            f"'{SOCKETS}' or a file, but got {mapping!r}, and there is no such file"
+            f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', '{BLOCKED}', "
+            f"'tiled:LENGTHS', 'random:SEED', '{SOCKETS}' or a file, but got {mapping!r}, and there is no "
+            "such file"
         )
 
     def _check(self, mapping: str, partition: int, asked: Settings) -> None:
@@ -135,6 +140,15 @@ class Described:
                 f"mapping: an order of axes on {self.machine.name} has each of {', '.join(axes)} once "
                 f"(T: the cores of a node), but got {mapping!r}"
             )
+        if tiled := _TILED.fullmatch(mapping):
+            sides = lengths(topology)
+            tile = [int(each) for each in tiled[1].split("x")]
+            if len(tile) != len(sides) or any(t < 1 or s % t for t, s in zip(tile, sides, strict=True)):
+                raise UsageError(
+                    f"mapping: a tile has a length for each axis, which divides the "
+                    f"{'x'.join(map(str, sides))} nodes of {partition} ranks of {self.machine.name}, "
+                    f"but got {mapping!r}"
+                )
         if self.seating(mapping).startswith("file:"):
             counts = [partition if isinstance(each, str) else each for each in asked.ranks]
             fitting = [each for each in counts if each <= partition]

@@ -99,6 +99,38 @@ TEST(Mapping, AnOrderThatIsNoneIsRefusedWithItsLetters) {
     EXPECT_EQ(refusal("", *box, 1, 1), "mapping: \"\" lacks the letter X" + rule);
 }
 
+// A torus of 4 x 2 with two cores a node in tiles of 2 x 2: the first tile is full before the second begins.
+TEST(Mapping, TilesFillOneAfterTheOther) {
+    const auto place = torus({4, 2});
+    const auto tiled = places("tiled:2x2", *place, 2, 16);
+    const std::vector<std::vector<int>> first{{0, 0, 0}, {0, 0, 1}, {1, 0, 0}, {1, 0, 1},
+                                              {0, 1, 0}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}};
+    for (std::size_t rank = 0; rank < first.size(); ++rank) {
+        EXPECT_EQ(tiled[rank], first[rank]) << rank;
+        std::vector<int> second = first[rank];
+        second[0] += 2;
+        EXPECT_EQ(tiled[rank + first.size()], second) << rank;
+    }
+}
+
+// A tile of one node, and one of all of them, are the same: cores first, then the axes in order.
+TEST(Mapping, BlockedIsCoresFirst) {
+    const auto place = torus({4, 2, 3});
+    const auto blocked = places("blocked", *place, 2, 48);
+    EXPECT_EQ(blocked, places("TXYZ", *place, 2, 48));
+    EXPECT_EQ(blocked, places("tiled:1x1x1", *place, 2, 48));
+    EXPECT_EQ(blocked, places("tiled:4x2x3", *place, 2, 48));
+}
+
+TEST(Mapping, ATileThatDoesNotDivideIsRefusedWithTheLengths) {
+    const auto place = torus({4, 2});
+    for (const char* wrong : {"tiled:3x2", "tiled:2", "tiled:2x2x2", "tiled:0x2", "tiled:2x", "tiled:2y2"})
+        EXPECT_EQ(refusal(wrong, *place, 2, 16),
+                  "mapping: tiled:LENGTHS has a length for each axis, which divides the nodes along it, here "
+                  "4x2, but got \"" +
+                      std::string(wrong).substr(6) + "\"");
+}
+
 TEST(Mapping, RanksThatDoNotFitAreRefused) {
     const auto box = torus({2, 2});
     EXPECT_EQ(refusal("XYT", *box, 2, 8), "");
