@@ -1,5 +1,6 @@
 """Algorithms of libraries and asynchronous progress in a plan: which points come of them, which not."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from leadline.execute import RealExecutor, algorithms
 from leadline.mpi.library import Mpi
 from leadline.plan import Here, Plan, Point
 from leadline.record_files import point_key
-from leadline.registry import Benchmark, Metric, Situation, Sweep
+from leadline.registry import Benchmark, Metric, Situation, Sweep, benchmarks
 from mpi import fabricated
 
 OPENMPI, MPICH = fabricated.an_mpi("openmpi", "4.1.4"), fabricated.an_mpi("mpich", "4.0.2")
@@ -112,3 +113,15 @@ def test_an_algorithm_that_cannot_do_a_point_is_a_reason(tmp_path: Path) -> None
         executor._environment(MPICH, other)
     env = executor._environment(OPENMPI, replace(first, collectives="binomial", progress="off"))
     assert env["OMPI_MCA_coll_tuned_reduce_algorithm"] == "5"
+
+
+def test_a_mistyped_communicator_is_told_with_its_line(tmp_path: Path) -> None:
+    """Words that follow a pattern are held against it when the plan is read; the usual ones all do."""
+    path = tmp_path / "some.toml"
+    path.write_text('[[measure]]\nbenchmark = "barrier"\ncommunicator = ["world", "blob-3"]\n')
+    with pytest.raises(UsageError, match=r"some.toml:3: .*unknown word 'blob-3'; this is which ranks"):
+        Plan.load(path, benchmarks)
+    for situation in (Situation(2), Situation(64, 4, 6)):
+        for each in benchmarks(situation).values():
+            for sweep in each.sweeps:
+                assert all(re.fullmatch(sweep.pattern or ".*", str(value)) for value in sweep.default)

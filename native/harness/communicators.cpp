@@ -204,7 +204,9 @@ Sweep communicators() {
                 for (const auto most : powers(1, scale.per_node))
                     all.push_back("cores-" + std::to_string(most));
             return all;
-        });
+        },
+        R"(world|dup|world-1|(cores|scattered)-[1-9]\d*|(line|plane|box)-full|line-[1-9]\d*)"
+        R"(|plane-[1-9]\d*x[1-9]\d*|box-[1-9]\d*x[1-9]\d*(x[1-9]\d*)+)");
 }
 
 const Membership& members(Run& run) {

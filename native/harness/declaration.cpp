@@ -39,6 +39,7 @@ nlohmann::json describe(const Sweep& sweep, const Scale& scale) {
             {"kind", kind_name(sweep.kind)},
             {"default", values},
             {"choices", sweep.allowed ? sweep.allowed() : std::vector<std::string>{}},
+            {"pattern", sweep.pattern},
             {"help", sweep.help}};
 }
 
@@ -96,11 +97,13 @@ Sweep choice(std::string name, std::function<std::vector<std::string>()> words, 
             std::move(help), std::move(words)};
 }
 
-Sweep words(std::string name, std::string help,
-            std::function<std::vector<std::string>(const Scale&)> values) {
-    return {std::move(name), Kind::choice,
-            [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); },
-            std::move(help)};
+Sweep words(std::string name, std::string help, std::function<std::vector<std::string>(const Scale&)> values,
+            std::string pattern) {
+    return {.name = std::move(name),
+            .kind = Kind::choice,
+            .values = [values = std::move(values)](const Scale& scale) { return as_values(values(scale)); },
+            .help = std::move(help),
+            .pattern = std::move(pattern)};
 }
 
 void Registered::enter(Declaration&& made) {

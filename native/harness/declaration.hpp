@@ -48,6 +48,7 @@ struct Sweep {
     std::function<std::vector<Value>(const Scale& scale)> values;
     std::string help;
     std::function<std::vector<std::string>()> allowed{};  // the only words there are; null: any may stand
+    std::string pattern{};  // what such words look like, a regular expression; empty: they are not told
 };
 
 struct Metric {
@@ -93,8 +94,9 @@ Sweep choice(std::string name, std::function<std::vector<std::string>()> words, 
 // Where the default values depend on the scale, what gives them comes last.
 Sweep counts(std::string name, std::string help,
              std::function<std::vector<std::int64_t>(const Scale& scale)> values);
+// `pattern` is what the words look like, in what both C++ and Python take for a regular expression.
 Sweep words(std::string name, std::string help,
-            std::function<std::vector<std::string>(const Scale& scale)> values);
+            std::function<std::vector<std::string>(const Scale& scale)> values, std::string pattern = {});
 
 // The first line of the benchmark's file; empty where no file has that name.
 std::string_view question(std::string_view benchmark);

@@ -90,9 +90,15 @@ def values_of(sweep: Sweep) -> Callable[[Any], tuple[Value, ...]]:
     readers: dict[str, Callable[[Any], tuple[Value, ...]]] = {
         "bytes": sizes,
         "count": counts,
-        "choice": words(sweep.choices),
+        "choice": words(sweep.choices, lambda value: _check_word(sweep, value)),
     }
     return readers[sweep.kind]
+
+
+def _check_word(sweep: Sweep, value: str) -> None:
+    """UsageError for a word that does not look like those of the sweep."""
+    if sweep.pattern and not re.fullmatch(sweep.pattern, value):
+        raise UsageError(f"unknown word {value!r}; this is {sweep.help}")
 
 
 def rank_counts(every_core: str) -> Callable[[Any], tuple[Value, ...]]:

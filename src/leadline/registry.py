@@ -23,6 +23,7 @@ class Sweep:
     default: tuple[int | str, ...]
     help: str
     choices: tuple[str, ...] = ()  # all the words that a "choice" may take; empty where any word may stand
+    pattern: str = ""  # what such words look like, a regular expression; empty where that is not told
 
 
 @dataclass(frozen=True)
