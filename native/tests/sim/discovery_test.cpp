@@ -102,10 +102,10 @@ void every_benchmark(const std::string& tier) {
                 EXPECT_TRUE(std::isfinite(sample)) << line;
                 // A machine without noise loses nothing.
                 if (benchmark.at("name") == "noise") EXPECT_NEAR(sample, 0, 1e-9) << line;
-                // The first metric is what was asked for; others may be parts of it that are not there.
-                else if (line.at("metric") == benchmark.at("metrics").front().at("name"))
-                    EXPECT_GT(sample, 0) << line;
-                else EXPECT_GE(sample, 0) << line;
+                // Parts of the time of NAS FT that not every way of handing over has.
+                else if (benchmark.at("name") == "ft" && line.at("metric") != "time")
+                    EXPECT_GE(sample, 0) << line;
+                else EXPECT_GT(sample, 0) << line;
             }
         }
         EXPECT_GT(records, 0U) << benchmark.at("name");
