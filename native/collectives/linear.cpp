@@ -36,10 +36,7 @@ std::vector<Stage> barrier_stages(const Asked& given) {
 std::vector<Stage> alltoall_stages(const Asked& asked) {
     const std::int32_t ranks = asked.ranks;
     std::vector<Stage> all;
-    all.push_back({.pattern = Stage::Pattern::local,
-                   .bytes = asked.bytes,
-                   .carries = [](std::int32_t rank) -> Blocks { return {rank}; },
-                   .lands = [=](std::int32_t rank) -> Blocks { return {ranks + rank}; }});
+    all.push_back(own_block(asked));
     for (std::int32_t by = 1; by < ranks; ++by)
         all.push_back({.pattern = Stage::Pattern::shift,
                        .by = by,

@@ -22,10 +22,7 @@ std::int32_t sender(std::int32_t rank, std::int32_t i, std::int32_t ranks) {
 std::vector<Stage> alltoall_stages(const Asked& asked) {
     const std::int32_t ranks = asked.ranks;
     std::vector<Stage> all;
-    all.push_back({.pattern = Stage::Pattern::local,
-                   .bytes = asked.bytes,
-                   .carries = [](std::int32_t rank) -> Blocks { return {rank}; },
-                   .lands = [=](std::int32_t rank) -> Blocks { return {ranks + rank}; }});
+    all.push_back(own_block(asked));
     for (std::int32_t i = 1; i < ranks; ++i) {
         Stage stage = with_partner(ranks, i);
         stage.bytes = asked.bytes;

@@ -12,6 +12,13 @@ Blocks range(std::int64_t first, std::int32_t count, std::int32_t blocks) {
     return all;
 }
 
+Stage own_block(const Asked& asked) {
+    return {.pattern = Stage::Pattern::local,
+            .bytes = asked.bytes,
+            .carries = [](std::int32_t rank) -> Blocks { return {rank}; },
+            .lands = [ranks = asked.ranks](std::int32_t rank) -> Blocks { return {ranks + rank}; }};
+}
+
 std::int32_t segments(std::int64_t bytes) {
     constexpr std::int64_t segment = 16'384;
     constexpr std::int64_t most = 128;

@@ -35,6 +35,9 @@ Blocks range(std::int64_t first, std::int32_t count, std::int32_t blocks);
 // A message in one piece.
 inline Blocks whole(std::int32_t) { return {0}; }
 
+// The stage of an alltoall in which each rank's block for itself goes to where the others' blocks come.
+Stage own_block(const Asked& asked);
+
 // Of a message of more bytes than a segment, that many segments, but not too many.
 std::int32_t segments(std::int64_t bytes);
 

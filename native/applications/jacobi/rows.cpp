@@ -43,45 +43,34 @@ inline std::ptrdiff_t until_aligned(const double* to, std::uintptr_t bytes, std:
 }
 
 // The three functions for vectors of a kind: intrinsics may only be used in functions of their own target,
-// which templates and lambdas do not inherit from their callers.
-#define LEADLINE_ROWS(kind, isa, vector, lanes, prefix)                                                      \
-    __attribute__((target(isa))) void kind##_update(double* to, const Stencil& from, std::ptrdiff_t count) { \
-        const vector factor = prefix##_set1_pd(sixth);                                                       \
-        std::ptrdiff_t i = 0;                                                                                \
-        for (; i + (lanes) <= count; i += (lanes)) {                                                         \
-            const vector sides =                                                                             \
-                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1));   \
-            const vector along =                                                                             \
-                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i));      \
-            const vector across =                                                                            \
-                prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i));       \
-            const vector all = prefix##_add_pd(prefix##_add_pd(sides, along), across);                       \
-            prefix##_storeu_pd(to + i, prefix##_mul_pd(all, factor));                                        \
-        }                                                                                                    \
-        for (; i < count; ++i) to[i] = mean(from, i);                                                        \
-    }                                                                                                        \
-    __attribute__((target(isa))) void kind##_stream(double* to, const Stencil& from, std::ptrdiff_t count) { \
-        const vector factor = prefix##_set1_pd(sixth);                                                       \
-        std::ptrdiff_t i = 0;                                                                                \
-        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i)                      \
-            to[i] = mean(from, i);                                                                           \
-        for (; i + (lanes) <= count; i += (lanes)) {                                                         \
-            const vector sides =                                                                             \
-                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1));   \
-            const vector along =                                                                             \
-                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i));      \
-            const vector across =                                                                            \
-                prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i));       \
-            const vector all = prefix##_add_pd(prefix##_add_pd(sides, along), across);                       \
-            prefix##_stream_pd(to + i, prefix##_mul_pd(all, factor));                                        \
-        }                                                                                                    \
-        for (; i < count; ++i) to[i] = mean(from, i);                                                        \
-    }                                                                                                        \
-    __attribute__((target(isa))) void kind##_copy(double* to, const double* from, std::ptrdiff_t count) {    \
-        std::ptrdiff_t i = 0;                                                                                \
-        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i) to[i] = from[i];     \
-        for (; i + (lanes) <= count; i += (lanes)) prefix##_stream_pd(to + i, prefix##_loadu_pd(from + i));  \
-        for (; i < count; ++i) to[i] = from[i];                                                              \
+// which templates and lambdas do not inherit from their callers. An update begins its
+// vectors at `head` and ends each with `store`.
+#define LEADLINE_UPDATE(name, isa, vector, lanes, prefix, head, store)                                     \
+    __attribute__((target(isa))) void name(double* to, const Stencil& from, std::ptrdiff_t count) {        \
+        const vector factor = prefix##_set1_pd(sixth);                                                     \
+        std::ptrdiff_t i = 0;                                                                              \
+        for (const std::ptrdiff_t first = (head); i < first; ++i) to[i] = mean(from, i);                   \
+        for (; i + (lanes) <= count; i += (lanes)) {                                                       \
+            const vector sides =                                                                           \
+                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1)); \
+            const vector along =                                                                           \
+                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i));    \
+            const vector across =                                                                          \
+                prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i));     \
+            const vector all = prefix##_add_pd(prefix##_add_pd(sides, along), across);                     \
+            store(to + i, prefix##_mul_pd(all, factor));                                                   \
+        }                                                                                                  \
+        for (; i < count; ++i) to[i] = mean(from, i);                                                      \
+    }
+#define LEADLINE_ROWS(kind, isa, vector, lanes, prefix)                                                     \
+    LEADLINE_UPDATE(kind##_update, isa, vector, lanes, prefix, 0, prefix##_storeu_pd)                       \
+    LEADLINE_UPDATE(kind##_stream, isa, vector, lanes, prefix, until_aligned(to, sizeof(vector), count),    \
+                    prefix##_stream_pd)                                                                     \
+    __attribute__((target(isa))) void kind##_copy(double* to, const double* from, std::ptrdiff_t count) {   \
+        std::ptrdiff_t i = 0;                                                                               \
+        for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i) to[i] = from[i];    \
+        for (; i + (lanes) <= count; i += (lanes)) prefix##_stream_pd(to + i, prefix##_loadu_pd(from + i)); \
+        for (; i < count; ++i) to[i] = from[i];                                                             \
     }
 
 LEADLINE_ROWS(sse2, "sse2", __m128d, 2, _mm)
@@ -89,6 +78,7 @@ LEADLINE_ROWS(avx2, "avx2", __m256d, 4, _mm256)
 LEADLINE_ROWS(avx512, "avx512f", __m512d, 8, _mm512)
 
 #undef LEADLINE_ROWS
+#undef LEADLINE_UPDATE
 
 constexpr std::array all{
     Rows{.name = "plain", .update = plain_update, .stream = plain_update, .copy = plain_copy},

@@ -43,8 +43,7 @@ class Model:
     @property
     def ranks(self) -> int:
         """Ranks of the grid, N."""
-        x, y, z = self.grid
-        return x * y * z
+        return prod(self.grid)
 
     @property
     def sides(self) -> int:
@@ -86,8 +85,7 @@ class Measured:
     @property
     def ranks(self) -> int:
         """Processes."""
-        x, y, z = self.grid
-        return x * y * z
+        return prod(self.grid)
 
 
 def measured() -> list[Measured]:
