@@ -11,6 +11,7 @@
 #include "harness/blocks.hpp"
 #include "harness/grids.hpp"
 #include "harness/nodes.hpp"
+#include "harness/repeated.hpp"
 
 namespace leadline {
 namespace {
@@ -118,15 +119,8 @@ Task<> collective(Run& run, const Directions& directions, double on_node) {
                     .gives = directions.gives,
                     .takes = directions.takes};
     auto operation = co_await run.world().prepare(call, Form::blocking);
-    while (co_await run.next_sample()) {
-        run.start();
-        for ([[maybe_unused]] auto i : run.batch()) {
-            co_await operation.begin();
-            co_await operation.end();
-        }
-        run.stop();
-        run.sample("bandwidth", on_node * directions.bytes() / run.each());
-    }
+    const double bytes = on_node * directions.bytes();
+    co_await sampled(run, operation, [&run, bytes] { run.sample("bandwidth", bytes / run.each()); });
     co_await operation.free();
 }
 

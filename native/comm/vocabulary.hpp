@@ -5,12 +5,14 @@
 // backend says everything below. Sizes are in bytes, times in seconds.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "comm/task.hpp"
@@ -67,6 +69,21 @@ enum class Collective {
     neighbor_allgather,
     neighbor_alltoall
 };
+constexpr std::string_view name_of(Collective what) {
+    constexpr std::array<std::string_view, 12> names{"barrier",
+                                                     "bcast",
+                                                     "reduce",
+                                                     "allreduce",
+                                                     "gather",
+                                                     "scatter",
+                                                     "allgather",
+                                                     "alltoall",
+                                                     "reduce_scatter",
+                                                     "scan",
+                                                     "neighbor_allgather",
+                                                     "neighbor_alltoall"};
+    return names.at(static_cast<std::size_t>(what));
+}
 
 // What of a buffer goes to one rank, or comes from it. For a collective of the neighbourhood `peer` is the
 // neighbour's number.

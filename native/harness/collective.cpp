@@ -11,6 +11,7 @@
 #include "harness/grids.hpp"
 #include "harness/overlap.hpp"
 #include "harness/perform.hpp"
+#include "harness/repeated.hpp"
 
 namespace leadline {
 namespace {
@@ -171,20 +172,6 @@ void give(Run& run, double time) {
     run.sample("mean", time);
 }
 
-// Back to back: each rank calls again as it comes out.
-template <class Operation>
-Task<> in_batches(Run& run, Operation& operation) {
-    while (co_await run.next_sample()) {
-        run.start();
-        for ([[maybe_unused]] auto i : run.batch()) {
-            co_await operation.begin();
-            co_await operation.end();
-        }
-        run.stop();
-        give(run, run.each());
-    }
-}
-
 // One at a time, all ranks beginning at one moment. (It has a name since GCC 12 miscompiles what a template
 // awaits without one.)
 template <class Operation>
@@ -266,7 +253,9 @@ template <class Operation>
 Task<> repeat(Run& run, Comm& comm, Operation& operation) {
     const bool whole = form(run) == Form::blocking;
     if (isolated(run)) return whole ? one_by_one(run, operation) : one_beside_work(run, operation);
-    return whole ? in_batches(run, operation) : beside_work(run, comm, operation);
+    if (!whole) return beside_work(run, comm, operation);
+    // Back to back: each rank calls again as it comes out.
+    return sampled(run, operation, [&run] { give(run, run.each()); });
 }
 
 // Goes on where the communicator's ranks were given what they asked for, and refuses it to all where one was

@@ -40,7 +40,4 @@ std::vector<Sweep> ways(Collective what);
 // Metrics: `time`, `mean` and, where the operation is begun and ended apart, `overlap`.
 std::vector<Metric> times(const std::string& operation);
 
-// MPI's name of an operation.
-std::string_view name_of(Collective what);
-
 }  // namespace leadline

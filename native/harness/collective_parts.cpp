@@ -1,5 +1,4 @@
 // What a collective's benchmark declares: sweeps, metrics, names.
-#include <array>
 #include <cstdint>
 
 #include "collectives/algorithm.hpp"
@@ -16,22 +15,6 @@ std::vector<std::string> algorithms_of(Collective what) {
 }
 
 }  // namespace
-
-std::string_view name_of(Collective what) {
-    constexpr std::array<std::string_view, 12> names{"barrier",
-                                                     "bcast",
-                                                     "reduce",
-                                                     "allreduce",
-                                                     "gather",
-                                                     "scatter",
-                                                     "allgather",
-                                                     "alltoall",
-                                                     "reduce_scatter",
-                                                     "scan",
-                                                     "neighbor_allgather",
-                                                     "neighbor_alltoall"};
-    return names.at(static_cast<std::size_t>(what));
-}
 
 Sweep roots() {
     return counts("root", "rank of the communicator that it goes from or to", [](const Scale& scale) {

@@ -291,7 +291,7 @@ private:
 }  // namespace
 
 Task<Performed> Performed::prepare(Comm comm, Call call) {
-    const std::string operation = perform::name_of(call.what);
+    const std::string operation(name_of(call.what));
     const Sight sight{.call = call, .rank = comm.rank(), .ranks = comm.size()};
     std::vector<std::int64_t> sizes = perform::sizes_known(sight);
     if (perform::root_tells(sight)) {

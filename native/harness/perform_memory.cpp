@@ -83,24 +83,6 @@ Combine combining_of(Reduce reduce) {
 
 }  // namespace
 
-std::string name_of(Collective what) {
-    switch (what) {
-        case Collective::barrier: return "barrier";
-        case Collective::bcast: return "bcast";
-        case Collective::reduce: return "reduce";
-        case Collective::allreduce: return "allreduce";
-        case Collective::gather: return "gather";
-        case Collective::scatter: return "scatter";
-        case Collective::allgather: return "allgather";
-        case Collective::alltoall: return "alltoall";
-        case Collective::reduce_scatter: return "reduce_scatter";
-        case Collective::scan: return "scan";
-        case Collective::neighbor_allgather: return "neighbor_allgather";
-        case Collective::neighbor_alltoall: return "neighbor_alltoall";
-    }
-    return "?";
-}
-
 bool Sight::by_parts() const {
     return call.what == Collective::barrier || call.what == Collective::bcast ||
            call.what == Collective::reduce || call.what == Collective::allreduce ||

@@ -11,8 +11,6 @@
 
 namespace leadline::perform {
 
-std::string name_of(Collective what);
-
 // A collective as one rank sees it.
 struct Sight {
     Call call;

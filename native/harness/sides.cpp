@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/grids.hpp"
+#include "harness/repeated.hpp"
 
 namespace leadline {
 namespace {
@@ -58,15 +59,7 @@ Task<> by_requests(Run& run, Comm& comm, const Sides& sides) {
 // Of what was made ready: persistent messages, or a collective of the neighbourhood.
 template <class Operation>
 Task<> repeated(Run& run, Operation& operation) {
-    while (co_await run.next_sample()) {
-        run.start();
-        for ([[maybe_unused]] auto i : run.batch()) {
-            co_await operation.begin();
-            co_await operation.end();
-        }
-        run.stop();
-        run.sample("time", run.each());
-    }
+    co_await sampled(run, operation, [&run] { run.sample("time", run.each()); });
     co_await operation.free();
 }
 

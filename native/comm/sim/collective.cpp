@@ -34,7 +34,7 @@ bool plain(const Asked& asked) {
 }
 
 machine::Call call_of(const Due& due) {
-    return {.operation = name(due.asked.what),
+    return {.operation = name_of(due.asked.what),
             .whole = due.group->whole,
             .root = due.asked.root,
             .bytes = due.asked.bytes,
@@ -43,22 +43,6 @@ machine::Call call_of(const Due& due) {
 }
 
 }  // namespace
-
-std::string_view name(Collective what) {
-    constexpr std::array<std::string_view, 12> names{"barrier",
-                                                     "bcast",
-                                                     "reduce",
-                                                     "allreduce",
-                                                     "gather",
-                                                     "scatter",
-                                                     "allgather",
-                                                     "alltoall",
-                                                     "reduce_scatter",
-                                                     "scan",
-                                                     "neighbor_allgather",
-                                                     "neighbor_alltoall"};
-    return names.at(static_cast<std::size_t>(what));
-}
 
 // Where blocks vary and yet every stage moves blocks of many ranks, they count as their mean: of an allgather
 // or a reduce_scatter all ranks know the layout, and no rank's message is far from it after a stage or two.
@@ -90,7 +74,7 @@ Asked asked_by(const Call& call, int ranks) {
 }
 
 const collectives::Algorithm& World::choose(const Asked& asked, int ranks) const {
-    const auto operation = name(asked.what);
+    const auto operation = name_of(asked.what);
     std::string_view chosen = asked.algorithm;
     if (chosen.empty()) {
         const auto& choices = engine.machine().collectives;

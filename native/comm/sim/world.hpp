@@ -39,7 +39,6 @@ struct Asked {
 };
 // By one rank's call.
 Asked asked_by(const Call& call, int ranks);
-std::string_view name(Collective what);
 
 // A collective that ranks begin without stopping for it.
 struct Begun {

@@ -36,7 +36,7 @@ Task<> twice(Comm& comm, const Expected& expected, const Call& call, Report& rep
 
 void check_performed(Comm& comm, const Expected& expected, Report& report) {
     for (const auto& algorithm : collectives::algorithms()) {
-        if (algorithm.operation != perform::name_of(expected.call.what)) continue;
+        if (algorithm.operation != name_of(expected.call.what)) continue;
         Call call = expected.call;
         call.algorithm = algorithm.name;
         try {
