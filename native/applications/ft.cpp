@@ -46,10 +46,10 @@ Task<> check(Run& run, const Problem& problem, const ft::Options& options) {
                       std::to_string(problem.nz) + " of z, of which each of " + std::to_string(ranks) +
                       " ranks gets equally many: take a number of ranks that divides both");
     if (options.fused && !options.window)
-        Run::skip("fused rows go out of the cache to where they belong, which messages cannot: take put or store");
+        Run::skip(
+            "fused rows go out of the cache to where they belong, which messages cannot: take put or store");
     if (options.fused && !Fused::refusal(problem, ranks).empty()) Run::skip(Fused::refusal(problem, ranks));
-    if (!options.fused && options.stores)
-        Run::skip("only fused rows are stored where they belong: take put");
+    if (!options.fused && options.stores) Run::skip("only fused rows are stored where they belong: take put");
     if (!options.fused && !options.kept)
         Run::skip("only fused has its checksum while the result is in the cache: take result = kept");
     if (!Control::simulated && run.verifies()) {
@@ -93,7 +93,8 @@ BENCHMARK(
            {"messages", "put"}),
     choice("kernel", {"fftw", "vectors"}, "what transforms columns: FFTW, or vectors of our own", {"fftw"}),
     choice("result", {"kept", "summed"},
-           "whether fused writes the result to memory, or has its checksum while it is in the cache", {"kept"}),
+           "whether fused writes the result to memory, or has its checksum while it is in the cache",
+           {"kept"}),
     counts("depth", {96}, "receives posted ahead by messages; 0: all of a transform's"),
     counts("padding", {0}, "points by which rows, or slabs where they land, are longer than a power of two"),
     counts("iterations", {0}, "how many; 0: all of the class"), Sampling{.one_operation = true},

@@ -216,8 +216,8 @@ concept Repeatable = requires(P& prepared) {
 // Memory of every rank that any rank may read and write without the owner's help. `put` and `get` are begun;
 // `flush` returns when all that this rank began towards `target` has happened there. `notify` does so and
 // then counts one up at the target; `notified` returns there once as many notices have come since the window
-// was made. `reach` is a target's memory in a window that is shared: what was stored there is seen once a notice
-// that followed it has come.
+// was made. `reach` is a target's memory in a window that is shared: what was stored there is seen once a
+// notice that followed it has come.
 template <class W>
 concept OneSided = requires(W& window, Bytes data, int target, std::size_t offset, std::int64_t notices) {
     { window.local() } -> std::same_as<Bytes>;

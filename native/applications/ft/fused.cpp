@@ -10,8 +10,9 @@
 namespace leadline::ft {
 namespace {
 
-constexpr std::int64_t batch_bytes = std::int64_t{512} << 10;  // B, of a batch: with tiles, within a second cache
-constexpr std::size_t line = 64;                             // B, of a cache
+constexpr std::int64_t batch_bytes = std::int64_t{512}
+                                     << 10;  // B, of a batch: with tiles, within a second cache
+constexpr std::size_t line = 64;             // B, of a cache
 enum : std::size_t { along_x, along_y, along_z, backwards };
 
 double* numbers(Complex* points) { return reinterpret_cast<double*>(points); }
@@ -51,8 +52,7 @@ Task<> Fused::open() {
     for (const auto& [x, y, z] : summed(problem_))
         if (x / xs_ == rank_)
             picked_[static_cast<std::size_t>(x % xs_)].push_back({y / abreast, z * abreast + y % abreast});
-    for (auto& all : picked_)
-        std::ranges::sort(all, {}, [](const Picked& each) { return each.tile; });
+    for (auto& all : picked_) std::ranges::sort(all, {}, [](const Picked& each) { return each.tile; });
 }
 
 // The window, from the first cache line on that each rank's begins: a library's own begin anywhere.
@@ -101,7 +101,9 @@ Task<> Fused::hand(const Complex* from, std::int64_t points, std::int64_t receiv
     }
     const Bytes data = {reinterpret_cast<std::byte*>(const_cast<Complex*>(from)),
                         static_cast<std::size_t>(points * number)};
-    co_await window_->put(data, static_cast<int>(receiver), static_cast<std::size_t>(shifts_[static_cast<std::size_t>(receiver)] + to * number));
+    co_await window_->put(
+        data, static_cast<int>(receiver),
+        static_cast<std::size_t>(shifts_[static_cast<std::size_t>(receiver)] + to * number));
 }
 
 // All that was put of what is going to be used anew has arrived.
@@ -111,7 +113,8 @@ Task<> Fused::arrive() {
         co_await window_->flush(static_cast<int>((rank_ + turn) % ranks_));
 }
 
-// The initial state plane by plane of x, each transformed along z and y; then along x where planes of z landed.
+// The initial state plane by plane of x, each transformed along z and y; then along x where planes of z
+// landed.
 Task<> Fused::there() {
     const std::int64_t plane = problem_.ny * problem_.nz;
     for (std::int64_t x = 0; x < xs_; ++x) {
@@ -124,8 +127,7 @@ Task<> Fused::there() {
         split_.lap(Spent::fft);
         for (std::int64_t i = 0; i < all_groups_; ++i) {
             const std::int64_t group = (rank_ * groups_ + i) % all_groups_;  // its own ones first
-            const std::int64_t to =
-                ((rank_ * xs_ + x) * groups_ + group % groups_) * problem_.ny * abreast;
+            const std::int64_t to = ((rank_ * xs_ + x) * groups_ + group % groups_) * problem_.ny * abreast;
             co_await hand(at + group * problem_.ny * abreast, problem_.ny * abreast, group / groups_, to);
         }
         split_.lap(Spent::initiation);
@@ -144,7 +146,8 @@ void Fused::begin_plane(std::int64_t x, Complex* to) {
     const auto& [name, nx, ny, nz, iterations, checksums] = problem_;
     for (std::int64_t y = 0; y < ny; y += abreast) {
         std::array<std::int64_t, static_cast<std::size_t>(abreast)> starts{};
-        for (std::int64_t k = 0; k < abreast; ++k) starts[static_cast<std::size_t>(k)] = 2 * ((y + k) * nx + x);
+        for (std::int64_t k = 0; k < abreast; ++k)
+            starts[static_cast<std::size_t>(k)] = 2 * ((y + k) * nx + x);
         fill_abreast(starts, 2 * nx * ny, nz, tile_);
         const From from{numbers(tile_), halves};
         transforms_[along_z]->abreast(from, {numbers(tile_), halves}, {});
@@ -213,7 +216,8 @@ void Fused::evolve(int step) {
     split_.lap(Spent::evolve);
 }
 
-// Tiles of successive y, multiplied and transformed along x: [x][y][z], rows a line longer than a power of two.
+// Tiles of successive y, multiplied and transformed along x: [x][y][z], rows a line longer than a power of
+// two.
 void Fused::batch(std::int64_t group, std::int64_t y, Complex* to) {
     alignas(64) std::array<double, static_cast<std::size_t>(halves)> lanes{};
     for (std::int64_t k = 0; k < deep_; ++k) {
@@ -221,9 +225,9 @@ void Fused::batch(std::int64_t group, std::int64_t y, Complex* to) {
         for (std::size_t i = 0; i < lanes.size(); ++i)
             lanes[i] = own * factors_z_[static_cast<std::size_t>(group * halves) + i];
         const std::int64_t from = (group * problem_.ny + y + k) * problem_.nx * abreast;
-        transforms_[backwards + along_x]->abreast({numbers(state_ + from), halves},
-                                                  {numbers(to + k * abreast), (deep_ + 1) * halves},
-                                                  {factors_x_.data(), lanes.data()});
+        transforms_[backwards + along_x]->abreast(
+            {numbers(state_ + from), halves}, {numbers(to + k * abreast), (deep_ + 1) * halves},
+            {factors_x_.data(), lanes.data()}, numbers(state_ + from + problem_.nx * abreast));
     }
 }
 
@@ -233,19 +237,20 @@ Complex Fused::plane(std::int64_t x) {
     Complex* landed = landed_ + x * ny * nz;
     const From tile{numbers(tile_), halves};
     for (std::int64_t group = 0; group < all_groups_; ++group) {
-        transforms_[backwards + along_y]->abreast({numbers(landed + group * ny * abreast), halves},
-                                                  {numbers(tile_), halves}, {});
+        const Complex* from = landed + group * ny * abreast;
+        transforms_[backwards + along_y]->abreast({numbers(from), halves}, {numbers(tile_), halves}, {},
+                                                  numbers(from + ny * abreast));
         vectors().turn(tile, ny, {numbers(planes_ + group * abreast * abreast), 2 * pitch_});
     }
     Complex sum = 0;
     auto picked = picked_[static_cast<std::size_t>(x)].begin();
     const auto end = picked_[static_cast<std::size_t>(x)].end();
     for (std::int64_t i = 0; i < ny / abreast; ++i) {
-        transforms_[backwards + along_z]->abreast({numbers(planes_ + i * pitch_), halves},
-                                                  {numbers(tile_), halves}, {});
+        const Complex* from = planes_ + i * pitch_;
+        transforms_[backwards + along_z]->abreast({numbers(from), halves}, {numbers(tile_), halves}, {},
+                                                  numbers(from + pitch_));
         for (; picked != end && picked->tile == i; ++picked) sum += tile_[picked->at];
-        if (options_.kept)
-            vectors().stream(numbers(tile_), numbers(landed + i * nz * abreast), nz * halves);
+        if (options_.kept) vectors().stream(numbers(tile_), numbers(landed + i * nz * abreast), nz * halves);
     }
     return sum;
 }

@@ -2,7 +2,8 @@
 //
 // The state in wave numbers stands in tiles as they are transformed. Evolution, the transform along x and the
 // handing over are one pass: tiles are read, multiplied, transformed and handed over out of the cache. The
-// transforms along y and z and the checksum are the other: a plane of x is read, both are done within the cache.
+// transforms along y and z and the checksum are the other: a plane of x is read, both are done within the
+// cache.
 #pragma once
 
 #include <array>
@@ -54,13 +55,13 @@ private:
     std::int64_t pitch_;  // points of a plane's tile of y, which are a line more than a power of two
     std::optional<Window> window_{};
     std::vector<std::int64_t> shifts_{};  // B, from where each rank's window begins to its first cache line
-    std::vector<Complex*> reach_{};  // what lands at each rank, where it can be stored to; else nothing
+    std::vector<Complex*> reach_{};       // what lands at each rank, where it can be stored to; else nothing
     std::array<std::unique_ptr<Transform>, 6> transforms_{};
     std::vector<double> factors_x_{};
     std::vector<double> factors_y_{};
-    std::vector<double> factors_z_{};  // each twice, for both halves
+    std::vector<double> factors_z_{};            // each twice, for both halves
     std::vector<std::vector<Picked>> picked_{};  // of each plane of x
-    Complex* state_ = nullptr;    // in wave numbers: [group of z][y][x][z]
+    Complex* state_ = nullptr;                   // in wave numbers: [group of z][y][x][z]
     Complex* landed_ = nullptr;   // there: [x][group][y][z], planes of z; back: the same, planes of x
     Complex* planes_ = nullptr;   // in the cache: two planes of x on the way there, one back
     Complex* batches_ = nullptr;  // in the cache: two batches of tiles, [x][y][z]

@@ -21,7 +21,8 @@ private:
     std::uint64_t state_;
 };
 
-// Four lines abreast, [i][line]: line k is of the pairs at starts[k], starts[k] + stride, ... of the sequence.
+// Four lines abreast, [i][line]: line k is of the pairs at starts[k], starts[k] + stride, ... of the
+// sequence.
 void fill_abreast(const std::array<std::int64_t, 4>& starts, std::int64_t stride, std::int64_t count,
                   Complex* to);
 

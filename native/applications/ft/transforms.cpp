@@ -97,12 +97,13 @@ void Transform::columns(Complex* rows) {
     }
     auto* at = reinterpret_cast<double*>(rows);  // [complex.numbers]: an array of two doubles each
     for (std::ptrdiff_t part = 0; part < 2 * tile; part += halves)
-        vectors().transform(*radices_, {at + part, 2 * tile}, {at + part, 2 * tile}, {}, work_.get());
+        vectors().transform(*radices_, {at + part, 2 * tile}, {at + part, 2 * tile}, {}, work_.get(),
+                            nullptr);
 }
 
-void Transform::abreast(From from, To to, const Factors& factors) {
+void Transform::abreast(From from, To to, const Factors& factors, const double* next) {
     if (radices_) {
-        vectors().transform(*radices_, from, to, factors, work_.get());
+        vectors().transform(*radices_, from, to, factors, work_.get(), next);
         return;
     }
     double* work = work_.get();
@@ -112,8 +113,7 @@ void Transform::abreast(From from, To to, const Factors& factors) {
             work[i * halves + k] = from.at[i * from.apart + k] * factor;
         }
     plans_->a_few(work);
-    for (std::ptrdiff_t i = 0; i < length_; ++i)
-        std::copy_n(work + i * halves, halves, to.at + i * to.apart);
+    for (std::ptrdiff_t i = 0; i < length_; ++i) std::copy_n(work + i * halves, halves, to.at + i * to.apart);
 }
 
 }  // namespace leadline::ft

@@ -1,5 +1,5 @@
-// One-dimensional Fourier transforms of many lines of a grid: by FFTW where this program was built with it, or of
-// lines abreast by vectors of our own.
+// One-dimensional Fourier transforms of many lines of a grid: by FFTW where this program was built with it,
+// or of lines abreast by vectors of our own.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ public:
     void row(Complex* line);
     // `tile` columns that stand beside each other in rows of `tile` points, in their place, at a cache line.
     void columns(Complex* rows);
-    // `abreast` lines that fill cache lines.
-    void abreast(From from, To to, const Factors& factors);
+    // `abreast` lines that fill cache lines; `next` are successive ones that come next, or null.
+    void abreast(From from, To to, const Factors& factors, const double* next = nullptr);
 
 private:
     struct Plans;

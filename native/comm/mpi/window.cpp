@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t line = 64;
 
 #ifdef __linux__
-// Huge pages for the whole pages of it, where the system gives them to memory that is shared; else nothing is lost.
+// Huge pages for the whole pages of it, where the system gives them to memory that is shared; else nothing is
+// lost.
 void advise(std::byte* base, std::size_t bytes) {
     constexpr std::size_t page = 4096;
     const std::size_t over = (page - reinterpret_cast<std::uintptr_t>(base) % page) % page;

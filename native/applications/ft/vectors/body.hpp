@@ -1,5 +1,6 @@
-// The transforms of vectors.hpp for one kind of vector: included once by each file that is compiled for a kind.
-// Everything has internal linkage, for no other file may come to run what was compiled for a wider vector.
+// The transforms of vectors.hpp for one kind of vector: included once by each file that is compiled for a
+// kind. Everything has internal linkage, for no other file may come to run what was compiled for a wider
+// vector.
 #pragma once
 
 #include <cstddef>
@@ -78,7 +79,7 @@ constexpr double large = 0.92387953251128675613;  // cos(pi / 8)
 constexpr double small = 0.38268343236508977173;  // sin(pi / 8)
 
 template <bool inverse>
-void four(V& a, V& b, V& c, V& d) {
+[[gnu::always_inline]] inline void four(V& a, V& b, V& c, V& d) {
     const V sum = a + c;
     const V less = a - c;
     const V other = b + d;
@@ -91,7 +92,7 @@ void four(V& a, V& b, V& c, V& d) {
 
 // Discrete transforms of R points, in their places and in order.
 template <int R, bool inverse>
-void transformed(V* x) {
+[[gnu::always_inline]] inline void transformed(V* x) {
     if constexpr (R == 4) {
         four<inverse>(x[0], x[1], x[2], x[3]);
     } else if constexpr (R == 8) {
@@ -112,31 +113,31 @@ void transformed(V* x) {
         constexpr double sign = inverse ? 1 : -1;
         LEADLINE_UNROLLED
         for (int j = 0; j < 4; ++j) four<inverse>(x[j], x[j + 4], x[j + 8], x[j + 12]);
-        x[5] = times(x[5], large, sign * small);                     // 1 of 16
-        x[6] = (x[6] + turned<inverse>(x[6])) * all_of(half);        // 2
-        x[7] = times(x[7], small, sign * large);                     // 3
-        x[9] = (x[9] + turned<inverse>(x[9])) * all_of(half);        // 2
-        x[10] = turned<inverse>(x[10]);                              // 4
-        x[11] = (turned<inverse>(x[11]) - x[11]) * all_of(half);     // 6
-        x[13] = times(x[13], small, sign * large);                   // 3
-        x[14] = (turned<inverse>(x[14]) - x[14]) * all_of(half);     // 6
-        x[15] = times(x[15], -large, -sign * small);                 // 9
+        x[5] = times(x[5], large, sign * small);                  // 1 of 16
+        x[6] = (x[6] + turned<inverse>(x[6])) * all_of(half);     // 2
+        x[7] = times(x[7], small, sign * large);                  // 3
+        x[9] = (x[9] + turned<inverse>(x[9])) * all_of(half);     // 2
+        x[10] = turned<inverse>(x[10]);                           // 4
+        x[11] = (turned<inverse>(x[11]) - x[11]) * all_of(half);  // 6
+        x[13] = times(x[13], small, sign * large);                // 3
+        x[14] = (turned<inverse>(x[14]) - x[14]) * all_of(half);  // 6
+        x[15] = times(x[15], -large, -sign * small);              // 9
         LEADLINE_UNROLLED
         for (int k = 0; k < 4; ++k) four<inverse>(x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]);
         LEADLINE_UNROLLED
         for (int k = 0; k < 4; ++k)  // result k + 4 m stands at 4 k + m
             LEADLINE_UNROLLED
-            for (int m = k + 1; m < 4; ++m) {
-                const V other = x[4 * k + m];
-                x[4 * k + m] = x[4 * m + k];
-                x[4 * m + k] = other;
-            }
+        for (int m = k + 1; m < 4; ++m) {
+            const V other = x[4 * k + m];
+            x[4 * k + m] = x[4 * m + k];
+            x[4 * m + k] = other;
+        }
     }
 }
 
 // Points of a group, each multiplied by its constant.
 template <int R>
-void multiplied(V* x, const double* constants) {
+[[gnu::always_inline]] inline void multiplied(V* x, const double* constants) {
     LEADLINE_UNROLLED
     for (int k = 1; k < R; ++k) x[k] = times(x[k], constants[2 * k - 2], constants[2 * k - 1]);
 }
@@ -183,9 +184,10 @@ void middle(const Radices& radices, double* work) {
             }
 }
 
-// What the last radix transforms is successive; its results belong as far apart as there are groups.
+// What the last radix transforms is successive; its results belong as far apart as there are groups. What is
+// transformed next is fetched meanwhile: its first pass reads it in an order that no processor foresees.
 template <int R, bool inverse>
-void last(const Radices& radices, const double* work, To to) {
+void last(const Radices& radices, const double* work, To to, const double* next) {
     const std::ptrdiff_t parts = radices.radix[0];
     const std::ptrdiff_t groups = radices.length / parts / R;  // of a part
     for (std::ptrdiff_t lane = 0; lane < halves; lane += width)
@@ -196,6 +198,8 @@ void last(const Radices& radices, const double* work, To to) {
                 LEADLINE_UNROLLED
                 for (int k = 0; k < R; ++k) x[k] = load(at + k * halves);
                 transformed<R, inverse>(x);
+                if (next) LEADLINE_UNROLLED
+                for (int k = 0; k < R * width / halves; ++k, next += halves) __builtin_prefetch(next, 0, 2);
                 double* result = to.at + (i + parts * g) * to.apart + lane;
                 LEADLINE_UNROLLED
                 for (int k = 0; k < R; ++k) store(result + k * parts * groups * to.apart, x[k]);
@@ -203,7 +207,8 @@ void last(const Radices& radices, const double* work, To to) {
 }
 
 template <bool inverse>
-void pass_by_pass(const Radices& radices, From from, To to, const Factors& factors, double* work) {
+void pass_by_pass(const Radices& radices, From from, To to, const Factors& factors, double* work,
+                  const double* next) {
     const bool sixteen = radices.radix[0] == 16;
     if (radices.radix[0] == 4)
         factors.rows ? first<4, inverse, true>(radices, from, factors, work)
@@ -217,14 +222,15 @@ void pass_by_pass(const Radices& radices, From from, To to, const Factors& facto
     if (radices.passes == 3)
         radices.radix[1] == 16 ? middle<16, inverse>(radices, work) : middle<8, inverse>(radices, work);
     const int end = radices.radix[radices.passes - 1];
-    if (end == 16) last<16, inverse>(radices, work, to);
-    else if (end == 8) last<8, inverse>(radices, work, to);
-    else last<4, inverse>(radices, work, to);
+    if (end == 16) last<16, inverse>(radices, work, to, next);
+    else if (end == 8) last<8, inverse>(radices, work, to, next);
+    else last<4, inverse>(radices, work, to, next);
 }
 
-void transform(const Radices& radices, From from, To to, const Factors& factors, double* work) {
-    radices.inverse ? pass_by_pass<true>(radices, from, to, factors, work)
-                    : pass_by_pass<false>(radices, from, to, factors, work);
+void transform(const Radices& radices, From from, To to, const Factors& factors, double* work,
+               const double* next) {
+    radices.inverse ? pass_by_pass<true>(radices, from, to, factors, work, next)
+                    : pass_by_pass<false>(radices, from, to, factors, work, next);
 }
 
 void turn(From from, std::ptrdiff_t rows, To squares) {

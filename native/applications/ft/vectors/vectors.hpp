@@ -45,7 +45,8 @@ public:
     bool inverse;
     std::size_t passes;
     std::array<int, most> radix{};
-    // Of each pass but the last, for its points j of a group: the radix - 1 constants exp(-+ 2 pi i j k / L), k > 0.
+    // Of each pass but the last, for its points j of a group: the radix - 1 constants exp(-+ 2 pi i j k / L),
+    // k > 0.
     std::array<std::vector<double>, most> constants{};
 
     // Doubles that a transform needs beside its tile. Parts of the first pass are a line more apart than a
@@ -57,8 +58,10 @@ public:
 // The functions for vectors of a kind.
 struct Vectors {
     std::string_view name;
-    // From tile to tile, which may be the same; `work` has room, and all stand at cache lines.
-    void (*transform)(const Radices& radices, From from, To to, const Factors& factors, double* work);
+    // From tile to tile, which may be the same; `work` has room, and all stand at cache lines. `next` is what
+    // is going to be transformed, successive lines, or null.
+    void (*transform)(const Radices& radices, From from, To to, const Factors& factors, double* work,
+                      const double* next);
     // Turns each four rows of a tile into a square of which the lines are rows: row 4 q + i, line k goes to
     // row k, line i of square q, `apart` doubles behind square q - 1.
     void (*turn)(From from, std::ptrdiff_t rows, To squares);
