@@ -128,14 +128,24 @@ static bool of_datasets(const ll_settings* settings) {
     return false;
 }
 
+static void tell_lengths(const injection* in) {
+    ll_hsize size[LL_NUMBERS], most[LL_NUMBERS];
+    const int rank = in->h->H5Sget_simple_extent_ndims(in->dataset->space);
+    if (rank < 0 || rank > LL_NUMBERS || !ll_logs()) return;
+    if (rank == in->h->H5Sget_simple_extent_dims(in->dataset->space, size, most))
+        ll_log_dataset(in->file, in->path, rank, size);
+}
+
 ll_hid ll_create_dataset(const ll_dataset* dataset) {
     const ll_settings* settings = ll_settings_here();
-    if (settings->count == 0 || !of_datasets(settings)) return plainly(dataset);
+    if (!of_datasets(settings) && !ll_logs()) return plainly(dataset);
     const ll_hdf5* h = ll_hdf5_of(dataset->real);
     if (h == NULL || h->problem[0] != '\0') return plainly(dataset);
     injection in = {.h = h, .settings = settings, .dataset = dataset};
     const ll_telling telling = ll_silence(h);
-    if (name_it(&in) && !ll_is_aside(in.file)) apply_all(&in);
+    const bool named = name_it(&in);
+    if (named && of_datasets(settings) && !ll_is_aside(in.file)) apply_all(&in);
+    if (named) tell_lengths(&in);
     ll_hid made = -1;
     if (in.applied) {
         made = dataset->invoke(dataset, in.create_list, in.access_list);

@@ -2,6 +2,7 @@
 // them.
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inject_open.h"
@@ -70,17 +71,28 @@ static void set_all(injection* in, const ll_settings* settings) {
     }
 }
 
-// Hints that OMPIO reads from the info that it was given; it hands back whatever it was given, read or not.
+// Open MPI hands back what it was given, whether its driver read it or not: what is known is which words they
+// read.
+static void judge_open_mpi(const injection* in, ll_outcome* outcome) {
+    if (!in->romio && ompio_word(outcome->setting->name) == NULL) {
+        outcome->state = LL_IGNORED;
+        outcome->accepted[0] = '\0';
+        outcome->why = "OMPIO does not read it; ROMIO does (mpirun --mca io romio321)";
+    } else if (outcome->setting->word == NULL) {
+        outcome->state = LL_IGNORED;
+        outcome->accepted[0] = '\0';
+        outcome->why = "a hint of another vendor's MPI";
+    } else {
+        outcome->why = "Open MPI tells what it was given, not what it makes of it";
+    }
+}
+
 static void judge(injection* in, ll_outcome* outcome, ll_handle used) {
     const ll_setting* setting = outcome->setting;
     if (outcome->state != LL_ACCEPTED) return;
     const bool there = get(in, used, setting->name, outcome->accepted);
-    if (!in->romio && in->m->pointers && ompio_word(setting->name) == NULL) {
-        outcome->state = LL_IGNORED;
-        outcome->accepted[0] = '\0';
-        outcome->why = "OMPIO does not know it; ROMIO does (mpirun --mca io romio321)";
-    } else if (!there && in->m->pointers && !in->romio) {
-        outcome->why = "OMPIO reads it, and does not say what it makes of it";
+    if (in->m->pointers) {
+        judge_open_mpi(in, outcome);
     } else if (!there) {
         outcome->state = LL_IGNORED;
         outcome->why = "MPI_File_get_info does not have it: this file's driver does not know it";
@@ -91,10 +103,12 @@ static void judge(injection* in, ll_outcome* outcome, ll_handle used) {
 
 static void read_back(injection* in, ll_handle file) {
     ll_handle used = 0;
-    char value[LL_INFO_VALUE];
     if (in->m->File_get_info(file, &used) != 0) return;
-    // ROMIO tells all that it knows, asked or not.
-    in->romio = get(in, used, "romio_cb_read", value);
+    // Which of its two MPI-IOs Open MPI takes is chosen here, or by the file system, of which nothing is
+    // told.
+    const char* chosen = getenv("OMPI_MCA_io");
+    in->romio = !in->m->pointers ||
+                (chosen != NULL && (strncmp(chosen, "romio", 5) == 0 || strcmp(chosen, "^ompio") == 0));
     for (int i = 0; i < in->count; ++i) judge(in, &in->outcome[i], used);
     if (!ll_same_handle(in->m, used, in->m->no_info)) (void)in->m->Info_free(&used);
 }
@@ -165,6 +179,8 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
 int ll_open_mpi(const ll_opening_mpi* o) {
     const ll_settings* settings = ll_settings_here();
     const ll_mpi* m = ll_mpi_of(ll_library_of(o->real));
+    const char* outer = ll_opening_name;
+    ll_opening_name = o->name;
     ++ll_opening_depth;
     int result = 0;
     if (m == NULL || o->name == NULL || ll_same_handle(m, o->communicator, m->no_communicator)) {
@@ -182,5 +198,6 @@ int ll_open_mpi(const ll_opening_mpi* o) {
         }
     }
     --ll_opening_depth;
+    ll_opening_name = outer;
     return result;
 }

@@ -122,6 +122,22 @@ void ll_end(ll_line* line) {
     ll_log_line(line->text, line->size + 2);
 }
 
+void ll_log_dataset(const char* file, const char* dataset, int rank, const unsigned long long* lengths) {
+    static _Atomic(int) written;
+    if (atomic_fetch_add(&written, 1) >= MOST_OUTCOMES) return;
+    char json[LL_NUMBERS * 22 + 3] = "[";
+    size_t size = 1;
+    for (int i = 0; i < rank && i < LL_NUMBERS; ++i)
+        size += (size_t)snprintf(json + size, sizeof json - size, "%s%llu", i > 0 ? "," : "", lengths[i]);
+    (void)strcpy(json + size, "]");
+    ll_line line;
+    ll_begin(&line, "dataset");
+    ll_text(&line, "file", file);
+    ll_text(&line, "dataset", dataset);
+    ll_raw(&line, "lengths", json);
+    ll_end(&line);
+}
+
 void ll_log_outcome(const ll_outcome* outcome, const char* call, const char* file, const char* dataset) {
     static const char* const states[] = {"accepted", "changed",        "ignored",    "kept",
                                          "refused",  "not applicable", "not reached"};

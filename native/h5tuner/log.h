@@ -31,6 +31,8 @@ bool ll_logs(void);  // whether there is a record at all
 int ll_rank(void);   // as the launcher's environment tells it; -1: it does not
 
 void ll_log_outcome(const ll_outcome* outcome, const char* call, const char* file, const char* dataset);
+// A dataset that was made, with its lengths.
+void ll_log_dataset(const char* file, const char* dataset, int rank, const unsigned long long* lengths);
 void ll_log_line(const char* line, size_t size);  // appended as it is
 
 // One sentence: into the record if there is one, else on standard error, from one rank.

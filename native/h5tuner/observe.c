@@ -62,6 +62,8 @@ static void hash(ll_line* line, const char* key, uint64_t value) {
 }
 
 static void tell(ll_observed* file) {
+    // Opened to see whether it is there.
+    if (file->calls[LL_READ] + file->calls[LL_WRITE] + file->seeks + file->syncs == 0) return;
     ll_line line;
     ll_begin(&line, "observed");
     ll_text(&line, "file", file->path != NULL ? file->path : "");
@@ -106,9 +108,21 @@ void ll_note_close(int descriptor) {
     if (file != NULL) tell(file);
 }
 
+// Not the locks and the shared memory that an MPI opens beside a file. Its name may have a driver's prefix,
+// "ufs:".
+static bool is_wanted(const char* path) {
+    if (ll_opening_depth == 0 || path == NULL || !ll_logs()) return false;
+    if (ll_opening_name == NULL) return true;
+    const char* slash = strrchr(path, '/');
+    const char* last = slash != NULL ? slash + 1 : path;
+    const size_t size = strlen(ll_opening_name), tail = strlen(last);
+    if (tail > size || strcmp(ll_opening_name + size - tail, last) != 0) return false;
+    return size == tail || strchr("/:", ll_opening_name[size - tail - 1]) != NULL;
+}
+
 void ll_note_open(int descriptor, const char* path) {
     const int error = errno;
-    const bool wanted = ll_opening_depth > 0 && ll_logs();
+    const bool wanted = is_wanted(path);
     if (descriptor < 0 || descriptor >= LL_DESCRIPTORS) return;
     if (wanted) begin();
     if (ll_observed_of(descriptor) != NULL) ll_note_close(descriptor);  // it was closed where we do not look

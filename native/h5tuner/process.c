@@ -11,6 +11,7 @@
 enum { ASIDE = 64 };
 
 _Thread_local int ll_opening_depth __attribute__((tls_model("initial-exec")));
+_Thread_local const char* ll_opening_name __attribute__((tls_model("initial-exec")));
 _Thread_local int ll_hdf5_depth __attribute__((tls_model("initial-exec")));
 
 static const ll_settings none;

@@ -24,6 +24,8 @@ bool ll_is_aside(const char* file);
 
 // Depth of HDF5's and MPI-IO's opening calls in this thread: a file that is opened meanwhile is theirs.
 extern _Thread_local int ll_opening_depth __attribute__((tls_model("initial-exec")));
+// What MPI-IO opens, of which the other files that it opens on the way are told; null: it opens nothing.
+extern _Thread_local const char* ll_opening_name __attribute__((tls_model("initial-exec")));
 // Whether an opening call of HDF5 is among them.
 extern _Thread_local int ll_hdf5_depth __attribute__((tls_model("initial-exec")));
 
