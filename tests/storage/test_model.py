@@ -16,9 +16,16 @@ MACHINES = ("hopper", "intrepid", "stampede")
 # A machine whose only cost is the target's rate: 100 MB/s each.
 PLAIN = {
     **{"file_system": "lustre", "ranks": 1, "targets": 8, "target_rate": 1e8, "share": 1.0, "spread": 0.0},
-    **{"persistent": 1.0, "unit": 4096, "client_ranks": 1, "client_rate": 1e15, "stream": 1e15, "exchange":
-    1e15}, **{"dirty": 2**40, "sync": 0.0, "call": 0.0, "lock": 0.0, "lock_queue": 1.0, "open": 0.0, "object":
-    0.0}, **{"stripes": 2, "stripe": 2**20},
+    **{
+        "persistent": 1.0,
+        "unit": 4096,
+        "client_ranks": 1,
+        "client_rate": 1e15,
+        "stream": 1e15,
+        "exchange": 1e15,
+    },
+    **{"dirty": 2**40, "sync": 0.0, "call": 0.0, "lock": 0.0, "lock_queue": 1.0, "open": 0.0, "object": 0.0},
+    **{"stripes": 2, "stripe": 2**20},
 }
 COLLECTIVE = Pattern("?", datasets=2, share=2**26, run=2**26, collective=True)
 ALONE = replace(COLLECTIVE, collective=False, row=2**16)
@@ -55,7 +62,7 @@ def test_a_clients_rate_bounds_it() -> None:
 
 
 def test_locks_are_taken_where_a_target_has_several_writers() -> None:
-    """16 writers on eight targets: two handovers a round on each, at the lock's time; one writer a target: none."""
+    """16 writers on eight targets: two handovers a round; one writer each: none."""
     job = plain(lock=0.01, lock_queue=0.0)
     several = {"striping_factor": 8, "striping_unit": 2**20, "cb_nodes": 16, "cb_buffer_size": 2**20}
     rounds = job.volume / (16 * 2**20)

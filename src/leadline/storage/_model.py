@@ -28,9 +28,9 @@ q, as rounds run into each other and stripes go round the targets):
     exchange e = b (A / nodes) / exchange rate of a node
     clients  c = max(b / stream, b (A / N) / client rate)
     targets  t = k (q F / r + call)
-    round    = sync P + locks + k call [unaligned] + max(e + c, t) + (1 - min(1, dirty / q)) min(e + c, t)
+    round    = sync P + locks + k call [unaligned] + max(e + c, t) + (1 - min(1, dirty / b)) min(e + c, t)
 
-since a client's write-behind (`dirty` bytes a target) lets the next exchange begin before the last write
+since a client's write-behind (`dirty` bytes) lets the next exchange begin before the last write
 ends. An aggregator that always meets the same target as its only writer takes no locks.
 
 **Independent writing**: all P at once, in pieces of run bytes, or whole chunks; a piece shares its first and
@@ -69,14 +69,35 @@ class Columns:
     large: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class _Case:
+    """What is written where, and by whom."""
+
+    machine: Mapping[str, Any]
+    pattern: Pattern
+    ranks: int
+    clients: float  # N
+    at: Columns
+    stripes: Floats  # S, where blocks go over all targets those
+    stripe: Floats
+
+
 def parts(machine: Mapping[str, Any], pattern: Pattern, ranks: int, at: Columns) -> dict[str, Floats]:
     """Seconds of each of PARTS, an array over the settings; their sum is the whole."""
-    clients = max(1.0, float(np.ceil(ranks / machine["client_ranks"]))) single = machine.get("block", 0) > 0
-    # GPFS: blocks over all targets, one token manager stripes = np.full_like(at.stripes, machine["targets"])
-    if single else np.minimum(at.stripes, machine["targets"]) stripe = np.full_like(at.stripe,
-    machine["block"]) if single else at.stripe write = _collective if pattern.collective else _independent
-    found = write(machine, pattern, ranks, clients, at, stripes, stripe) opening = machine["open"] * ranks +
-    machine["object"] * stripes return {"open": opening, **found, "close": opening.copy()}
+    clients = max(1.0, float(np.ceil(ranks / machine["client_ranks"])))
+    stripes, stripe = np.minimum(at.stripes, machine["targets"]), at.stripe
+    if _single(machine):
+        stripes = np.full_like(stripes, machine["targets"])
+        stripe = np.full_like(stripe, machine["block"])
+    write = _collective if pattern.collective else _independent
+    found = write(_Case(machine, pattern, ranks, clients, at, stripes, stripe))
+    opening = machine["open"] * ranks + machine["object"] * stripes
+    return {"open": opening, **found, "close": opening.copy()}
+
+
+def _single(machine: Mapping[str, Any]) -> bool:
+    """Whether files lie in blocks over all targets and one manager has all locks, as on GPFS."""
+    return bool(machine.get("block", 0))
 
 
 def slowest(count: Floats) -> Floats:
@@ -89,7 +110,7 @@ def slowest(count: Floats) -> Floats:
 
 def _factor(machine: Mapping[str, Any], targets: Floats, part: float = 1.0) -> Floats:
     """F: how much longer the slowest of some targets takes than the target rate says."""
-    return np.exp(part * machine["spread"] * slowest(targets))
+    return np.asarray(np.exp(part * machine["spread"] * slowest(targets)))
 
 
 def _handover(machine: Mapping[str, Any], clients: Floats | float, servers: Floats) -> Floats:
@@ -102,33 +123,26 @@ def _unaligned(machine: Mapping[str, Any], at: Columns) -> Floats:
     return np.where((at.boundary % machine["unit"] == 0) | at.large, 0.0, 1.0)
 
 
-def _collective(
-    machine: Mapping[str, Any],
-    pattern: Pattern,
-    ranks: int,
-    clients: float,
-    at: Columns,
-    stripes: Floats,
-    stripe: Floats,
-) -> dict[str, Floats]:
+def _collective(case: _Case) -> dict[str, Floats]:
     """A dataset in rounds of two phases, times the number of datasets."""
-    size = float(pattern.share) * ranks
+    machine, at, ranks, stripe = case.machine, case.at, case.ranks, case.stripe
+    size = float(case.pattern.share) * ranks
     writers = np.minimum(np.minimum(at.aggregators, ranks), np.ceil(size / at.buffer))
     rounds = size / (writers * at.buffer)
-    nodes = np.minimum(writers, clients)
+    nodes = np.minimum(writers, case.clients)
     rate = machine["target_rate"] * machine["share"]
     piece = np.minimum(at.buffer, stripe)
-    busy = np.minimum(stripes, np.maximum(1.0, writers * at.buffer / stripe))
+    busy = np.minimum(case.stripes, np.maximum(1.0, writers * at.buffer / stripe))
     most = writers * at.buffer / piece / busy  # k
     exchange = at.buffer * writers / np.minimum(writers, ranks / machine["ranks"]) / machine["exchange"]
     client = np.maximum(at.buffer / machine["stream"], at.buffer * writers / nodes / machine["client_rate"])
     target = most * (piece * _factor(machine, busy) / rate + machine["call"])
-    lock = _collective_locks(machine, at, writers, nodes, most, stripes)
+    lock = _collective_locks(case, writers, nodes, most)
     ahead = np.minimum(1.0, machine["dirty"] / at.buffer)
     sender = exchange + client
     writing = np.maximum(sender, target) + (1.0 - ahead) * np.minimum(sender, target) - exchange
     writing += most * machine["call"] * _unaligned(machine, at)
-    times = pattern.datasets * rounds
+    times = case.pattern.datasets * rounds
     return {
         "sync": times * machine["sync"] * ranks,
         "exchange": times * exchange,
@@ -137,36 +151,36 @@ def _collective(
     }
 
 
-def _collective_locks(
-    machine: Mapping[str, Any], at: Columns, writers: Floats, nodes: Floats, most: Floats, stripes: Floats
-) -> Floats:
+def _collective_locks(case: _Case, writers: Floats, nodes: Floats, most: Floats) -> Floats:
     """Seconds of a round in which locks change hands."""
-    if machine.get("block", 0) > 0:
+    machine, at, stripes = case.machine, case.at, case.stripes
+    if _single(machine):
         return np.where(at.lockless, 0.0, writers * _handover(machine, 0.0, np.ones_like(stripes)))
     alone = (writers <= stripes) & (stripes % writers == 0)
     return np.where(alone, 0.0, most * _handover(machine, nodes, stripes))
 
 
-def _independent(
-    machine: Mapping[str, Any],
-    pattern: Pattern,
-    ranks: int,
-    clients: float,
-    at: Columns,
-    stripes: Floats,
-    stripe: Floats,
-) -> dict[str, Floats]:
+def _independent(case: _Case) -> dict[str, Floats]:
     """All ranks at once, each its own pieces."""
-    size = float(pattern.share) * ranks whole = (at.chunk > 0) & (at.chunk <= pattern.share) run =
-    np.where(whole, at.chunk, np.where(at.chunk > 0, float(pattern.row), float(pattern.run))) aligned =
-    (at.boundary % stripe == 0) & (run % stripe == 0) piece = np.minimum(run, stripe) pieces = size / run *
-    (np.ceil(run / stripe - 1e-9) + np.where(aligned, 0.0, np.minimum(1.0, run / stripe))) rate =
-    machine["target_rate"] * machine["share"] calls = machine["call"] * (1.0 + _unaligned(machine, at)) factor
-    = _factor(machine, stripes, machine["persistent"]) target = (size * factor / rate + pieces * calls) /
-    stripes client = np.maximum(pattern.share / machine["stream"], size / clients / machine["client_rate"])
-    shared = np.where(aligned, 0.0, np.minimum(1.0, piece / run * 2.0)) single = machine.get("block", 0) > 0
-    servers = np.ones_like(stripes) if single else stripes writes = size / run if single else pieces  # a
-    token covers what one write asks for held = np.where(at.lockless, 0.0, shared) lock = writes * held /
-    servers * _handover(machine, 0.0 if single else clients, servers) writing = np.maximum(target, client)
-    zero = np.zeros_like(writing) times = float(pattern.datasets) return {"sync": zero, "exchange": zero,
-    "write": times * writing, "lock": times * lock}
+    machine, pattern, at = case.machine, case.pattern, case.at
+    clients, stripes, stripe = case.clients, case.stripes, case.stripe
+    size = float(pattern.share) * case.ranks
+    whole = (at.chunk > 0) & (at.chunk <= pattern.share)
+    run = np.where(whole, at.chunk, np.where(at.chunk > 0, float(pattern.row), float(pattern.run)))
+    aligned = (at.boundary % stripe == 0) & (run % stripe == 0)
+    piece = np.minimum(run, stripe)
+    crossing = np.where(aligned, 0.0, np.minimum(1.0, run / stripe))
+    pieces = size / run * (np.ceil(run / stripe - 1e-9) + crossing)
+    rate = machine["target_rate"] * machine["share"]
+    calls = machine["call"] * (1.0 + _unaligned(machine, at))
+    factor = _factor(machine, stripes, machine["persistent"])
+    target = (size * factor / rate + pieces * calls) / stripes
+    client = np.maximum(pattern.share / machine["stream"], size / clients / machine["client_rate"])
+    held = np.where(at.lockless | aligned, 0.0, np.minimum(1.0, piece / run * 2.0))
+    if _single(machine):  # a token covers what one write asks for
+        lock = size / run * held * _handover(machine, 0.0, np.ones_like(stripes))
+    else:
+        lock = pieces * held / stripes * _handover(machine, clients, stripes)
+    zero = np.zeros_like(target)
+    writing = pattern.datasets * np.maximum(target, client)
+    return {"sync": zero, "exchange": zero, "write": writing, "lock": pattern.datasets * lock}
