@@ -46,7 +46,7 @@ def bootstrap(default: Sequence[float], other: Sequence[float]) -> Gain | None:
     drawn = np.random.default_rng(SEED).integers(count, size=(RESAMPLES, count))
     medians = np.median(ratios[drawn], axis=1)
     low, high = np.quantile(medians, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Gain(*(float(np.exp(each)) for each in (np.median(ratios), low, high)), count)
+    return Gain(float(np.exp(np.median(ratios))), float(np.exp(low)), float(np.exp(high)), count)
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,12 @@ class Evaluator(Protocol):
     """Something that runs with settings."""
 
     exact: bool  # whether the same settings always take the same time
-    title: str  # of what is tuned, for a person
 
     def facts(self) -> dict[str, Any]:
         """What a resumed tuning must have in common with the one that it goes on with."""
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """Take what the first run of the default told, also one that is played again."""
 
     def proves(self) -> bool:
         """Whether it is known that every byte of the file is written, so that no fill value is ever seen."""
@@ -50,6 +52,9 @@ class Simulated:
     def facts(self) -> dict[str, Any]:
         """The title alone."""
         return {"command": [], "title": self.title}
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """Nothing: a model knows."""
 
     def proves(self) -> bool:
         """Patterns of kernels are written whole."""

@@ -1,8 +1,9 @@
 """A tuning from its first run of the default to the last comparison; every run goes through the journal.
 
-The order is: the default several times (and against itself), one look at each parameter, the search with racing
-and with the default in between, the best few against each other, the best against the default in turns, and parts
-of the best alone and left out. All decisions rest on the answers, so that the journal can play them again.
+The order is: the default several times (and against itself), one look at each parameter, the search with
+racing and with the default in between, the best few against each other, the best against the default in turns,
+and parts of the best alone and left out. All decisions rest on the answers, so that the journal can play them
+again.
 """
 
 import random
@@ -19,7 +20,7 @@ from leadline.tune.io_analysis import noise
 from leadline.tune.io_evaluator import Evaluator, Outcome, Settings, Value, effective
 from leadline.tune.io_journal import Journal, Line
 from leadline.tune.io_parts import parts
-from leadline.tune.io_spaces import without
+from leadline.tune.io_spaces import allowed, without
 
 BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL = (
     "baseline",
@@ -51,6 +52,7 @@ class Options:
     pairs: int = 10  # of the final comparison
     parts: int = 5  # rounds of partial tuning
     limit: float | None = None  # s, of one run; None: by the default's time
+    proven: bool = True  # of what a reader may see of unwritten data only where all is seen to be written
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,17 @@ class Progress:
     done: int
     of: int
     best: float | None  # speed-up over the default so far, as trials say
+
+
+@dataclass(frozen=True)
+class Step:
+    """A run's place in a tuning; runs of the same turn of a phase are neighbours in time."""
+
+    phase: str
+    label: str
+    done: int
+    of: int
+    turn: int = 0
 
 
 @dataclass
@@ -108,15 +121,17 @@ class Tuning:
         best = self._finalists()
         if best is None:
             return
-        self._in_turns(FINAL, {"default": {}, "best": best}, 1 if self.evaluator.exact else self.options.pairs)
+        self._in_turns(
+            FINAL, {"default": {}, "best": best}, 1 if self.evaluator.exact else self.options.pairs
+        )
         variants = {"default": {}, "best": best, **parts(self.space, best)}
         self._in_turns(PARTIAL, variants, 1 if self.evaluator.exact else self.options.parts)
 
     # ----------------------------------------------------------------------------------------- single runs
 
-    def _once(self, phase: str, label: str, settings: Settings, done: int, of: int) -> Outcome:
+    def _once(self, step: Step, settings: Settings) -> Outcome:
         """One run, out of the journal or really."""
-        key = {"phase": phase, "label": label, "settings": dict(settings)}
+        key = {"phase": step.phase, "label": step.label, "turn": step.turn, "settings": dict(settings)}
         line = self.journal.answered(key)
         if line is None:
             began = datetime.now(UTC)
@@ -127,7 +142,7 @@ class Tuning:
         if not settings and outcome.seconds is not None:
             self.default.append(outcome.seconds)
             self.walls.append(outcome.wall)
-        self.show(Progress(phase, done, of, self._gain()))
+        self.show(Progress(step.phase, step.done, step.of, self._gain()))
         return outcome
 
     def _limit(self) -> float:
@@ -147,10 +162,16 @@ class Tuning:
         """The default; a program that fails without any settings cannot be tuned."""
         count = 1 if self.evaluator.exact else self.options.baselines
         for place in range(count):
-            outcome = self._once(BASELINE, "default", {}, place + 1, count)
-            self.fingerprint = outcome.fingerprint
+            outcome = self._once(Step(BASELINE, "default", place + 1, count), {})
             if outcome.seconds is None:
                 raise LeadlineError(f"the program fails as it is: {outcome.reason}")
+            if place == 0:
+                self.fingerprint = outcome.fingerprint
+                self.evaluator.learn(outcome.facts)
+            elif outcome.fingerprint != self.fingerprint:
+                self.fingerprint = None  # it does not do the same twice: nothing can be told by that
+        if self.options.proven and not self.evaluator.proves():
+            self.space = allowed(self.space, "layout")
 
     def _screen(self) -> None:
         """One look at the ends of each parameter: what changes nothing that is done to files is left out."""
@@ -159,7 +180,7 @@ class Tuning:
         looks = list(_looks(self.space))
         same: dict[str, bool] = {}
         for place, (name, settings) in enumerate(looks):
-            outcome = self._once(SCREEN, name, settings, place + 1, len(looks))
+            outcome = self._once(Step(SCREEN, name, place + 1, len(looks)), settings)
             alike = outcome.seconds is not None and outcome.fingerprint == self.fingerprint
             same[name] = same.get(name, True) and alike
         self.space = without(self.space, {name for name, alike in same.items() if alike})
@@ -190,12 +211,12 @@ class Tuning:
         made = _Trial(settings)
         done = len(self.trials) + 1
         if done % BETWEEN == 0 and not self.evaluator.exact:
-            self._once(SEARCH, "default", {}, done - 1, self.options.budget)
+            self._once(Step(SEARCH, "default", done - 1, self.options.budget), {})
         scores = [score for each in self.trials.values() if (score := each.score) is not None]
         best = min([median(self.default), *scores])
         worst = best * (1 + CERTAINLY * noise(self.default, 1).deviation)
         for _ in range(1 if self.evaluator.exact else self.options.repeats):
-            outcome = self._once(SEARCH, f"trial {done}", settings, done, self.options.budget)
+            outcome = self._once(Step(SEARCH, f"trial {done}", done, self.options.budget), settings)
             if outcome.seconds is None:
                 made.failed = True
                 break
@@ -206,36 +227,33 @@ class Tuning:
         return made
 
     def _finalists(self) -> dict[str, Value] | None:
-        """The best of the few best, judged by runs in which none was chosen for its luck; None: no trial is."""
+        """The best of the few best, judged by runs in which none was chosen for its luck; None without any."""
         good = [each for each in self.trials.values() if each.score is not None]
         first = sorted(good, key=lambda each: each.score or 0.0)[:FINALIST_COUNT]
         if not first:
             return None
         if len(first) == 1 or self.evaluator.exact:
             return first[0].settings
-        named = {"default": {}, **{f"finalist {place + 1}": each.settings for place, each in enumerate(first)}}
+        named = {
+            "default": {},
+            **{f"finalist {place + 1}": each.settings for place, each in enumerate(first)},
+        }
         seconds = self._in_turns(FINALISTS, named, self.options.rounds)
         ran = {name: each for name, each in seconds.items() if name != "default" and each}
         if not ran:
             return None
         return dict(named[min(ran, key=lambda name: median(ran[name]))])
 
-    def _in_turns(
-        self, phase: str, named: Mapping[str, Settings], rounds: int
-    ) -> dict[str, list[float]]:
-        """Run each of several settings once a round, in a new order each time; their seconds.
-
-        A round of which one failed tells of none of them, so that the others stay neighbours.
-        """
+    def _in_turns(self, phase: str, named: Mapping[str, Settings], rounds: int) -> dict[str, list[float]]:
+        """Run each of several settings once a round, in a new order each time; their seconds."""
         seconds: dict[str, list[float]] = {name: [] for name in named}
+        of = rounds * len(named)
         for turn in range(rounds):
             order = list(named)
             self.random.shuffle(order)
-            got = {
-                name: self._once(phase, name, named[name], turn * len(order) + place + 1, rounds * len(order))
-                for place, name in enumerate(order)
-            }
-            for name, outcome in got.items():
+            for place, name in enumerate(order):
+                step = Step(phase, name, turn * len(order) + place + 1, of, turn)
+                outcome = self._once(step, named[name])
                 if outcome.seconds is not None:
                     seconds[name].append(outcome.seconds)
         return seconds
