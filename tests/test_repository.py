@@ -39,7 +39,16 @@ FORBIDDEN = {
     "summary": {"launch", "campaign", "report", "mpi", "plan"},  # from records alone, measured or not
     "noise": {"launch", "campaign", "report", "mpi", "plan"},
     "fits": {"launch", "campaign", "report", "mpi", "plan"},
-    "search": {"launch", "campaign", "store", "summary", "fits", "report", "mpi", "machine"},  # settings alone
+    "search": {
+        "launch",
+        "campaign",
+        "store",
+        "summary",
+        "fits",
+        "report",
+        "mpi",
+        "machine",
+    },  # settings alone
     "compare": {"launch", "campaign", "report", "mpi", "plan"},
     "reproduce": {"launch", "campaign", "report", "mpi"},  # it simulates, and judges records
     "report": {"launch", "campaign", "mpi"},  # a report of an imported or simulated run needs no MPI
