@@ -57,6 +57,12 @@ hid_t space_of(const Lengths& lengths) {
     return check(H5Screate_simple(static_cast<int>(all.size()), all.data(), nullptr), "make a data space");
 }
 
+// A part as it lies in memory: in the shape that it has in the file, where HDF5 moves it by rows. Of other
+// shapes it looks up each element of an array in chunks.
+hid_t memory_of(const Part& part) {
+    return space_of(part.times > 1 ? Lengths{part.elements()} : part.lengths);
+}
+
 void choose(hid_t space, const Part& part) {
     if (part.elements() == 0) {
         check(H5Sselect_none(space), "select nothing");
@@ -105,7 +111,7 @@ void Hdf5File::write(const Array& array, const Part& part, std::span<std::byte> 
     const Id set(
         check(H5Dcreate2(id_, array.name.c_str(), kind_of(array), space, links, creation, H5P_DEFAULT), what),
         H5Dclose);
-    const Id memory(space_of({part.elements()}), H5Sclose);
+    const Id memory(memory_of(part), H5Sclose);
     choose(space, part);
     if (part.elements() == 0) check(H5Sselect_none(memory), what);
     const Id how(transfer(together), H5Pclose);
@@ -125,7 +131,7 @@ void Hdf5File::read(const Array& array, const Part& part, std::span<std::byte> b
     const std::string what = "read " + array.name + " of " + path_;
     const Id set(check(H5Dopen2(id_, array.name.c_str(), H5P_DEFAULT), what), H5Dclose);
     const Id space(check(H5Dget_space(set), what), H5Sclose);
-    const Id memory(space_of({part.elements()}), H5Sclose);
+    const Id memory(memory_of(part), H5Sclose);
     choose(space, part);
     if (part.elements() == 0) check(H5Sselect_none(memory), what);
     const Id how(transfer(together), H5Pclose);
