@@ -124,6 +124,25 @@ LL_EXPORT ll_hid H5Dcreate2(ll_hid place, const char* name, ll_hid type, ll_hid 
                                            .invoke = dataset2});
 }
 
+// Without a name, which it may be given later: only settings for all datasets hold.
+static ll_hid dataset_anon(const ll_dataset* d, ll_hid create_list, ll_hid access_list) {
+    return ((ll_hid(*)(ll_hid, ll_hid, ll_hid, ll_hid, ll_hid))d->real)(d->place, d->type, d->space,
+                                                                        create_list, access_list);
+}
+
+LL_EXPORT ll_hid H5Dcreate_anon(ll_hid place, ll_hid type, ll_hid space, ll_hid create_list,
+                                ll_hid access_list) {
+    REAL(H5Dcreate_anon)
+    return ll_create_dataset(&(ll_dataset){.place = place,
+                                           .name = "",
+                                           .type = type,
+                                           .space = space,
+                                           .create_list = create_list,
+                                           .access_list = access_list,
+                                           .real = real,
+                                           .invoke = dataset_anon});
+}
+
 static ll_hid dataset_async(const ll_dataset* d, ll_hid create_list, ll_hid access_list) {
     return ((ll_hid(*)(const char*, const char*, unsigned, ll_hid, const char*, ll_hid, ll_hid, ll_hid,
                        ll_hid, ll_hid, ll_hid))d->real)(d->source, d->function, d->line, d->place, d->name,

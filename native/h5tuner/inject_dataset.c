@@ -28,6 +28,7 @@ static bool name_it(injection* in) {
     char group[LL_H5_PATH] = "";
     if (dataset->name == NULL || in->h->H5Fget_name(dataset->place, in->file, sizeof in->file) < 0)
         return false;
+    if (dataset->name[0] == '\0') return true;  // anonymous
     const bool rooted = dataset->name[0] == '/';
     if (!rooted && in->h->H5Iget_type(dataset->place) != IS_FILE &&
         in->h->H5Iget_name(dataset->place, group, sizeof group) < 0)

@@ -58,8 +58,13 @@ static void program(ll_line* line) {
 }
 
 void ll_meet_hdf5(const ll_hdf5* h) {
-    static _Atomic(const ll_hdf5*) met;
-    if (atomic_load_explicit(&met, memory_order_relaxed) == h || atomic_exchange(&met, h) == h) return;
+    static _Atomic(const ll_hdf5*) met[8];
+    for (size_t i = 0; i < sizeof met / sizeof *met; ++i) {
+        const ll_hdf5* free_place = NULL;
+        if (atomic_load_explicit(&met[i], memory_order_relaxed) == h) return;
+        if (atomic_compare_exchange_strong(&met[i], &free_place, h)) break;
+        if (free_place == h) return;
+    }
     if (h->problem[0] != '\0') ll_say("%s; nothing is set in HDF5", h->problem);
     if (!ll_logs()) return;
     char version[48];

@@ -25,7 +25,16 @@ BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
 WORDS = "leadline-words"  # a test: says every word of an MPI
 LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
 LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]
-FLAG_VARIABLES = ("CC", "CFLAGS", "CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
+FLAG_VARIABLES = (
+    "CC",
+    "CFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "CMAKE_PREFIX_PATH",
+    "CMAKE_GENERATOR",
+)
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
 
