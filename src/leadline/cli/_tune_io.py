@@ -10,8 +10,7 @@ from leadline.cli._types import MachineFile
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.tune.io_results import Results
-    from leadline.tune.io_runner import Options, Progress
+    from leadline.tune.io_runner import Progress
 
 PAGE = "report.html"
 
@@ -44,7 +43,7 @@ PAGE = "report.html"
     type=click.Choice(["auto", "hint", "layout", "semantics"]),
     default="auto",
     show_default=True,
-    help="The most daring settings: hints, the file's form, or what a reader may see of unwritten data. auto: "
+    help="The most daring settings: hints, the file's form, or what is read where nothing was written. auto: "
     "form, and the last where a run shows that all is written.",
 )
 @click.option(
@@ -64,9 +63,9 @@ PAGE = "report.html"
 def command(**asked: Any) -> None:
     """Tune what a program's files are written with, and write the settings found.
 
-    COMMAND is the program as it is started, such as -- mpirun -n 4 ./app input; it is run again and again, each
-    time with other settings, which a preloaded library hands to HDF5 and MPI-IO: the program stays as it is.
-    Every run is on the disk before the next begins: a tuning that was ended at any moment goes on with
+    COMMAND is the program as it is started, such as -- mpirun -n 4 ./app input; it is run again and again,
+    each time with other settings, which a preloaded library hands to HDF5 and MPI-IO: the program stays as it
+    is. Every run is on the disk before the next begins: a tuning that was ended at any moment goes on with
     --resume, with nothing lost and nothing run twice.
 
     TUNING gets settings.toml for the preloaded library, what does without it (ROMIO's hints, Open MPI's

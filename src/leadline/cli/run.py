@@ -120,14 +120,14 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         if begun:
             _simulate(path, plan, begun, resume=True)
         else:
-            _measure(path, plan, seed, None, files, resume=True)
+            _measure(path, plan, (seed, None, files), resume=True)
     elif not plan:
         raise click.UsageError("missing PLAN, such as 'quick'", context)
     elif machine:
         site = _site(machine, plan, seed, asked)
         _simulate(output or _new_run(plan), plan, site, resume=False, against=against)
     else:
-        _measure(output or _new_run(plan), plan, seed, tuned, files, resume=False)
+        _measure(output or _new_run(plan), plan, (seed, tuned, files), resume=False)
 
 
 def _new_run(plan: Path) -> Path:
@@ -188,10 +188,12 @@ def _simulate(
     _conclude(records, path, aside=bool(against))
 
 
-def _measure(
-    path: Path, plan_path: Path, seed: int, tuned: Path | None, files: Path | None, resume: bool
-) -> None:
-    """Read the plan, find its MPIs, take its points, and say what came of it."""
+def _measure(path: Path, plan_path: Path, given: tuple[int, Path | None, Path | None], resume: bool) -> None:
+    """Read the plan, find its MPIs, take its points, and say what came of it.
+
+    `given` are the seed, the directory of tuned settings, and that of benchmarks' files.
+    """
+    seed, tuned, files = given
     from leadline import provenance, registry  # noqa: PLC0415
     from leadline.campaign import Campaign  # noqa: PLC0415
     from leadline.execute import RealExecutor, algorithms, identities, scratch  # noqa: PLC0415

@@ -51,7 +51,7 @@ class TuningPage:
 
 
 def compose(found: Results, name: str, settings_file: str) -> TuningPage:
-    """The page of a tuning called `name`; `settings_file` is the text of the file for the preloaded library."""
+    """The page of a tuning called `name`; `settings_file` is the text of the preloaded library's file."""
     sections = [_compared(found), _convergence(found), _mattered(found), _settings(found, settings_file)]
     facts = {key: value for key, value in found.facts.items() if key != "job"}
     return TuningPage(
@@ -80,7 +80,8 @@ def verdict(found: Results) -> str:
     resolved = ""
     if found.noise:
         resolved = (
-            f" This machine can resolve a gain of {found.noise.resolution:.1%} in {_pairs(found)} pairs of runs; "
+            f" This machine can resolve a gain of {found.noise.resolution:.1%} in {_pairs(found)} pairs "
+            "of runs; "
             f"the default against itself seems {found.noise.apparent:.3g} times as long."
         )
     if found.gain is None:
@@ -124,8 +125,8 @@ def _compared(found: Results) -> Section | None:
     )
     figure = _dots("parts", "Speed-up over the default, run in turns", "times as fast as the default", rows)
     says = (
-        "Each layer's settings alone, and all but it, in turns with the default and with the whole. Bars are 95 % "
-        "intervals of the median of the pairs (bootstrap)."
+        "Each layer's settings alone, and all but it, in turns with the default and with the whole. Bars are "
+        "95 % intervals of the median of the pairs (bootstrap)."
     )
     if found.gain:
         says += f" The final comparison, of {found.gain.pairs} pairs of its own: {told(found.gain)} as fast."
@@ -208,7 +209,7 @@ def _convergence(found: Results) -> Section | None:
     figure = Figure("convergence", title, spec, "The dashed line is the default's median.")
     rows = [_trial(each) for each in found.trials]
     table = Table("Trials", ["trial", "time", "runs", "settings"], rows)
-    says = "Trials that cannot win are given up after one run; those that fail or hang are left out of the figure."
+    says = "Trials that cannot win are given up after one run; those that fail are left out of the figure."
     return Section("The search", "convergence", says, [plot(figure)], table)
 
 
@@ -239,11 +240,12 @@ def _mattered(found: Results) -> Section | None:
         },
     }
     says = (
-        "Adjusted for the number of values, as in an analysis of variance; the search chose the trials, so this is a "
-        "hint and no test."
+        "Adjusted for the number of values, as in an analysis of variance; the search chose the trials, so "
+        "this is a hint and no test."
     )
     if found.idle:
-        says += f" Without any effect on what is done to files, and so left out of the search: {', '.join(found.idle)}."
+        idle = ", ".join(found.idle)
+        says += f" Without any effect on what is done to files, so left out of the search: {idle}."
     table = Table(
         "Importance",
         ["parameter", "share", "best value", "values tried"],

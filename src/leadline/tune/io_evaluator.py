@@ -36,7 +36,7 @@ class Evaluator(Protocol):
         """Whether it is known that every byte of the file is written, so that no fill value is ever seen."""
 
     def run(self, settings: Settings, limit: float) -> Outcome:
-        """One run, for `limit` s at most. A failure is an outcome; LeadlineError is for what nobody can run."""
+        """One run, for `limit` s at most. A failure is an outcome; LeadlineError: nobody can run it."""
 
 
 class Simulated:

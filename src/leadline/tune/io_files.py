@@ -162,7 +162,7 @@ def prolog(settings: Settings, layers: Mapping[str, str], library: str, director
     ]
     lines += [
         "",
-        "# Without it: what the MPI takes from its environment; settings of HDF5 are then the program's to make.",
+        "# Without it: what the MPI takes from its environment; HDF5's settings are then the program's own.",
     ]
     if romio_hints(settings, layers):
         lines.append(f"# export ROMIO_HINTS={directory}/romio_hints")

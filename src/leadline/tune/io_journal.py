@@ -1,9 +1,9 @@
 """The journal of a tuning: one line a run, on the disk before the next run begins.
 
-A tuning asks for its runs in an order that depends on its own facts (command, space, seed) and on the answers so
-far, on nothing else. So it is gone on with by asking anew from the beginning: what the journal holds is answered
-from it, in its order, and the first run that it does not hold is really made. Nothing is lost, whenever it was
-killed, and nothing is evaluated twice.
+A tuning asks for its runs in an order that depends on its own facts (command, space, seed) and on the answers
+so far, on nothing else. So it is gone on with by asking anew from the beginning: what the journal holds is
+answered from it, in its order, and the first run that it does not hold is really made. Nothing is lost,
+whenever it was killed, and nothing is evaluated twice.
 """
 
 import fcntl
@@ -75,8 +75,8 @@ class Journal:
         line = self.lines[self._taken]
         if {name: line.get(name) for name in key} != dict(key):
             raise LeadlineError(
-                f"run {self._taken + 1} of {self.path / NAME} is another than is asked for now: it was written "
-                "by another version; tune anew into another directory"
+                f"run {self._taken + 1} of {self.path / NAME} is another than is asked for now: it was "
+                "written by another version; tune anew into another directory"
             )
         self._taken += 1
         return line
@@ -116,8 +116,8 @@ class Journal:
         except OSError as problem:
             os.ftruncate(self._descriptor, before)
             raise LeadlineError(
-                f"cannot write {self.path / NAME}: {problem.strerror}; every run before is kept, put that right "
-                f"and go on with --resume {self.path}"
+                f"cannot write {self.path / NAME}: {problem.strerror}; every run before is kept, put that "
+                f"right and go on with --resume {self.path}"
             ) from problem
 
 

@@ -1,7 +1,7 @@
 """What the preloaded library wrote down: what was asked, accepted and observed, by each process.
 
-Lines of JSON (native/h5tuner/log.h). What is not known is passed over, so that a log that was cut, or of another
-version, tells what it can.
+Lines of JSON (native/h5tuner/log.h). What is not known is passed over, so that a log that was cut, or of
+another version, tells what it can.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Parts of the best settings, to see what each brings (Behzad et al. 2013, section 5.1.3, "partial tuning")."""
+"""Parts of the best settings, to see what each brings: "partial tuning" of Behzad et al. (2013), 5.1.3."""
 
 from leadline.search import Space
 from leadline.tune.io_evaluator import Value

@@ -1,4 +1,4 @@
-"""What a tuning found, out of its journal alone; that of a tuning which is not finished tells what is there."""
+"""What a tuning found, out of its journal alone; one that is not finished tells what is there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from leadline.tune import io_journal
 from leadline.tune.io_analysis import Gain, Noise, Weight, bootstrap, importance, noise
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import arrays_of
-from leadline.tune.io_runner import BASELINE, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
+from leadline.tune.io_runner import ALL, BASELINE, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
 
 Line = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         default=default,
         noise=noise(baseline, pairs) if baseline else None,
         idle=idle,
-        looked_at=list(dict.fromkeys(line["label"] for line in looks)),
+        looked_at=list(dict.fromkeys(line["label"] for line in looks if line["label"] != ALL)),
         trials=trials,
         best=chosen.settings if chosen else None,
         gain=chosen.gain if chosen else None,
@@ -111,11 +111,14 @@ def _of(lines: Sequence[Line], phase: str) -> list[Line]:
 
 
 def _idle(looks: Sequence[Line], prints: set[str | None]) -> list[str]:
-    """The parameters whose looks all had the default's fingerprint."""
+    """The parameters that did nothing: alone as the default does, left out as everything together does."""
+    whole = {line["fingerprint"] for line in looks if line["label"] == ALL and line["seconds"] is not None}
     alike: dict[str, bool] = {}
     for line in looks:
-        same = line["seconds"] is not None and line["fingerprint"] in prints
-        alike[line["label"]] = alike.get(line["label"], True) and same
+        if line["label"] != ALL:
+            wanted = prints if line["label"] in line["settings"] else whole
+            same = line["seconds"] is not None and line["fingerprint"] in wanted
+            alike[line["label"]] = alike.get(line["label"], True) and same
     return [name for name, same in alike.items() if same]
 
 

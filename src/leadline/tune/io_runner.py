@@ -1,8 +1,8 @@
 """A tuning from its first run of the default to the last comparison; every run goes through the journal.
 
-The order is: the default several times (and against itself), one look at each parameter, the search with
-racing and with the default in between, the best few against each other, the best against the default in turns,
-and parts of the best alone and left out. All decisions rest on the answers, so that the journal can play them
+The order is: the default several times (and against itself), a look at each parameter, the search with racing
+and with the default in between, the best few against each other, the best against the default in turns, and
+parts of the best alone and left out. All decisions rest on the answers, so that the journal can play them
 again.
 """
 
@@ -17,7 +17,7 @@ from leadline import search
 from leadline.errors import LeadlineError
 from leadline.search import Space
 from leadline.tune.io_analysis import noise
-from leadline.tune.io_evaluator import Evaluator, Outcome, Settings, Value, effective
+from leadline.tune.io_evaluator import DEFAULT, Evaluator, Outcome, Settings, Value, effective
 from leadline.tune.io_journal import Journal, Line
 from leadline.tune.io_parts import parts
 from leadline.tune.io_spaces import allowed, without
@@ -30,6 +30,7 @@ BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL = (
     "final",
     "partial",
 )
+ALL = "everything"  # the label of the look at all parameters together
 FIRST_LIMIT = 300.0  # s, for the first run, of which nothing is known
 SHORTEST_LIMIT = 10.0  # s: a start that is held up once must not count as a hang
 SLOWER = 4.0  # times the default's time, after which a candidate is ended: it cannot win
@@ -174,14 +175,25 @@ class Tuning:
             self.space = allowed(self.space, "layout")
 
     def _screen(self) -> None:
-        """One look at the ends of each parameter: what changes nothing that is done to files is left out."""
+        """Look at each parameter: what changes nothing that is done to files is left out.
+
+        Each is set alone, and left out where all others are set: a setting may matter only beside another.
+        """
         if self.fingerprint is None:
             return
-        looks = list(_looks(self.space))
+        for place in (-1, 0):
+            full = everything(self.space, place)
+            whole = self._once(Step(SCREEN, ALL, 1, 1), full)
+            if whole.seconds is not None:
+                break
+        else:
+            return
+        looks = list(looks_at(self.space, full))
         same: dict[str, bool] = {}
-        for place, (name, settings) in enumerate(looks):
-            outcome = self._once(Step(SCREEN, name, place + 1, len(looks)), settings)
-            alike = outcome.seconds is not None and outcome.fingerprint == self.fingerprint
+        for done, (name, settings) in enumerate(looks, 1):
+            outcome = self._once(Step(SCREEN, name, done, len(looks)), settings)
+            wanted = self.fingerprint if name in settings else whole.fingerprint
+            alike = outcome.seconds is not None and outcome.fingerprint == wanted
             same[name] = same.get(name, True) and alike
         self.space = without(self.space, {name for name, alike in same.items() if alike})
 
@@ -227,7 +239,7 @@ class Tuning:
         return made
 
     def _finalists(self) -> dict[str, Value] | None:
-        """The best of the few best, judged by runs in which none was chosen for its luck; None without any."""
+        """The best of the few best, judged by runs in which none was chosen for its luck."""
         good = [each for each in self.trials.values() if each.score is not None]
         first = sorted(good, key=lambda each: each.score or 0.0)[:FINALIST_COUNT]
         if not first:
@@ -259,10 +271,19 @@ class Tuning:
         return seconds
 
 
-def _looks(space: Space) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Each free parameter alone, at its first and its last value that is one."""
+def everything(space: Space, place: int) -> dict[str, Value]:
+    """Each parameter set: to its last value, or for place 0 to the first that is not the default."""
+    own = [[value for value in each.values if value != DEFAULT] for each in space.axes]
+    index = tuple(each.values.index(some[place]) for each, some in zip(space.axes, own, strict=True))
+    return effective(space.settings(space.canonical(index)))
+
+
+def looks_at(space: Space, full: Settings) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Each parameter left out of everything, and each alone at its first and its last value."""
     for each in space.axes:
-        values = [value for value in each.values if value != "default"]
+        if each.name in full:
+            yield each.name, {name: value for name, value in full.items() if name != each.name}
+        values = [value for value in each.values if value != DEFAULT]
         for value in dict.fromkeys((*values[:1], *values[-1:])):
             needed = {name: wanted[0] for name, wanted in each.when.items()}
             yield each.name, effective({**needed, each.name: value})
