@@ -76,9 +76,14 @@ TUNED = [
     ),
     (
         "lustre-chunked",
-        {"striping_factor": 156, "striping_unit": 2**25, "chunk_size": 2**25, "alignment": "2048,65536"},
+        {
+            "striping_factor": 156,
+            "striping_unit": 2**25,
+            "chunk_size": 104 * 327_680,
+            "alignment": "2048,65536",
+        },
     ),
-    ("gpfs-chunked", {"chunk_size": 2**30, "alignment": "1048576,4194304"}),
+    ("gpfs-chunked", {"chunk_size": 104 * 10_485_760, "alignment": "1048576,4194304"}),
 ]
 
 
