@@ -71,7 +71,7 @@ BENCHMARK(
     vorpal, at_least(1),
     choice("blocks", {"even", "uneven", "slabs"},
            "how the field is divided: boxes alike; boxes whose faces are off by up to an eighth; planes",
-           {"uneven"}),
+           {"even"}),
     io::sweeps(), io::metrics(), Sampling{.one_operation = true}) {
     const io::Contents made = contents(field(run));
     co_await io::move_arrays(run, made);

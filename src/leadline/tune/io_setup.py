@@ -19,6 +19,7 @@ from leadline.tune.io_spaces import allowed
 KERNELS = ("vpic", "vorpal", "gcrm", "checkpoint", "ior")
 SPACE = "here"
 KERNEL_RANKS = 4
+RANKS = 2048  # of a described machine
 KERNEL_TIME = 0.05  # s, of sampling in one run: a few samples
 AUTO = "auto"
 
@@ -72,9 +73,8 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
     proven = request.safety == AUTO
     options = Options(request.budget, request.method, request.seed, limit=request.limit, proven=proven)
     search.question(request.method)  # an unknown method is told before anything is run
-    space = _space(request)
+    evaluator, space = _judged(request, say)
     layers = {each.name: each.layer for each in space.parameters}
-    evaluator = _evaluator(request, layers, say)
     facts = {
         **evaluator.facts(),
         "layers": layers,
@@ -86,35 +86,30 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
     return Tuning(evaluator, space, journal, options, show)
 
 
-def _space(request: Request) -> Space:
-    numbers = {"ranks": request.ranks or KERNEL_RANKS}
-    space = search.load(request.space or SPACE, numbers)
-    return allowed(space, "semantics" if request.safety == AUTO else request.safety)
-
-
-def _evaluator(request: Request, layers: Mapping[str, str], say: Callable[[str], None]) -> Evaluator:
-    """What judges settings."""
+def _judged(request: Request, say: Callable[[str], None]) -> tuple[Evaluator, Space]:
+    """What judges settings, and the settings that there are."""
+    safety = "semantics" if request.safety == AUTO else request.safety
     if request.machine is not None:
         from leadline.tune.io_simulated import simulated  # noqa: PLC0415
 
-        return simulated(request.machine, str(request.kernel), request.ranks)
-    scratch = request.output
+        model, own = simulated(request.machine, str(request.kernel), request.ranks)
+        numbers = {"ranks": request.ranks or RANKS}
+        return model, allowed(search.load(request.space, numbers) if request.space else own, safety)
+    space = search.load(request.space or SPACE, {"ranks": request.ranks or KERNEL_RANKS})
+    space = allowed(space, safety)
+    layers = {each.name: each.layer for each in space.parameters}
     library = io_preload.library(say)
+    io_preload.check(space)
     if request.kernel:
-        return _kernel(request, layers, library, scratch, say)
+        return _kernel(request, layers, library, say), space
     check = shlex.split(request.check) if request.check else None
-    return Command(
-        list(request.command), Path.cwd(), scratch, layers, library, time=request.time, check=check
+    made = Command(
+        request.command, Path.cwd(), request.output, layers, library, time=request.time, check=check
     )
+    return made, space
 
 
-def _kernel(
-    request: Request,
-    layers: Mapping[str, str],
-    library: Path | None,
-    scratch: Path,
-    say: Callable[[str], None],
-) -> Kernel:
+def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Callable[[str], None]) -> Kernel:
     """A kernel's launch and job."""
     from leadline.build import build  # noqa: PLC0415
     from leadline.mpi.discover import find, resolve  # noqa: PLC0415
@@ -131,7 +126,7 @@ def _kernel(
     crowded = possible("default", ranks, ()) is not None
     command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=crowded)), str(program)]
     question = {"id": 0, "benchmark": request.kernel, "point": point, "time": KERNEL_TIME}
-    made = Kernel(command, Path.cwd(), request.directory or scratch, layers, library, ranks, env=env)
+    made = Kernel(command, Path.cwd(), request.directory or request.output, layers, library, ranks, env=env)
     return replace(made, job={"points": [question], "mpi": mpi.id})
 
 
