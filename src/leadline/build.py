@@ -16,14 +16,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leadline.errors import LeadlineError
+from leadline.mpi.hdf5 import parallel_hdf5
 from leadline.mpi.library import Mpi
 from leadline.paths import native_dir, state_dir
 
+TUNER = "libleadline_h5.so"
 BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
 WORDS = "leadline-words"  # a test: says every word of an MPI
 LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
 LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]
-FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
+FLAG_VARIABLES = (
+    "CC",
+    "CFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "CMAKE_PREFIX_PATH",
+    "CMAKE_GENERATOR",
+)
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
 
@@ -50,6 +61,11 @@ def build_sim(name: str = SIM, *options: str) -> Path:
     return _built(name, LOCAL, [*LOCAL_SETTINGS, *options])
 
 
+def build_h5tuner(*options: str) -> Path:
+    """The library that is preloaded into programs that use HDF5 or MPI-IO (LD_PRELOAD)."""
+    return _built(TUNER, LOCAL, [*LOCAL_SETTINGS, *options])
+
+
 def is_built(mpi: Mpi | None) -> bool:
     """Whether `build(mpi)`, or `build_mock()` for None, would return at once."""
     if mpi is None:
@@ -64,6 +80,9 @@ def _settings(mpi: Mpi) -> list[str]:
         f"-DLEADLINE_MPI_INCLUDE={';'.join(mpi.include)}",
         f"-DLEADLINE_MPI_LINK={';'.join(mpi.link)}",
     ]
+    if hdf5 := parallel_hdf5(mpi):
+        settings.append(f"-DLEADLINE_HDF5_INCLUDE={';'.join(hdf5.include)}")
+        settings.append(f"-DLEADLINE_HDF5_LINK={';'.join(hdf5.link)}")
     if mpi.has_shmem:
         settings.append(f"-DLEADLINE_SHMEM_LINK={';'.join(mpi.shmem_link)}")
     return settings
