@@ -130,15 +130,22 @@ look() {
     need libgtest-dev       "gtest/gtest.h"               header gtest/gtest.h
     need clang-16           "clang++-16"                  program clang++-16
     need clang-tidy-16      "clang-tidy-16"               program clang-tidy-16
+    need libhdf5-dev        "HDF5"                        header hdf5/serial/hdf5.h
+    need hdf5-tools         "h5diff"                      program h5diff
+    need netcdf-bin         "nccopy"                      program nccopy
+    need gfortran           "gfortran"                    program gfortran
     need iproute2           "ip"                          program ip
     need shellcheck         "shellcheck"                  program shellcheck
     [ "${system%%-*}" != debian ] || need "chromium chromium-driver" "Chromium" browser
 }
 
-# The MPIs that are missing and that this system packages; the others come from the Python package index.
+# The MPIs, and HDF5 for them, that are missing and that this system packages; other MPIs come from the Python package index.
 look_for_mpis() {
     openmpi || missing+=("openmpi-bin libopenmpi-dev")
     [ "$system" = ubuntu-24.04 ] || mpich || missing+=("mpich libmpich-dev")
+    # HDF5 for each of them, for the kernels of parallel I/O; what an MPI of the package index would need is not there.
+    header hdf5/openmpi/hdf5.h || missing+=("libhdf5-openmpi-dev")
+    [ "$system" = ubuntu-24.04 ] || header hdf5/mpich/hdf5.h || missing+=("libhdf5-mpich-dev")
 }
 
 # ----------------------------------------------------------------------------------------------- system packages

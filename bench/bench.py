@@ -2,10 +2,9 @@
 
     python bench/bench.py [--json] [PART]... [RUN]...
 
-Parts are `speed`, `trust`, `collectives`, `pace`, `repeatability`, `simulator`, `scale`, `jacobi` and `ft`,
-each a file beside this one; without a name all of them. Run directories are judged for their repeatability in
-place of new runs. A target that is missed is told as missed, and the exit code is 1. Nothing here is a test:
-it says what this machine gave, now.
+A part is a file of `parts/`, whose `measure` gives rows; without a name all of them are measured. Run
+directories are judged for their repeatability in place of new runs. A target that is missed is told as missed
+and makes the exit code 1. Nothing here is a test: it says what this machine gave, now.
 """
 
 import os
@@ -20,8 +19,7 @@ from found import COLUMNS, MISSED, Found
 from leadline.cli._table import json_option, print_table
 from leadline.errors import LeadlineError, UsageError, suggest
 
-PARTS = ("speed", "trust", "collectives", "pace", "repeatability", "simulator", "scale", "jacobi", "ft")
-MODULES = {"simulator": "simulating", "collectives": "calling"}  # tests have a module of the first name
+PARTS = tuple(sorted(path.stem for path in (Path(__file__).parent / "parts").glob("[!_]*.py")))
 
 
 def found(names: list[str], runs: list[Path]) -> Iterator[Found]:
@@ -29,7 +27,7 @@ def found(names: list[str], runs: list[Path]) -> Iterator[Found]:
     for name in names:
         arguments = [runs] if runs and name == "repeatability" else []
         try:
-            yield from import_module(MODULES.get(name, name)).measure(*arguments)
+            yield from import_module(f"parts.{name}").measure(*arguments)
         except LeadlineError as problem:
             never = f"{name}: {problem}"
             yield Found(never, float("nan"), "1", None, "", lambda _: False)

@@ -7,15 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-import pace
-import repeatability
-import speed
 from bench import PARTS, asked
 from found import BARELY, MISSED, REACHED, Found, at_most, within
 from leadline.errors import LeadlineError, UsageError
 from leadline.mpi.library import Mpi
 from leadline.statistics import Interval
 from leadline.store import write_parquet
+from parts import pace, repeatability, speed
 from planted import table
 
 LAUNCHES = 9  # enough for a 95 % interval: the 2nd smallest to the 2nd largest

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import peer
-import simulating as simulator
 from found import MISSED, REACHED
 from leadline.errors import LeadlineError
+from parts import simulator
 from processes import Taken, taken
 
 

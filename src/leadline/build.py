@@ -19,11 +19,21 @@ from leadline.errors import LeadlineError
 from leadline.mpi.library import Mpi
 from leadline.paths import native_dir, state_dir
 
+TUNER = "libleadline_h5.so"
 BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
 WORDS = "leadline-words"  # a test: says every word of an MPI
 LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
 LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]
-FLAG_VARIABLES = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR")
+FLAG_VARIABLES = (
+    "CC",
+    "CFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "CMAKE_PREFIX_PATH",
+    "CMAKE_GENERATOR",
+)
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
 
@@ -48,6 +58,11 @@ def build_mock() -> Path:
 def build_sim(name: str = SIM, *options: str) -> Path:
     """The same program on described machines: it simulates the ranks. Or program `name`, as for `build`."""
     return _built(name, LOCAL, [*LOCAL_SETTINGS, *options])
+
+
+def build_h5tuner(*options: str) -> Path:
+    """The library that is preloaded into programs that use HDF5 or MPI-IO (LD_PRELOAD)."""
+    return _built(TUNER, LOCAL, [*LOCAL_SETTINGS, *options])
 
 
 def is_built(mpi: Mpi | None) -> bool:

@@ -23,7 +23,7 @@ from leadline.plan import Here, Plan, Point
 from leadline.statistics import median_interval
 
 LEADLINE = Path(sys.executable).with_name("leadline")
-PLAN = Path(__file__).parents[1] / "plans" / "quick.toml"
+PLAN = Path(__file__).parents[2] / "plans" / "quick.toml"
 SAMPLES = 100_000
 LAUNCHES = 8  # a point, as a quick run has
 

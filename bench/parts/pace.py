@@ -25,7 +25,7 @@ from leadline.statistics import ratio_interval, tight
 from native import launch, mpis, program
 
 LEADLINE = Path(sys.executable).with_name("leadline")
-PLAN = Path(__file__).parents[1] / "plans" / "latency.toml"
+PLAN = Path(__file__).parents[2] / "plans" / "latency.toml"
 TURNS = int(os.environ.get("BENCH_TURNS", "4"))
 TOLERANCE = 0.05
 LEAST_LAUNCHES = 6  # with fewer a median has no 95 % interval

@@ -1,9 +1,7 @@
 """Do whole runs give the same answers, and do their intervals say how far apart they may lie?
 
-    python bench/repeatability.py [RUN]...
-
-Takes the runs named, or makes BENCH_RUNS new ones with `plans/quick.toml` (10 for the whole claim; each takes
-up to three minutes).
+Takes the runs named (`bench.py RUN...`), or makes BENCH_RUNS new ones with `plans/quick.toml` (10 for the
+whole claim; each takes up to three minutes).
 """
 
 import os
@@ -22,7 +20,7 @@ from leadline.paths import state_dir
 from leadline.statistics import median_interval
 
 LEADLINE = Path(sys.executable).with_name("leadline")
-PLAN = Path(__file__).parents[1] / "plans" / "quick.toml"
+PLAN = Path(__file__).parents[2] / "plans" / "quick.toml"
 RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 HEADLINE = {"benchmark": "pingpong", "bytes": 8, "buffers": "reused"}
 
@@ -93,9 +91,3 @@ def _intervals(points: pl.DataFrame) -> Found:
         at_least(90.0),
         f"{points.height} intervals",
     )
-
-
-if __name__ == "__main__":
-    from bench import main
-
-    main(["repeatability", *sys.argv[1:]])

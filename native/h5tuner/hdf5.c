@@ -1,0 +1,81 @@
+// Binds the functions of a loaded HDF5.
+#include "hdf5.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "real.h"
+
+enum { LIBRARIES = 8 };  // h5py's, netCDF4's, PyTables': a process has few
+static ll_hdf5 known[LIBRARIES];
+static int count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// A function of ours has the address under one name; ISO C has no cast from void* to a function, POSIX has.
+static bool bind(ll_hdf5* h, void** into, const char* name, bool optional) {
+    *into = ll_beside(h->library, name);
+    if (*into != NULL || optional) return true;
+    (void)snprintf(h->problem, sizeof h->problem, "the loaded HDF5 has no %s", name);
+    return false;
+}
+
+static void bind_all(ll_hdf5* h) {
+#define BIND(optional, result, name, arguments) \
+    if (!bind(h, (void**)&h->name, #name, optional)) return;
+    LL_HDF5_FUNCTIONS(BIND)
+#undef BIND
+    (void)h->H5get_libversion(&h->version[0], &h->version[1], &h->version[2]);
+    if (h->version[0] < 1 || (h->version[0] == 1 && h->version[1] < 10)) {
+        (void)snprintf(h->problem, sizeof h->problem, "HDF5 %u.%u.%u; settings need 1.10 or newer",
+                       h->version[0], h->version[1], h->version[2]);
+        return;
+    }
+#define BIND(name) \
+    if (!bind(h, (void**)&h->name, "H5P_LST_" #name "_ID_g", false)) return;
+    LL_HDF5_LISTS(BIND)
+#undef BIND
+    if (h->H5open() < 0) (void)snprintf(h->problem, sizeof h->problem, "HDF5 cannot be opened");
+}
+
+const ll_hdf5* ll_hdf5_of(const void* function) {
+    Dl_info info;
+    if (dladdr(function, &info) == 0) return NULL;
+    ll_hdf5* found = NULL;
+    (void)pthread_mutex_lock(&lock);
+    for (int i = 0; i < count && found == NULL; ++i)
+        if (known[i].base == info.dli_fbase) found = &known[i];
+    if (found == NULL && count < LIBRARIES) {
+        found = &known[count];
+        found->base = info.dli_fbase;
+        found->library = ll_library_of(function);
+        bind_all(found);
+        ++count;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return found;
+}
+
+ll_telling ll_silence(const ll_hdf5* h) {
+    ll_telling was = {.second = true};
+    unsigned second = 1;
+    if (h->H5Eauto_is_v2(0, &second) < 0) second = 1;
+    was.second = second != 0 || h->H5Eget_auto1 == NULL || h->H5Eset_auto1 == NULL;
+    if (was.second) {
+        (void)h->H5Eget_auto2(0, &was.tell, &was.data);
+        (void)h->H5Eset_auto2(0, NULL, NULL);
+    } else {
+        (void)h->H5Eget_auto1(&was.tell, &was.data);
+        (void)h->H5Eset_auto1(NULL, NULL);
+    }
+    return was;
+}
+
+void ll_tell_again(const ll_hdf5* h, ll_telling was) {
+    if (was.second) (void)h->H5Eset_auto2(0, was.tell, was.data);
+    else (void)h->H5Eset_auto1(was.tell, was.data);
+}
+
+ll_hid ll_copy(const ll_hdf5* h, ll_hid list, const ll_hid* standard) {
+    return h->H5Pcopy(list == LL_H5_DEFAULT ? *standard : list);
+}

@@ -1,0 +1,49 @@
+"""`leadline tune check`: whether a settings file of the preloaded library is good."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from leadline.cli._table import json_option, print_table
+
+COLUMNS = {"layer": "layer", "name": "setting", "value": "value", "file": "files", "dataset": "datasets"}
+WORDS = {"layer": "layer", "name": "setting", "takes": "takes", "meaning": "what it is"}
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--as", "form", type=click.Choice(["toml", "xml"]), help="Print it in this form instead.")
+@click.option("--words", is_flag=True, help="Print every setting there is.")
+@json_option
+def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) -> None:
+    """Check a settings file for the preloaded library, TOML or H5Tuner's XML, and print what it says.
+
+    What is wrong is told with its line; the file is read by the library's own reader. See
+    docs/tune-my-program.md for the forms.
+    """
+    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline.tune import h5settings  # noqa: PLC0415
+
+    if words:
+        print_table([asdict(word) for word in h5settings.words()], WORDS, as_json=as_json)
+        return
+    if file is None:
+        raise UsageError("name a settings FILE, or ask for all --words")
+    settings = h5settings.read(file)
+    if form is not None:
+        click.echo(h5settings.toml(settings) if form == "toml" else h5settings.xml(settings), nl=False)
+        return
+    print_table([_row(each) for each in settings], COLUMNS, as_json=as_json)
+    if as_json:
+        return
+    for each in settings:
+        if each.condition:
+            click.echo(f"line {each.line}: {each.name} {each.condition}")
+    click.echo(f"{file}: good, {len(settings)} setting{'' if len(settings) == 1 else 's'}")
+
+
+def _row(each: Any) -> dict[str, Any]:
+    """A setting as an object."""
+    return {**asdict(each), "condition": each.condition}
