@@ -237,9 +237,10 @@ def test_what_is_not_streamed_moves_half_as_much_again() -> None:
 def test_nothing_is_said_of_what_was_simulated_or_has_no_ping_pong_or_model() -> None:
     """No model, no evidence, nothing measured: no band."""
     row = measured_row("ring", "time", way="in-turn", bytes=8)
-    assert predict.expected("ring", [row | {"source": record.SIMULATED}], pingpong(hockney(1e-6, 1e9))) == []
-    assert predict.expected("ring", [row | {"mpi": "mpich-4.0.2"}], pingpong(hockney(1e-6, 1e9))) == []
-    assert predict.expected("barrier", [row], pingpong(hockney(1e-6, 1e9))) == []
+    records = pingpong(hockney(1e-6, 1e9))
+    assert predict.expected("ring", [row | {"source": record.SIMULATED}], records) == []
+    assert predict.expected("ring", [row | {"mpi": "mpich-4.0.2"}], records) == []
+    assert predict.expected("barrier", [row], records) == []
 
 
 def test_more_than_an_array_is_refused_in_a_sentence() -> None:
