@@ -226,7 +226,7 @@ def test_an_array_goes_out_twice_and_comes_back_once() -> None:
 
 
 def test_what_is_not_streamed_moves_half_as_much_again() -> None:
-    """The band of a plain kernel lies at two thirds of the bound, between the ends of the bound's interval."""
+    """A plain kernel's band lies at two thirds of the bound, between the ends of its interval."""
     keys = point(ranks=1, kernel="plain")
     rows = [measured_row("jacobi", metric, **keys) for metric in ("rate", "bound")]
     (only,) = predict.expected("jacobi", rows, pingpong(hockney(1e-6, 1e9)))

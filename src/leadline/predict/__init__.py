@@ -72,8 +72,8 @@ def find(name: str) -> Predictor:
 def expected(name: str, rows: Sequence[Mapping[str, Any]], records: "pl.DataFrame") -> list[dict[str, Any]]:
     """What an application's model says of the measured points of runs; nothing where it has none.
 
-    `rows` are of a summary, with `value`, `low` and `high` in SI units; those that the model can say
-    something of come back with its answer in these three.
+    `rows` are of a summary, with `value`, `low` and `high` in SI units; those of which the model can say
+    something come back with its answer in these three.
     """
     if name not in names():
         return []

@@ -1,4 +1,4 @@
-"""Latency and bandwidth of a run's own ping-pong with their intervals: what models of applications take."""
+"""Latency and bandwidth of a run's own ping-pong, with their intervals, for models of its applications."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
