@@ -175,7 +175,15 @@ def reason(mpi: Mpi, ranks: int, asked: Asked) -> str | None:
         ),
         (
             values.get("pieces") == "fused" and values.get("by") == "messages",
-            r"fused rows are put where they belong out of the cache, which messages cannot: take put",
+            r"fused rows go out of the cache to where they belong, which messages cannot: take put or store",
+        ),
+        (
+            values.get("by") == "store" and values.get("pieces") != "fused",
+            r"only fused rows are stored where they belong: take put",
+        ),
+        (
+            values.get("result") == "summed" and values.get("pieces") != "fused",
+            r"only fused has its checksum while the result is in the cache: take result = kept",
         ),
         (
             values.get("kernel") == "plain" and values.get("depth") != 1,

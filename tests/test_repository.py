@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from leadline import fits, importers, registry
+from leadline import fits, importers, registry, search
 from leadline.cli import main
 from leadline.mpi.family import families
 from leadline.report import figures
@@ -39,6 +39,7 @@ FORBIDDEN = {
     "summary": {"launch", "campaign", "report", "mpi", "plan"},  # from records alone, measured or not
     "noise": {"launch", "campaign", "report", "mpi", "plan"},
     "fits": {"launch", "campaign", "report", "mpi", "plan"},
+    "search": {"launch", "campaign", "store", "summary", "fits", "report", "mpi", "machine"},
     "compare": {"launch", "campaign", "report", "mpi", "plan"},
     "reproduce": {"launch", "campaign", "report", "mpi"},  # it simulates, and judges records
     "report": {"launch", "campaign", "mpi"},  # a report of an imported or simulated run needs no MPI
@@ -274,8 +275,9 @@ def members(folder: Path, pattern: str = "*.py") -> set[str]:
 
 
 def test_every_file_of_a_discovery_room_is_found() -> None:
-    """Each fit, importer, figure, MPI family and verb is found by its file alone, and nothing else is."""
+    """Each member of a room is found by its file alone, and nothing else is."""
     assert set(fits.names()) == members(PACKAGE / "fits")
+    assert set(search.names()) == members(PACKAGE / "search")
     assert set(importers.names()) == members(PACKAGE / "importers") - {"table"}  # which the importers share
     assert set(figures.members()) == members(PACKAGE / "report" / "figures")
     found = {type(family).__module__.rpartition(".")[2] for family in families().values()}

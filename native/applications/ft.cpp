@@ -6,6 +6,7 @@
 // transformed, by messages or by one-sided puts (Bell et al., one-sided communication and overlap, 2006).
 #include <algorithm>
 
+#include "applications/ft/fused.hpp"
 #include "applications/ft/solver.hpp"
 #include "harness/benchmark.hpp"
 
@@ -25,6 +26,10 @@ ft::Options options_of(const Run& run, const Problem& problem) {
     if (by == "put") options.window = Exposure::allocated;
     if (by == "put-created") options.window = Exposure::created;
     if (by == "put-shmem") options.window = Exposure::shmem;
+    if (by == "store") options.window = Exposure::shared;
+    options.stores = by == "store";
+    options.vectors = run.word("kernel") == "vectors";
+    options.kept = run.word("result") == "kept";
     const std::int64_t asked = run["iterations"];
     options.iterations =
         asked == 0 ? problem.iterations : static_cast<int>(std::min<std::int64_t>(asked, problem.iterations));
@@ -41,7 +46,12 @@ Task<> check(Run& run, const Problem& problem, const ft::Options& options) {
                       std::to_string(problem.nz) + " of z, of which each of " + std::to_string(ranks) +
                       " ranks gets equally many: take a number of ranks that divides both");
     if (options.fused && !options.window)
-        Run::skip("fused rows are put where they belong out of the cache, which messages cannot: take put");
+        Run::skip(
+            "fused rows go out of the cache to where they belong, which messages cannot: take put or store");
+    if (options.fused && !Fused::refusal(problem, ranks).empty()) Run::skip(Fused::refusal(problem, ranks));
+    if (!options.fused && options.stores) Run::skip("only fused rows are stored where they belong: take put");
+    if (!options.fused && !options.kept)
+        Run::skip("only fused has its checksum while the result is in the cache: take result = kept");
     if (!Control::simulated && run.verifies()) {
         if (!transforms_available())
             Run::skip("this program was built without FFTW: install libfftw3-dev and run again");
@@ -79,8 +89,12 @@ BENCHMARK(
            "what is handed over at once: all planes, a plane's part for a rank, a row; or a row out of the "
            "cache",
            {"exchange", "slabs", "pencils"}),
-    choice("by", {"messages", "put", "put-created", "put-shmem"}, "how it is handed over",
+    choice("by", {"messages", "put", "put-created", "put-shmem", "store"}, "how it is handed over",
            {"messages", "put"}),
+    choice("kernel", {"fftw", "vectors"}, "what transforms columns: FFTW, or vectors of our own", {"fftw"}),
+    choice("result", {"kept", "summed"},
+           "whether fused writes the result to memory, or has its checksum while it is in the cache",
+           {"kept"}),
     counts("depth", {96}, "receives posted ahead by messages; 0: all of a transform's"),
     counts("padding", {0}, "points by which rows, or slabs where they land, are longer than a power of two"),
     counts("iterations", {0}, "how many; 0: all of the class"), Sampling{.one_operation = true},
@@ -96,7 +110,8 @@ BENCHMARK(
     const Problem& asked = problem(run.word("class"));
     const ft::Options options = options_of(run, asked);
     co_await check(run, asked, options);
-    Solver solver(run, asked, options);
+    const std::unique_ptr<Solver> held = Solver::of(run, asked, options);
+    Solver& solver = *held;
     co_await solver.open();
     while (co_await run.next_sample()) {
         run.start();

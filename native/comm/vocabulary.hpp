@@ -27,7 +27,8 @@ enum Distance : int { unknown = -1, same_group = 0, same_package = 1, same_node 
 
 // How the memory of a window is made, or which library carries it; they differ by up to an order of
 // magnitude.
-enum class Exposure { allocated, created, shmem };
+// `shared` is memory of one node that its ranks address as their own.
+enum class Exposure { allocated, created, shmem, shared };
 
 // How a reduction combines, and what. `user` is a function of the program's own, which adds as `sum` does,
 // but of which neither library nor hardware can know that.
@@ -215,10 +216,12 @@ concept Repeatable = requires(P& prepared) {
 // Memory of every rank that any rank may read and write without the owner's help. `put` and `get` are begun;
 // `flush` returns when all that this rank began towards `target` has happened there. `notify` does so and
 // then counts one up at the target; `notified` returns there once as many notices have come since the window
-// was made.
+// was made. `reach` is a target's memory in a window that is shared: what was stored there is seen once a
+// notice that followed it has come.
 template <class W>
 concept OneSided = requires(W& window, Bytes data, int target, std::size_t offset, std::int64_t notices) {
     { window.local() } -> std::same_as<Bytes>;
+    { window.reach(target) } -> std::same_as<Bytes>;
     window.put(data, target, offset).await_resume();
     window.get(data, target, offset).await_resume();
     window.flush(target).await_resume();

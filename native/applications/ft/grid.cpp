@@ -11,7 +11,7 @@ namespace leadline::ft {
 namespace {
 
 constexpr double diffusion = 1e-6;  // alpha of NAS FT
-constexpr int summed = 1024;        // points in a checksum
+constexpr int in_checksum = 1024;   // points
 constexpr double tolerance = 1e-12;
 
 std::vector<double> factors(std::int64_t length, int step) {
@@ -47,13 +47,17 @@ void scale(const Complex* row, double factor, const double* factors, std::int64_
     for (std::int64_t k = 0; k < count; ++k) to[k] = row[k] * (factor * factors[k]);
 }
 
+std::vector<Point> summed(const Problem& problem) {
+    std::vector<Point> all;
+    for (std::int64_t j = 1; j <= in_checksum; ++j)
+        all.push_back({j % problem.nx, 3 * j % problem.ny, 5 * j % problem.nz});
+    return all;
+}
+
 Complex partial_checksum(const Problem& problem, const Shape& shape, std::int64_t rank, const Complex* grid) {
     Complex sum = 0;
-    for (std::int64_t j = 1; j <= summed; ++j) {
-        const std::int64_t x = j % problem.nx;
-        if (x / shape.rows() != rank) continue;
-        sum += grid[shape.landing(5 * j % problem.nz, x % shape.rows()) + 3 * j % problem.ny];
-    }
+    for (const auto& [x, y, z] : summed(problem))
+        if (x / shape.rows() == rank) sum += grid[shape.landing(z, x % shape.rows()) + y];
     return sum / static_cast<double>(problem.points());
 }
 

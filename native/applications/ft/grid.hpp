@@ -72,6 +72,14 @@ private:
 // A row times a factor of its own and one of each point.
 void scale(const Complex* row, double factor, const double* factors, std::int64_t count, Complex* to);
 
+// The 1024 points that NAS FT sums up.
+struct Point {
+    std::int64_t x;
+    std::int64_t y;
+    std::int64_t z;
+};
+std::vector<Point> summed(const Problem& problem);
+
 // The sum of a rank's own of the 1024 points that NAS FT sums up, where its planes of x stand as `shape`
 // lands them.
 Complex partial_checksum(const Problem& problem, const Shape& shape, std::int64_t rank, const Complex* grid);

@@ -48,4 +48,20 @@ void Sequence::fill(Complex* to, std::int64_t count) {
     }
 }
 
+void fill_abreast(const std::array<std::int64_t, 4>& starts, std::int64_t stride, std::int64_t count,
+                  Complex* to) {
+    auto* out = reinterpret_cast<double*>(to);  // [complex.numbers]: an array of two doubles each
+    const std::uint64_t stride_factor = power(multiplier, stride);
+    std::array<std::uint64_t, 8> x{};
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+        x[2 * k] = power(multiplier, starts[k] + 1) * seed & mask;
+        x[2 * k + 1] = x[2 * k] * multiplier & mask;
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+        for (auto& number : x) {
+            *out++ = static_cast<double>(static_cast<std::int64_t>(number)) * scale;
+            number = number * stride_factor & mask;
+        }
+}
+
 }  // namespace leadline::ft

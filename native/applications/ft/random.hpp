@@ -1,6 +1,7 @@
 // The pseudo-random numbers of the NAS benchmarks, from any place of the sequence on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "applications/ft/problem.hpp"
@@ -19,5 +20,10 @@ public:
 private:
     std::uint64_t state_;
 };
+
+// Four lines abreast, [i][line]: line k is of the pairs at starts[k], starts[k] + stride, ... of the
+// sequence.
+void fill_abreast(const std::array<std::int64_t, 4>& starts, std::int64_t stride, std::int64_t count,
+                  Complex* to);
 
 }  // namespace leadline::ft

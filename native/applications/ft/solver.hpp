@@ -1,8 +1,9 @@
-// NAS FT on the ranks of a communicator: the parts that are timed, and how planes are handed over.
+// NAS FT on the ranks of a communicator: what all ways of handing planes over have in common.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,19 +46,30 @@ struct Options {
     std::int64_t depth = 0;            // receives posted ahead; 0: all
     std::int64_t padding = 0;          // points
     int iterations = 0;
-    bool fused = false;  // rows are put out of the plane in the cache, and no copy of them is kept
+    bool fused = false;    // rows are handed over out of the cache, and no copy of them is kept
+    bool stores = false;   // rows are stored into memory that ranks share, by no call
+    bool vectors = false;  // columns are transformed by vectors of our own, not by FFTW
+    bool kept = true;      // fused: the result is written to memory, though only its checksum is asked for
 };
 
+// A way of going through the whole benchmark.
 class Solver {
 public:
-    Solver(Run& run, const Problem& problem, const Options& options);
-
+    // The way that is asked for.
+    static std::unique_ptr<Solver> of(Run& run, const Problem& problem, const Options& options);
     // Memory that a rank takes, B.
     static std::int64_t memory(const Problem& problem, int ranks, const Options& options);
 
-    Task<> open();
-    Task<> solve();  // the whole of the benchmark, once
-    Task<> close();
+    Solver(Run& run, const Problem& problem, const Options& options);
+    virtual ~Solver() = default;
+    Solver(const Solver&) = delete;
+    Solver& operator=(const Solver&) = delete;
+    Solver(Solver&&) = delete;
+    Solver& operator=(Solver&&) = delete;
+
+    virtual Task<> open() = 0;
+    virtual Task<> solve() = 0;  // the whole of the benchmark, once
+    virtual Task<> close() = 0;
 
     [[nodiscard]] const Split& split() const { return split_; }
     // What this rank handed over in one transform back, to itself as well, as it was counted.
@@ -66,26 +78,7 @@ public:
     // Each iteration's, of all ranks; nothing on a machine that does not compute.
     [[nodiscard]] std::span<const Complex> checksums() const { return checksums_; }
 
-private:
-    // What a transform needs beside its shape.
-    struct Going {
-        const Shape& shape;
-        Transform* along_b;
-        Transform* along_y;
-        Transform* along_a;
-        const Evolution* evolution;  // null: nothing is multiplied
-    };
-    // A message's place in the order in which all ranks hand theirs over.
-    struct Step {
-        std::int64_t plane;
-        std::int64_t row;   // the first, of the receiver's own
-        std::int64_t turn;  // how far the receiver is from the sender
-    };
-    struct Posted {
-        std::vector<Comm::Request> receives{};
-        std::vector<Comm::Request> sends{};
-    };
-
+protected:
     // What a rank computes; where messages bring nothing, on a described or played machine, only time passes.
     template <class Compute>
     auto compute(Work work, const Compute& what) {
@@ -93,48 +86,41 @@ private:
             if (computes_) what();
         });
     }
-    Task<> transform(Going going);
-    Task<> planes(const Going& going);
-    Task<> hand(const Shape& shape, const Step& step);
-    Task<> all_to_all(const Shape& shape);
-    Task<> arrive();
-    Task<> settle();
-    Task<> last(const Going& going);
-    Task<> sum_up();
-    void plane(const Going& going, std::int64_t p);
-    void columns(Transform& along, Complex* from, std::int64_t length, std::int64_t pitch,
-                 std::int64_t width);
-    [[nodiscard]] Complex* plane_of(const Shape& shape, std::int64_t p) const;
-    void rows(const Going& going, const Step& step);
-    void post(const Shape& shape, std::int64_t round);
-    [[nodiscard]] Task<> finish(std::int64_t round);
-    [[nodiscard]] Step step_of(const Shape& shape, std::int64_t number) const;
-    [[nodiscard]] Bytes bytes_at(Complex* memory, std::int64_t from, std::int64_t points) const;
+    // Memory for so many points, at a page. A machine that is played takes none; a simulated one none that is
+    // touched.
+    Complex* reserved(std::int64_t points);
+    // All that was put, with a notice of its end, has landed, here as well.
+    Task<> settle(Window& window);
+    // The checksum of an iteration, of which `mine` is this rank's part.
+    Task<> sum_up(Complex mine);
 
     Run& run_;
     const Problem& problem_;
     Options options_;
     std::int64_t ranks_;
     std::int64_t rank_;
-    Shape forth_;
-    Shape back_;
     Split split_;
     bool computes_;
-    std::int64_t round_ = 0;  // messages in a round of receives
-    std::array<Posted, 3> rounds_{};
-    std::optional<Window> window_{};
-    std::int64_t notices_ = 0;
     std::int64_t messages_ = 0;
     std::int64_t bytes_ = 0;
     std::vector<Complex> checksums_{};
 
-    // The transforms of each length; nothing where nothing is computed.
-    std::vector<std::unique_ptr<Transform>> transforms_{};
-    Complex* grid_ = nullptr;     // the state in between: [a][b][y] of the transform that is next
-    Complex* leaving_ = nullptr;  // what is handed over
-    Complex* landed_ = nullptr;   // what came
-    Complex* plane_ = nullptr;    // a plane, or two, with its padding
-    std::vector<Complex> tile_{};
+private:
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    std::vector<std::unique_ptr<std::byte, Free>> memory_{};
+    std::int64_t notices_ = 0;
 };
+
+// What transforms of one length need: 5 n log2 n operations a line (as NAS counts them), and each point read
+// from memory and written back once.
+Work transforming(std::int64_t points, std::int64_t length);
+// The multiplications of the evolution: a factor that is a product, times both halves; memory is read anyway.
+Work evolving(std::int64_t points);
+// Two numbers a point, each by a product and a mask, written once.
+Work beginning(std::int64_t points);
+
+std::int64_t part_of(const Problem& problem, std::int64_t ranks);
 
 }  // namespace leadline::ft

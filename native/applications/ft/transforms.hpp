@@ -1,11 +1,15 @@
-// One-dimensional Fourier transforms of many lines of a grid, by FFTW where this program was built with it.
+// One-dimensional Fourier transforms of many lines of a grid: by FFTW where this program was built with it,
+// or of lines abreast by vectors of our own.
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "applications/ft/problem.hpp"
+#include "applications/ft/vectors/vectors.hpp"
 
 namespace leadline::ft {
 
@@ -20,21 +24,29 @@ inline constexpr std::int64_t tile = 8;
 class Transform {
 public:
     enum class Sign { forward, inverse };
-    Transform(std::int64_t length, Sign sign);
+    Transform(std::int64_t length, Sign sign, bool by_vectors = false);
     ~Transform();
     Transform(const Transform&) = delete;
     Transform& operator=(const Transform&) = delete;
     Transform(Transform&&) = delete;
     Transform& operator=(Transform&&) = delete;
 
-    // A line of successive points, in its place.
+    // A line of successive points, in its place; by FFTW in any case.
     void row(Complex* line);
-    // `tile` columns that stand beside each other in rows of `tile` points, in their place.
+    // `tile` columns that stand beside each other in rows of `tile` points, in their place, at a cache line.
     void columns(Complex* rows);
+    // `abreast` lines that fill cache lines; `next` are successive ones that come next, or null.
+    void abreast(From from, To to, const Factors& factors, const double* next = nullptr);
 
 private:
     struct Plans;
-    std::unique_ptr<Plans> plans_;
+    struct Free {
+        void operator()(double* memory) const { std::free(memory); }
+    };
+    std::int64_t length_ = 0;
+    std::optional<Radices> radices_{};
+    std::unique_ptr<double, Free> work_{};
+    std::unique_ptr<Plans> plans_{};
 };
 
 }  // namespace leadline::ft

@@ -55,6 +55,7 @@ class Window {
 public:
     Window(Mock& mock, std::size_t bytes) : mock_(&mock), memory_(std::max<std::size_t>(bytes, 64)) {}
     Bytes local() { return memory_; }
+    Bytes reach(int) { return memory_; }
     Ready<> put(Bytes data, int, std::size_t) { return post(data.size()); }
     Ready<> get(Bytes data, int, std::size_t) { return post(data.size()); }
     Ready<> flush(int) {

@@ -4,10 +4,40 @@
 #include <stdexcept>
 #include <string>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace leadline {
 namespace {
 
 constexpr std::size_t line = 64;
+
+#ifdef __linux__
+// Huge pages for the whole pages of it, where the system gives them to memory that is shared; else nothing is
+// lost.
+void advise(std::byte* base, std::size_t bytes) {
+    constexpr std::size_t page = 4096;
+    const std::size_t over = (page - reinterpret_cast<std::uintptr_t>(base) % page) % page;
+    if (bytes > over + page) madvise(base + over, (bytes - over) / page * page, MADV_HUGEPAGE);
+}
+#endif
+
+// Memory that all ranks store to is one node's.
+void check_sharing(MPI_Comm comm) {
+    MPI_Comm node = MPI_COMM_NULL;
+    int here = 0;
+    int all = 0;
+    check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    check(MPI_Comm_size(node, &here));
+    check(MPI_Comm_free(&node));
+    check(MPI_Comm_size(comm, &all));
+    int least = here;  // as all ranks must come to the same conclusion
+    check(MPI_Allreduce(&here, &least, 1, MPI_INT, MPI_MIN, comm));
+    if (least < all)
+        throw Unsupported("memory is shared by " + std::to_string(least) + " of " + std::to_string(all) +
+                          " ranks: take put, or ranks of one node");
+}
 
 // A window that the library does not make is a question that cannot be asked, not the end of the launch.
 void made(int code) {
@@ -34,6 +64,12 @@ Window::Window(MPI_Comm comm, std::size_t bytes, Exposure exposure) : shmem_(exp
                               " B; raise SHMEM_SYMMETRIC_SIZE");
     } else if (exposure == Exposure::allocated) {
         made(MPI_Win_allocate(static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, &base, &handle_));
+    } else if (exposure == Exposure::shared) {
+        check_sharing(comm);
+        made(MPI_Win_allocate_shared(static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, &base, &handle_));
+#ifdef __linux__
+        advise(base, size);
+#endif
     } else {
         own_ = std::make_unique<std::byte[]>(size);
         base = own_.get();
@@ -46,6 +82,14 @@ Window::Window(MPI_Comm comm, std::size_t bytes, Exposure exposure) : shmem_(exp
         check(MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN));
         check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_));
     }
+}
+
+Bytes Window::reach(int target) const {
+    MPI_Aint size = 0;
+    int unit = 0;
+    std::byte* base = nullptr;
+    check(MPI_Win_shared_query(handle_, target, &size, &unit, static_cast<void*>(&base)));
+    return {base, memory_.size()};
 }
 
 Ready<> Window::notify(int target) {

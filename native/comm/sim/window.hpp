@@ -21,6 +21,7 @@ public:
         : world_(&world), shared_(std::move(shared)), rank_(rank) {}
 
     Bytes local() { return *shared_->memory; }
+    Bytes reach(int) { return *shared_->memory; }
     Ready<> put(Bytes data, int target, std::size_t offset);
     Ready<> get(Bytes data, int target, std::size_t offset);
     struct Flush {

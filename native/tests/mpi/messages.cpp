@@ -109,6 +109,15 @@ void check_window(Comm& comm, Exposure exposure, Report& report) {
     (void)window.get(bytes_of(read), next, 8);
     (void)window.flush(next);
     report.expect(read[0] == comm.rank() + 100, "get reads what was put");
+    if (exposure == Exposure::shared) {
+        const std::int64_t stored = comm.rank() + 200;
+        (void)comm.barrier();
+        std::memcpy(window.reach(next).data(), &stored, sizeof stored);
+        (void)window.notify(next);
+        (void)window.notified(2);
+        std::memcpy(&came, window.local().data(), sizeof came);
+        report.expect(came == last + 200, "what was stored has come when its notice has");
+    }
     (void)comm.barrier();  // a rank that asks no more would leave its notices to come
     (void)window.free();
 }
@@ -147,8 +156,10 @@ void check_messages(Comm& comm, Report& report) {
 
 void check_windows(Comm& comm, Report& report) {
     check_window(comm, Exposure::allocated, report);
-    const std::string reason = refusal([&] { check_window(comm, Exposure::created, report); });
-    if (!reason.empty()) report.refused(reason);
+    for (const Exposure exposure : {Exposure::created, Exposure::shared}) {
+        const std::string reason = refusal([&] { check_window(comm, exposure, report); });
+        if (!reason.empty()) report.refused(reason);
+    }
 }
 
 void check_refusals(Comm& comm, Report& report) {

@@ -9,12 +9,14 @@ from leadline import plan_text
 from leadline.errors import UsageError
 from leadline.machine.files import find
 from leadline.machine.partitions import KINDS, Topology
-from leadline.machine.schema import ABOUT, PARTS, TOP, TOPOLOGIES, Part
+from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, Part
 from leadline.machine.values import Number, Read, number, part
 from leadline.plan_text import Table
 from leadline.plan_values import text, word
 
 Values = Mapping[str, Read]
+
+TABLES = {**PARTS, **BESIDE}
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,14 @@ class Machine:
     def native(self) -> dict[str, Any]:
         """The description in SI units, as `parse_machine` of the native program reads it."""
         described: dict[str, Any] = {"name": self.name, **_plains(self.top)}
-        described |= {name: _plains(values) for name, values in self.tables.items()}
+        described |= {name: _plains(values) for name, values in self.tables.items() if name in PARTS}
         described |= {name: [_plains(row) for row in rows] for name, rows in self.rows.items()}
         return described
+
+    @property
+    def storage(self) -> dict[str, Any]:
+        """What is known of its parallel file system, in SI units; empty where nothing is."""
+        return _plains(self.tables.get("storage", {}))
 
     def partition(self, ranks: int) -> Topology:
         """The topology of the smallest partition with room for `ranks` ranks.
@@ -80,7 +87,7 @@ class Machine:
         yield "topology.kind", self.kind
         yield from _keyed("topology", self.topology)
         yield from self.top.items()
-        for name in PARTS:
+        for name in TABLES:
             yield from _keyed(name, self.tables.get(name, {}))
             for index, row in enumerate(self.rows.get(name, ())):
                 yield from _keyed(f"{name}.{row_name(row, index)}", row)
@@ -130,14 +137,14 @@ def load(machine: str | Path) -> Machine:
 def _read(path: Path, extended: tuple[Path, ...]) -> _Draft:
     """What a file says, on top of what the file says that it extends."""
     _, top, tables = plan_text.read(path, "machine")
-    top.check_keys([*ABOUT, *TOP, *PARTS, "topology"], "a machine")
+    top.check_keys([*ABOUT, *TOP, *TABLES, "topology"], "a machine")
     draft = _Draft(path, top)
     if "extends" in top.data:
         draft = _base(path, top, extended)
     draft.title = top.get("title", text, draft.title)
     draft.about = top.get("about", text, draft.about)
-    for name in (*PARTS, "topology", "sources"):
-        _check_brackets(top, name, name in PARTS and PARTS[name].rows)
+    for name in (*TABLES, "topology", "sources"):
+        _check_brackets(top, name, name in TABLES and TABLES[name].rows)
     for table in tables.get("sources", []):
         draft.sources |= {key: table.need(key, text, "sources") for key in table.data}
     for table in tables.get("topology", []):
@@ -145,7 +152,7 @@ def _read(path: Path, extended: tuple[Path, ...]) -> _Draft:
     for key, kind in TOP.items():
         if key in top.data:
             draft.values[key] = number(top, key, kind, key) if kind.number else top.need(key, kind.read, key)
-    for name, schema in PARTS.items():
+    for name, schema in TABLES.items():
         _read_part(draft, name, schema, tables.get(name, []))
     return draft
 
@@ -233,7 +240,7 @@ def _check(draft: _Draft) -> None:
     if not draft.kind:
         known = ", ".join(sorted(TOPOLOGIES))
         raise draft.top.error(f"a machine needs a table [topology] with its kind; known are: {known}")
-    for name, schema in PARTS.items():
+    for name, schema in TABLES.items():
         wanted = name == "node" or (name == "links" and draft.kind != "single") or name in draft.tables
         for key in schema.needed if wanted and not schema.rows else ():
             if key not in draft.tables.get(name, {}):

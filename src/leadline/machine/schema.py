@@ -64,6 +64,7 @@ WORD = Kind(text, number=False)
 
 
 _PROGRESS = Kind(word(("engine", "calls")), number=False)
+_FILE_SYSTEM = Kind(word(("lustre", "gpfs")), number=False)
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,62 @@ PARTS: dict[str, Part] = {
         {"operation": WORD, "up_to": BYTES, "ranks_up_to": COUNT, "algorithm": WORD},
         needed=("operation", "algorithm"),
         rows=True,
+    ),
+}
+
+# What the native program knows nothing of: read by `leadline.storage`, whose `_model` says what each number
+# means.
+BESIDE: dict[str, Part] = {
+    "storage": Part(
+        {
+            "file_system": _FILE_SYSTEM,
+            "targets": COUNT,
+            "target_rate": RATE,
+            "share": FACTOR,
+            "spread": FACTOR,
+            "persistent": FACTOR,
+            "block": BYTES,
+            "unit": BYTES,
+            "client_ranks": COUNT,
+            "client_rate": RATE,
+            "stream": RATE,
+            "exchange": RATE,
+            "dirty": BYTES,
+            "sync": TIME,
+            "call": TIME,
+            "lock": TIME,
+            "lock_queue": FACTOR,
+            "open": TIME,
+            "object": TIME,
+            "stripes": COUNT,
+            "stripe": BYTES,
+            "aggregators": COUNT,
+            "buffer": BYTES,
+        },
+        needed=(
+            *(
+                "file_system",
+                "targets",
+                "target_rate",
+                "share",
+                "spread",
+                "persistent",
+                "unit",
+                "client_ranks",
+            ),
+            *(
+                "client_rate",
+                "stream",
+                "exchange",
+                "dirty",
+                "sync",
+                "call",
+                "lock",
+                "lock_queue",
+                "open",
+                "object",
+            ),
+        ),
     ),
 }
 

@@ -1,0 +1,190 @@
+"""Spaces as files: their parameters, and the numbers of a job that some of their values are."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from leadline import paths, plan_text
+from leadline.errors import UsageError, suggest
+from leadline.plan_text import Table
+from leadline.plan_values import count, counts, flag, sizes, text, word
+from leadline.search._space import Limit, Parameter, Space, Value
+from leadline.units import parse_bytes
+
+SAFETY = ("hint", "layout", "semantics")
+_TOP = ("title", "about", "parameter", "limit")
+_KEYS = ("name", "layer", "kind", "values", "equals", "times", "when", "safety")
+_LIMIT = ("product", "at_most", "why")
+_MOST = 64  # parameters; a file with more is no space that anybody wrote
+
+
+def spaces() -> dict[str, Path]:
+    """The spaces that come with Leadline, by name."""
+    return paths.shipped("spaces")
+
+
+def load(space: str | Path, numbers: Mapping[str, int] | None = None) -> Space:
+    """Read a space, by its name or its path.
+
+    `numbers` are what the words in values and limits stand for: "ranks", "nodes", "targets". Values that are
+    larger than such a number are kept: limits say what is too much. Raises UsageError, naming file and line,
+    for whatever a person can get wrong, and for a space without a valid point.
+    """
+    path = _find(space)
+    _, top, tables = plan_text.read(path, "space")
+    top.check_keys(_TOP, "a space")
+    for name in ("parameter", "limit"):
+        if name in top.data and not tables.get(name):
+            raise top.error(f"{name} is written [[{name}]], once each", name)
+    given = tables.get("parameter", [])
+    if not 1 <= len(given) <= _MOST:
+        raise top.error(f"a space has 1 to {_MOST} tables [[parameter]], but got {len(given)}")
+    parameters: list[Parameter] = []
+    for table in given:
+        parameters.append(_parameter(table, parameters, numbers or {}))
+    limits = tuple(_limit(table, parameters, numbers or {}) for table in tables.get("limit", []))
+    found = Space(path.stem, top.get("title", text, path.stem), tuple(parameters), limits)
+    if found.enumerable and not len(found.points):
+        raise top.error("this space has no valid point: its limits leave nothing", "limit")
+    return found
+
+
+def _find(space: str | Path) -> Path:
+    """The file of a space; UsageError where there is none."""
+    path, name = Path(space), str(space)
+    if path.is_file():
+        return path
+    if path.suffix == ".toml" or len(path.parts) > 1:
+        raise UsageError(f"there is no space {path}; those that are shipped are {', '.join(spaces())}")
+    if name not in spaces():
+        raise UsageError(f"no space {name!r} here and none shipped{suggest(name, spaces())}")
+    return spaces()[name]
+
+
+def _pair(value: Any) -> str:
+    """Two sizes in one text: "8 KiB, 1 MiB" is "8192,1048576"."""
+    parts = value.split(",") if isinstance(value, str) else []
+    if len(parts) != 2:
+        raise UsageError(f'a pair is two sizes like "8 KiB, 1 MiB", but got {value!r}')
+    return ",".join(str(parse_bytes(part.strip())) for part in parts)
+
+
+def _many(one: Callable[[Any], Value]) -> Callable[[Any], tuple[Value, ...]]:
+    """A reader of one value or a list of them, nothing twice."""
+
+    def parse(value: Any) -> tuple[Value, ...]:
+        found = tuple(map(one, value if isinstance(value, list) else [value]))
+        if not found or len(set(found)) < len(found):
+            raise UsageError(f"values are a list of different ones, but got {value!r}")
+        return found
+
+    return parse
+
+
+_READERS: dict[str, Callable[[Any], tuple[Value, ...]]] = {
+    "bytes": sizes,
+    "count": counts,
+    "word": _many(text),
+    "flag": _many(flag),
+    "pair": _many(_pair),
+}
+
+
+def _parameter(table: Table, before: list[Parameter], numbers: Mapping[str, int]) -> Parameter:
+    """One `[[parameter]]`."""
+    table.check_keys(_KEYS, "a [[parameter]]")
+    name = table.need("name", text, "a [[parameter]]")
+    known = {each.name: each for each in before}
+    if name in known:
+        raise table.error(f"the parameter {name!r} stands in it twice", "name")
+    equals = table.get("equals", text, "")
+    if equals and equals not in known:
+        raise table.error(
+            f"equals: no parameter {equals!r} before this one{suggest(equals, known)}", "equals"
+        )
+    if bool(equals) == ("values" in table.data):
+        raise table.error(f"the parameter {name!r} has either the key 'values' or the key 'equals'", "name")
+    values: tuple[Value, ...] = ()
+    if equals:
+        kind = known[equals].kind
+        if "times" in table.data and kind not in ("bytes", "count"):
+            raise table.error(f"times: {equals} is no number", "times")
+    else:
+        kind = table.need("kind", word(tuple(_READERS)), f"the parameter {name!r}")
+        values = table.need("values", _values(kind, numbers), f"the parameter {name!r}")
+    return Parameter(
+        name=name,
+        layer=table.get("layer", text, "other"),
+        kind=kind,
+        values=values,
+        equals=equals,
+        times=table.get("times", count, 1),
+        when=_when(table, known),
+        safety=table.get("safety", word(SAFETY), "hint"),
+    )
+
+
+def _values(kind: str, numbers: Mapping[str, int]) -> Callable[[Any], tuple[Value, ...]]:
+    """The reader of values of a kind, in which numbers of the job may stand by their names."""
+
+    def number(value: Any) -> Any:
+        """What a word stands for."""
+        if kind != "count" or not isinstance(value, str) or not value.isidentifier():
+            return value
+        if value not in numbers:
+            raise UsageError(
+                f"nobody said how many {value!r} there are; known are: {', '.join(numbers) or 'none'}"
+            )
+        return numbers[value]
+
+    def parse(value: Any) -> tuple[Value, ...]:
+        if isinstance(value, list):
+            found = [number(each) for each in value]
+            # A number of the job may be one of the plain values: the largest of 64 and the targets, of which
+            # are 64.
+            value = [each for place, each in enumerate(found) if value[place] == each or each not in value]
+        else:
+            value = number(value)
+        return _READERS[kind](value)
+
+    return parse
+
+
+def _when(table: Table, known: Mapping[str, Parameter]) -> dict[str, tuple[Value, ...]]:
+    """The condition of a parameter: `when = { layout = "chunked" }`."""
+    given = table.data.get("when", {})
+    if not isinstance(given, dict):
+        raise table.error("when is a table of earlier parameters and their values", "when")
+    found = {}
+    for name, value in given.items():
+        if name not in known or known[name].equals:
+            raise table.error(
+                f"when: no parameter {name!r} with values before this one{suggest(name, known)}", "when"
+            )
+        try:
+            found[name] = _READERS[known[name].kind](value)
+        except UsageError as problem:
+            raise table.error(f"when: {name}: {problem}", "when") from None
+        if strange := [each for each in found[name] if each not in known[name].values]:
+            raise table.error(f"when: {name} is never {strange[0]!r}", "when")
+    return found
+
+
+def _limit(table: Table, parameters: list[Parameter], numbers: Mapping[str, int]) -> Limit:
+    """One `[[limit]]`."""
+    table.check_keys(_LIMIT, "a [[limit]]")
+    known = {each.name: each for each in parameters if each.kind in ("bytes", "count")}
+    product = table.need("product", _many(word(known)), "a [[limit]]")
+
+    def number(value: Any) -> int:
+        """A count, a size, or a number of the job by its name."""
+        if isinstance(value, str) and value in numbers:
+            return numbers[value]
+        if isinstance(value, str) and value.isidentifier():
+            raise UsageError(
+                f"nobody said how many {value!r} there are; known are: {', '.join(numbers) or 'none'}"
+            )
+        return parse_bytes(value)
+
+    at_most = table.need("at_most", number, "a [[limit]]")
+    return Limit(tuple(map(str, product)), at_most, table.get("why", text, ""))

@@ -1,0 +1,1 @@
+"""Tests of the room that searches spaces of settings."""
