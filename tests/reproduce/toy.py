@@ -9,6 +9,8 @@ from leadline import record
 from leadline.predict import ft as nas
 from leadline.reproduce.results import Constant, Machines, Results
 
+from . import toy_io
+
 Row = dict[str, Any]
 
 LATENCY, HOP, LINK = 2.8e-6, 58e-9, 375e6  # s, s for each hop after the first, B/s: 3.0 Gb/s
@@ -359,7 +361,7 @@ def ft() -> list[Row]:
     return [row for rows in made for row in rows]
 
 
-POINTS = {"bgp": bgp, "bgl": bgl, "orfeo": orfeo, "ft": ft}
+POINTS = {"bgp": bgp, "bgl": bgl, "orfeo": orfeo, "ft": ft, "io": toy_io.io}
 
 MACHINES = Machines(
     constants={

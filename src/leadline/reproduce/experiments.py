@@ -6,6 +6,7 @@ from pathlib import Path
 
 from leadline import machine, plan_files, simulate
 from leadline.described import Described
+from leadline.reproduce import storage_runs
 from leadline.reproduce.paper import Experiment, Paper
 from leadline.reproduce.results import Constant, Machines
 
@@ -17,20 +18,26 @@ def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lam
     """
     paths = []
     for each in paper.experiments:
+        path = runs / f"{named(paper, each)}-{datetime.now():%Y%m%d-%H%M%S}"
+        paths.append(path)
+        if not each.plan:
+            say(f"the storage of {each.machine}")
+            storage_runs.run(each, path)
+            continue
         plan = plan_files.find(each.plan)
         site = Described.of(machine.load(each.machine), plan, network=network)
-        path = runs / f"{named(paper, each)}-{datetime.now():%Y%m%d-%H%M%S}"
         try:
             simulate.run(plan, site, path, say=say, show=lambda progress: say(progress.doing))
         except KeyboardInterrupt as interrupt:
             way_on = f"go on with 'leadline run --resume {path}' and judge it with --from {path}"
             raise KeyboardInterrupt(f"every finished point is kept, {way_on}") from interrupt
-        paths.append(path)
     return paths
 
 
 def named(paper: Paper, experiment: Experiment) -> str:
     """The beginning of the name of an experiment's run: its plan, and the machine where several have that."""
+    if not experiment.plan:
+        return f"{paper.name}-{experiment.machine}"
     alone = sum(each.plan == experiment.plan for each in paper.experiments) == 1
     return experiment.plan if alone else f"{experiment.plan}-{experiment.machine}"
 

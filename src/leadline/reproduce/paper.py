@@ -44,10 +44,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A plan and the machine on which it is run."""
+    """A plan and the machine on which it is run, or kernels whose output goes to the machine's storage."""
 
-    plan: str
+    plan: str  # empty where kernels are named
     machine: str
+    kernels: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Paper:
             name=path.stem,
             title=str(data.get("title", path.stem)),
             authors=str(data.get("authors", "")),
-            experiments=tuple(Experiment(each["plan"], each["machine"]) for each in runs),
+            experiments=tuple(_experiment(each, path) for each in runs),
             claims=claims,
         )
 
@@ -94,6 +96,14 @@ def find(name: str) -> Paper:
     if name not in known:
         raise UsageError(f"no paper {name!r}{suggest(name, known)}")
     return Paper.load(known[name])
+
+
+def _experiment(table: Mapping[str, Any], path: Path) -> Experiment:
+    """One `[[run]]`."""
+    kernels, ranks = tuple(table.get("kernels", ())), tuple(table.get("ranks", ()))
+    if "machine" not in table or ("plan" in table) == bool(kernels and ranks):
+        raise UsageError(f"{path}: a [[run]] has a machine, and a plan or kernels with ranks")
+    return Experiment(table.get("plan", ""), table["machine"], kernels, ranks)
 
 
 def _claim(table: Mapping[str, Any], path: Path) -> Claim:
@@ -112,7 +122,7 @@ def _claim(table: Mapping[str, Any], path: Path) -> Claim:
         raise UsageError(f"{where}: unknown unit {unit!r}{suggest(unit, UNITS)}")
     if band is not None and not (len(band) == 2 and band[0] <= band[1]):
         raise UsageError(f"{where}: a band is the least and the largest accepted value, got {band!r}")
-    if kind not in (PROPERTY, EXACT) and band is None and expect is None:
+    if kind not in (PROPERTY, EXACT, CONSTANT) and band is None and expect is None:
         raise UsageError(f"{where}: a claim of kind {kind} has a value to expect, or a band")
     return Claim(
         id=table["id"],

@@ -54,8 +54,10 @@ class Job:
     @cached_property
     def space(self) -> Space:
         """The paper's space for this machine's file system and this kernel."""
+        nodes = -(-self.ranks // int(self.storage["ranks"]))
+        numbers = {"ranks": self.ranks, "nodes": nodes, "targets": int(self.storage["targets"])}
         name = str(self.storage["file_system"]) + ("" if self.pattern.collective else "-chunked")
-        return search.load(name, {"ranks": self.ranks, "targets": int(self.storage["targets"])})
+        return search.load(name, numbers)
 
     def seconds(self, settings: Settings, seed: int | None = None, noise: float = 0.1) -> float:
         """Seconds of a run with some settings; with a `seed`, as one run of many that differ by chance.
@@ -112,14 +114,21 @@ def job(machine: str, kernel: str, ranks: int) -> Job:
     return Job(described.name, kernel, ranks, constants, pattern(kernel))
 
 
+def _divisor(stripes: float, nodes: int) -> float:
+    """The largest divisor of a number of stripes that is no larger than the number of nodes."""
+    whole = int(stripes)
+    return float(max(one for one in range(1, min(whole, nodes) + 1) if whole % one == 0))
+
+
 def _columns(storage: Mapping[str, Any], ranks: int, runs: Sequence[Settings]) -> _model.Columns:
     """The settings of runs as arrays, with the defaults of the machine for what they do not set.
 
-    On Lustre, MPI-IO takes as many aggregators as there are stripes and buffers of a stripe unless it is told
-    otherwise (section 5.1.3: "the implementation of MPI-IO on these machines also set the MPI-IO collective
-    buffering parameters by default"); on GPFS so many a client.
+    On Lustre, ROMIO takes an aggregator of each node, as many as divide the number of stripes, so that a
+    target has one writer, and writes whole stripes (its driver's `ADIOI_LUSTRE_Get_striping_info`; section
+    5.1.3 sees that striping alone sets the collective buffers). On GPFS it takes so many a client.
     """
     clients = -(-ranks // int(storage["client_ranks"]))
+    nodes = -(-ranks // int(storage["ranks"]))
     blocks = bool(storage.get("block", 0))
 
     def column(name: str, default: Any) -> Floats:
@@ -130,11 +139,12 @@ def _columns(storage: Mapping[str, Any], ranks: int, runs: Sequence[Settings]) -
 
     stripes = column("striping_factor", storage.get("stripes", 1))
     stripe = column("striping_unit", storage.get("stripe", 1))
+    some = np.array([_divisor(each, nodes) for each in stripes])
     pairs = [str(each.get("alignment", "1,1")).split(",") for each in runs]
     return _model.Columns(
         stripes=stripes,
         stripe=stripe,
-        aggregators=column("cb_nodes", storage["aggregators"] * clients if blocks else stripes),
+        aggregators=column("cb_nodes", storage["aggregators"] * clients if blocks else some),
         buffer=column("cb_buffer_size", storage["buffer"] if blocks else stripe),
         boundary=np.array([float(pair[1]) for pair in pairs]),
         chunk=column("chunk_size", 0),
