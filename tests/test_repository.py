@@ -155,6 +155,7 @@ INCLUDES = {
     "collectives": set(),
     "benchmarks": {"harness", "comm"},
     "applications": {"harness", "comm", "collectives"},
+    "io": {"harness", "comm"},
     "bench": {"harness", "comm", "machine"},
 }
 # Header: the folders within which alone it may be included; the rest knows a backend by `comm/comm.hpp`, save
@@ -196,8 +197,10 @@ def test_native_rooms_include_only_what_they_may() -> None:
 
 
 def benchmark_files() -> list[Path]:
-    """The files of the benchmarks' and the applications' rooms, one a benchmark."""
-    return sorted([*(NATIVE / "benchmarks").glob("*.cpp"), *(NATIVE / "applications").glob("*.cpp")])
+    """The files of the rooms of benchmarks, applications and kernels, one a benchmark."""
+    return sorted(
+        path for room in ("benchmarks", "applications", "io") for path in (NATIVE / room).glob("*.cpp")
+    )
 
 
 def test_every_benchmark_asks_its_question_first() -> None:

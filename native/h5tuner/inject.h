@@ -2,7 +2,7 @@
 #ifndef LEADLINE_H5TUNER_INJECT_H
 #define LEADLINE_H5TUNER_INJECT_H
 
-#include "hdf5.h"
+#include "hdf5_calls.h"
 
 // A file that is about to be created or opened. `invoke` makes the real call with these lists and flags.
 typedef struct ll_opening {

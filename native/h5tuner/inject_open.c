@@ -9,6 +9,7 @@
 #include "log.h"
 #include "process.h"
 #include "real.h"
+#include "stripes.h"
 
 enum { OUTCOMES = 64, HINTS = LL_MPI_IO | LL_FILE_SYSTEM };
 
@@ -74,6 +75,7 @@ static void set_all(injection* in, const ll_settings* settings) {
 // Open MPI hands back what it was given, whether its driver read it or not: what is known is which words they
 // read.
 static void judge_open_mpi(const injection* in, ll_outcome* outcome) {
+    const bool striping = strncmp(outcome->setting->name, "striping_", 9) == 0;
     if (!in->romio && ompio_word(outcome->setting->name) == NULL) {
         outcome->state = LL_IGNORED;
         outcome->accepted[0] = '\0';
@@ -82,6 +84,10 @@ static void judge_open_mpi(const injection* in, ll_outcome* outcome) {
         outcome->state = LL_IGNORED;
         outcome->accepted[0] = '\0';
         outcome->why = "a hint of another vendor's MPI";
+    } else if (striping && !ll_is_lustre(in->file)) {
+        outcome->state = LL_IGNORED;
+        outcome->accepted[0] = '\0';
+        outcome->why = "the file system is not Lustre, for which alone Open MPI has stripes";
     } else {
         outcome->why = "Open MPI tells what it was given, not what it makes of it";
     }

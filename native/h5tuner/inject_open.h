@@ -2,7 +2,7 @@
 #ifndef LEADLINE_H5TUNER_INJECT_OPEN_H
 #define LEADLINE_H5TUNER_INJECT_OPEN_H
 
-#include "mpi.h"
+#include "mpi_calls.h"
 
 typedef struct ll_opening_mpi {
     ll_handle communicator;

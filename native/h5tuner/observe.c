@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "process.h"
+#include "stripes.h"
 
 _Atomic(ll_observed*) ll_descriptor[LL_DESCRIPTORS];
 static _Atomic(int) opened;
@@ -73,6 +74,11 @@ static void tell(ll_observed* file) {
     ll_number(&line, "bytes_read", file->bytes[LL_READ]);
     ll_number(&line, "seeks", file->seeks);
     ll_number(&line, "syncs", file->syncs);
+    ll_stripes stripes;
+    if (file->path != NULL && ll_read_stripes(file->path, &stripes)) {
+        ll_number(&line, "stripe_count", stripes.count);
+        ll_number(&line, "stripe_size", stripes.size);
+    }
     sizes(&line, "write_sizes", file, LL_WRITE);
     sizes(&line, "read_sizes", file, LL_READ);
     hash(&line, "sequence", file->sequence);

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "hdf5.h"
-#include "mpi.h"
+#include "hdf5_calls.h"
+#include "mpi_calls.h"
 #include "settings.h"
 
 // The settings; never null, and without any where there are none or where their file is broken.

@@ -2,7 +2,7 @@
 #ifndef LEADLINE_H5TUNER_PROPERTIES_H
 #define LEADLINE_H5TUNER_PROPERTIES_H
 
-#include "hdf5.h"
+#include "hdf5_calls.h"
 #include "log.h"
 #include "settings.h"
 

@@ -158,7 +158,8 @@ std::optional<std::string> invalid(const Asked& asked) {
            *first;
 }
 
-void answer(const Question& question, Session& session, Arena& arena, Watch& watch, Answers* answers) {
+void answer(const Question& question, const Job& job, Session& session, Arena& arena, Watch& watch,
+            Answers* answers) {
     const Declaration& benchmark = *find(question.benchmark);
     if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
     const Disturbance begin = disturbance();
@@ -167,6 +168,7 @@ void answer(const Question& question, Session& session, Arena& arena, Watch& wat
     std::optional<std::string> skipped;
     do {
         asked.emplace(benchmark, question.point, arena, question.limits);
+        asked->directory = job.directory;
         skipped = ask(session, *asked);
     } while (session.again());
     const auto wrong = invalid(*asked);
@@ -193,6 +195,7 @@ Job parse_job(const std::string& text) {
     for (const auto& each : from.at("points")) job.questions.push_back(parse_question(each));
     job.settings = from.value("settings", std::vector<std::string>{});
     job.simulate = from.value("simulate", json());
+    job.directory = from.value("directory", ".");
     return job;
 }
 
@@ -222,7 +225,7 @@ void run_job(const Job& job, Session& session, Answers* answers) {
     for (Question question : job.questions) {
         question.limits.floor = std::max(question.limits.floor, clock.shortest_sample());
         question.limits.exact = session.exact();
-        answer(question, session, arena, watch, answers);
+        answer(question, job, session, arena, watch, answers);
     }
     if (answers) answers->write({{"event", "done"}});
 }

@@ -25,6 +25,7 @@ struct Job {
     std::vector<std::string>
         settings;             // words in the names of the library's settings to report; none: no report
     nlohmann::json simulate;  // the machine to simulate and how; null on a real one
+    std::string directory;    // where benchmarks may write files
 };
 
 // Reads a job. Throws std::runtime_error, or nlohmann's own exception, saying what is wrong with it.

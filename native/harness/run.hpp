@@ -85,6 +85,7 @@ public:
     double clock_error = 0;
     std::optional<std::string> wrong;  // the first of its results that this process found to be wrong
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
+    std::string directory = ".";                     // where the benchmark may write files
 };
 
 // What a rank has of a sample: the time elapsed, or where ranks start by the clock how late this one was;
@@ -118,6 +119,9 @@ public:
     [[nodiscard]] int ranks() const { return world_.size(); }
     [[nodiscard]] std::int64_t operator[](const std::string& sweep) const;  // a number of the point
     [[nodiscard]] const std::string& word(const std::string& sweep) const;  // a word of the point
+    [[nodiscard]] const std::string& benchmark() const { return asked_->benchmark.name; }
+    // Where files may be written; ranks of all nodes see the same one.
+    [[nodiscard]] const std::string& directory() const { return asked_->directory; }
 
     // What `find` returns: looked for once, however many ranks of the machine this process plays. It must not
     // depend on the rank.

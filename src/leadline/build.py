@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leadline.errors import LeadlineError
+from leadline.mpi.hdf5 import parallel_hdf5
 from leadline.mpi.library import Mpi
 from leadline.paths import native_dir, state_dir
 
@@ -79,6 +80,9 @@ def _settings(mpi: Mpi) -> list[str]:
         f"-DLEADLINE_MPI_INCLUDE={';'.join(mpi.include)}",
         f"-DLEADLINE_MPI_LINK={';'.join(mpi.link)}",
     ]
+    if hdf5 := parallel_hdf5(mpi):
+        settings.append(f"-DLEADLINE_HDF5_INCLUDE={';'.join(hdf5.include)}")
+        settings.append(f"-DLEADLINE_HDF5_LINK={';'.join(hdf5.link)}")
     if mpi.has_shmem:
         settings.append(f"-DLEADLINE_SHMEM_LINK={';'.join(mpi.shmem_link)}")
     return settings

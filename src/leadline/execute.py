@@ -93,14 +93,17 @@ class RealExecutor:
         directory: Path,
         say: Callable[[str], None],
         tuned: Mapping[str, Mapping[str, str]] | None = None,
+        files: Path | None = None,
     ) -> None:
         """`mpis` by identity; `directory` takes the files of launches; `say` hears what is being prepared.
 
-        `tuned` are the settings of launches that are tuned, by identity.
+        `tuned` are the settings of launches that are tuned, by identity; `files` is where benchmarks write
+        theirs, each launch in a directory of its own there.
         """
         self.mpis = mpis
         self.tuned = tuned or {}
         self.directory = directory
+        self.files = files or directory
         self.say = say
         self.kinds: dict[tuple[object, ...], Kind] = {}
         self.programs: dict[str, Path | LeadlineError] = {}
@@ -133,8 +136,8 @@ class RealExecutor:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
-        job = {"points": asked(enumerate(points))}
-        with scratch(self.directory) as place:
+        with scratch(self.directory) as place, scratch(self.files.absolute()) as files:
+            job = {"points": asked(enumerate(points)), "directory": str(files)}
             yield from Launch(kind.command, kind.env, job, place, point_limit=limit).events(tick)
 
     def facts(self) -> list[dict[str, Any]]:

@@ -35,6 +35,8 @@ public:
     }
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return size_; }
+    // For libraries that speak MPI themselves, such as HDF5.
+    [[nodiscard]] MPI_Comm handle() const { return handle_; }
     [[nodiscard]] int distance(int a, int b) const;
     [[nodiscard]] Seat seat(int rank) const { return ranks_->seats.at(in_world(rank)); }
     // A real machine does not tell in which grid its nodes stand.

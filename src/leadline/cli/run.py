@@ -71,6 +71,12 @@ DESCRIBED = ("ranks", "mapping", "network", "noise")
     help="Also take collective operations with the settings that 'leadline tune collectives' wrote there, "
     "launch by launch beside those without, and say what they gain.",
 )
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIRECTORY",
+    help="Where benchmarks of files write them, such as a parallel file system. Default: in the run.",
+)
 @click.option("--noise", is_flag=True, help="With --on: with the machine's noise.")
 @click.option(
     "--against",
@@ -96,10 +102,12 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     from leadline import provenance, store  # noqa: PLC0415  (polars takes a while to load)
 
     context = click.get_current_context()
-    machine, tuned = asked.pop("machine"), asked.pop("tuned")
+    machine, tuned, files = (asked.pop(name) for name in ("machine", "tuned", "directory"))
     against = _against(asked, bool(machine))
     if resume and (plan or output or machine or tuned):
         raise click.UsageError("--resume takes its plan, machine and settings from the run", context)
+    if files and machine:
+        raise click.UsageError("--directory is of files; on a described machine nothing is written", context)
     if tuned and machine:
         raise click.UsageError("--tuned is of libraries; a described machine has none", context)
     for name in DESCRIBED:
@@ -112,14 +120,14 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         if begun:
             _simulate(path, plan, begun, resume=True)
         else:
-            _measure(path, plan, seed, None, resume=True)
+            _measure(path, plan, (seed, None, files), resume=True)
     elif not plan:
         raise click.UsageError("missing PLAN, such as 'quick'", context)
     elif machine:
         site = _site(machine, plan, seed, asked)
         _simulate(output or _new_run(plan), plan, site, resume=False, against=against)
     else:
-        _measure(output or _new_run(plan), plan, seed, tuned, resume=False)
+        _measure(output or _new_run(plan), plan, (seed, tuned, files), resume=False)
 
 
 def _new_run(plan: Path) -> Path:
@@ -180,8 +188,12 @@ def _simulate(
     _conclude(records, path, aside=bool(against))
 
 
-def _measure(path: Path, plan_path: Path, seed: int, tuned: Path | None, resume: bool) -> None:
-    """Read the plan, find its MPIs, take its points, and say what came of it."""
+def _measure(path: Path, plan_path: Path, given: tuple[int, Path | None, Path | None], resume: bool) -> None:
+    """Read the plan, find its MPIs, take its points, and say what came of it.
+
+    `given` are the seed, the directory of tuned settings, and that of benchmarks' files.
+    """
+    seed, tuned, files = given
     from leadline import provenance, registry  # noqa: PLC0415
     from leadline.campaign import Campaign  # noqa: PLC0415
     from leadline.execute import RealExecutor, algorithms, identities, scratch  # noqa: PLC0415
@@ -211,7 +223,7 @@ def _measure(path: Path, plan_path: Path, seed: int, tuned: Path | None, resume:
         _warn(facts["before"])
     with opened as store, scratch() as place, _shown() as (show, say):
         forced = {name: each["environment"] for name, each in settings.items()}
-        executor = RealExecutor(mpis, place, say, forced)
+        executor = RealExecutor(mpis, place, say, forced, files or path)
         campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
         if resume:
             campaign.resume()

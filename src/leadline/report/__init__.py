@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from leadline.reproduce.outcome import Outcome
     from leadline.reproduce.paper import Paper
     from leadline.reproduce.results import Results
+    from leadline.tune.io_results import Results as TuningResults
 
 
 def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out: Path) -> Path:
@@ -50,6 +51,19 @@ def write_reproduction(
     with render.prefetched():
         composed = reproduction.compose(paper, results, outcomes, provenances)
     return _save(render.html(composed, "reproduction.html.j2"), out)
+
+
+def write_tuning(found: "TuningResults", name: str, settings_file: str, out: Path) -> Path:
+    """Write the page about a tuning of input and output to the file `out` and return it.
+
+    `settings_file` is the text of the file that the preloaded library reads. Raises LeadlineError when there
+    is no place to write.
+    """
+    from leadline.report import render, tuning  # noqa: PLC0415  (imports the figures)
+
+    with render.prefetched():
+        composed = tuning.compose(found, name, settings_file)
+    return _save(render.html(composed, "tuning.html.j2"), out)
 
 
 def _save(html: str, out: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Whether a program can be given settings by preloading, told before it is run, and what to do where it cannot."""
+"""Whether a program can be given settings by preloading, told before it is run; what to do if not."""
 
 import os
 import re
@@ -120,8 +120,10 @@ def _read(elf: "ELFFile") -> _Elf:
     for segment in elf.iter_segments():
         dynamic = dynamic or segment.header.p_type == "PT_INTERP"
         if isinstance(segment, DynamicSegment):
-            needed += [tag.needed for tag in segment.iter_tags("DT_NEEDED")]
-    wanted, own, stripped = set(), set(), True
+            needed += [str(getattr(tag, "needed", "")) for tag in segment.iter_tags("DT_NEEDED")]
+    wanted: set[str] = set()
+    own: set[str] = set()
+    stripped = True
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             stripped = stripped and section.name != ".symtab"

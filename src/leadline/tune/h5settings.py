@@ -19,7 +19,7 @@ XML_LAYERS = {
     "mpi-io": "Middleware_Layer",
     "file-system": "Parallel_File_System",
 }
-# Right only in a program that does what is said here; otherwise it waits for ever or reads what was never written.
+# Right only in a program that does what is said here; another waits for ever or reads what nobody wrote.
 CONDITIONS = {
     "fill_time": "is right only if every element of the dataset is written",
     "transfer": "collective is right only if all ranks of the file make each call",
@@ -32,7 +32,7 @@ CONDITIONS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: `name` of `layer` has `value` in the files and datasets that the patterns name, empty for all."""
+    """One setting: `name` of `layer` has `value` where the patterns match (empty: everywhere)."""
 
     layer: str
     name: str

@@ -1,5 +1,5 @@
 // Binds the functions of a loaded HDF5.
-#include "hdf5.h"
+#include "hdf5_calls.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "mpi.h"
+#include "mpi_calls.h"
 
 #include <pthread.h>
 #include <stdio.h>

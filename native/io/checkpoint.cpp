@@ -1,0 +1,43 @@
+// What do many small arrays with attributes cost, where the file's structure takes longer than its data?
+//
+// A checkpoint as many codes write it: 4096 arrays in full size, in groups of 64, each with four attributes
+// and 128 doubles a rank. Each array and each attribute is metadata that all ranks agree on.
+#include <algorithm>
+
+#include "io/store/kernel.hpp"
+
+namespace leadline {
+namespace {
+
+constexpr io::Length arrays = 4096;  // in full size
+constexpr io::Length group = 64;
+constexpr io::Length elements = 128;  // of an array, a rank's
+constexpr std::size_t attributes = 4;
+
+io::Contents contents(const Run& run) {
+    const io::Size size = io::size_of(run);
+    const auto ranks = static_cast<io::Length>(run.ranks());
+    const io::Length all = size.strong ? std::max(elements, ranks) : elements * ranks;
+    io::Contents made;
+    for (io::Length i = 0; i < std::max<io::Length>(arrays / size.shrink, 1); ++i)
+        made.arrays.push_back(
+            {.name = "level" + std::to_string(i / group) + "/field" + std::to_string(i % group),
+             .lengths = {all},
+             .wide = true,
+             .attributes = attributes});
+    made.part = [all, ranks](std::size_t, int rank) {
+        const auto which = static_cast<io::Length>(rank);
+        const io::Length from = io::begin_of(all, which, ranks, false);
+        return io::Part{.from = {from}, .lengths = {io::begin_of(all, which + 1, ranks, false) - from}};
+    };
+    return made;
+}
+
+}  // namespace
+
+BENCHMARK(checkpoint, at_least(1), io::sweeps(), io::metrics(), Sampling{.one_operation = true}) {
+    const io::Contents made = contents(run);
+    co_await io::move_arrays(run, made);
+}
+
+}  // namespace leadline

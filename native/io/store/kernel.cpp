@@ -1,0 +1,183 @@
+#include "io/store/kernel.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "io/store/hdf5.hpp"
+
+namespace leadline::io {
+
+std::vector<Sweep> sweeps() {
+    return {
+        choice("mode", {"write", "read"}, "which way the data go", {"write"}),
+        choice("transfer", {"collective", "independent"}, "all ranks in one operation, or each by itself"),
+        counts("shrink", {16}, "what the full size is divided by"),
+        choice("scaling", {"weak", "strong"}, "whether the size is each rank's or that of all", {"weak"})};
+}
+
+std::vector<Metric> metrics() {
+    return {metric("time", Unit::second, lower, largest, "of the file from its opening to its closing"),
+            metric("open", Unit::second, lower, largest, "of creating or opening it"),
+            metric("transfer", Unit::second, lower, largest, "of moving the data"),
+            metric("close", Unit::second, lower, largest, "of closing it"),
+            metric("bandwidth", Unit::bytes_per_second, higher, smallest,
+                   "bytes of all ranks over the time; without a word to the disk, so the cache counts")};
+}
+
+double Contents::bytes() const {
+    double sum = 0;
+    for (const Array& each : arrays)
+        sum += static_cast<double>(product(each.lengths)) * static_cast<double>(each.element()) +
+               8 * static_cast<double>(each.attributes);
+    return sum;
+}
+
+Length Size::of_all(Length full, int ranks) const {
+    const auto many = static_cast<Length>(ranks);
+    const Length shrunk = std::max<Length>(full / shrink, 1);
+    return strong ? std::max(shrunk, many) : shrunk * many;
+}
+
+Size size_of(const Run& run) {
+    if (run["shrink"] < 1)
+        Run::skip("sizes are divided by 1 or more, but got " + std::to_string(run["shrink"]));
+    return {static_cast<Length>(run["shrink"]), run.word("scaling") == "strong"};
+}
+
+void check_here(const Run& run, bool available, const std::string& lacking) {
+    if constexpr (Control::simulated)
+        Run::skip("files are written on real machines; 'leadline tune io --on' simulates their storage");
+    if (run.verifies() && !available) Run::skip(lacking);
+}
+
+void Times::sample(Run& run, double bytes) const {
+    const double all = open + transfer + close;
+    run.sample("time", all);
+    run.sample("open", open);
+    run.sample("transfer", transfer);
+    run.sample("close", close);
+    run.sample("bandwidth", bytes / all);
+}
+
+std::string file_of(const Run& run, const std::string& ending) {
+    return std::filesystem::path(run.directory()) / (run.benchmark() + ending);
+}
+
+Task<> remove(Run& run, const std::string& path) {
+    co_await run.world().barrier();
+    std::error_code gone;
+    if (run.rank() == 0 && run.verifies()) std::filesystem::remove(path, gone);
+    co_await run.world().barrier();
+}
+
+namespace {
+
+// One rank's way through the file.
+class Mover {
+public:
+    Mover(Run& run, const Contents& contents)
+        : run_(run),
+          contents_(contents),
+          path_(file_of(run, ".h5")),
+          together_(run.word("transfer") == "collective"),
+          buffer_(run.buffers(static_cast<std::int64_t>(largest_part()))[0]) {}
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+    // The whole file, once there or once back. Contents are made and judged beside the clock.
+    Task<Times> move(Hdf5File::Mode mode, int shift) {
+        Times times;
+        std::optional<Hdf5File> file;
+        double begin = run_.now();
+        const Work opening{.flops = 1};
+        co_await run_.compute(opening, [&] { file.emplace(run_.world(), path_, mode); });
+        times.open = run_.now() - begin;
+        for (std::size_t i = 0; i < contents_.arrays.size(); ++i) {
+            const double one = co_await move_one(*file, mode, i, shift);
+            times.transfer += one;
+        }
+        begin = run_.now();
+        co_await run_.compute(opening, [&] { file->close(); });
+        times.close = run_.now() - begin;
+        co_return times;
+    }
+
+private:
+    [[nodiscard]] int other(int shift) const { return (run_.rank() + shift) % run_.ranks(); }
+
+    [[nodiscard]] std::size_t largest_part() const {
+        std::size_t most = 8;
+        for (std::size_t i = 0; i < contents_.arrays.size(); ++i)
+            for (int shift = 0; shift < std::min(run_.ranks(), 2); ++shift)
+                most = std::max<std::size_t>(
+                    most, contents_.part(i, other(shift)).elements() * contents_.arrays[i].element());
+        return most;
+    }
+
+    Task<double> move_one(Hdf5File& file, Hdf5File::Mode mode, std::size_t which, int shift) {
+        const Array& array = contents_.arrays[which];
+        const Part part = contents_.part(which, other(shift));
+        const auto bytes = buffer_.first(part.elements() * array.element());
+        std::vector<double> attributes(array.attributes);
+        const bool writes = mode == Hdf5File::Mode::create;
+        if (writes && run_.verifies()) stamp(array, which, part, bytes);
+        for (std::size_t i = 0; writes && i < attributes.size(); ++i) attributes[i] = attribute(which, i);
+        const double begin = run_.now();
+        const Work work{.bytes = static_cast<double>(bytes.size())};
+        co_await run_.compute(work, [&] {
+            if (writes) file.write(array, part, bytes, attributes, together_);
+            else file.read(array, part, bytes, attributes, together_);
+        });
+        const double spent = run_.now() - begin;
+        if (!writes && run_.verifies()) judge(which, part, bytes, attributes);
+        co_return spent;
+    }
+
+    void judge(std::size_t which, const Part& part, Bytes bytes, std::span<const double> attributes) {
+        const Array& array = contents_.arrays[which];
+        const auto wrong = differs(array, which, part, bytes);
+        run_.verify(!wrong, wrong.value_or(""));
+        for (std::size_t i = 0; i < attributes.size(); ++i)
+            run_.verify(attributes[i] == attribute(which, i),
+                        "attribute a" + std::to_string(i) + " of " + array.name + " is not what was written");
+    }
+
+    Run& run_;
+    const Contents& contents_;
+    std::string path_;
+    bool together_;
+    Bytes buffer_;
+};
+
+}  // namespace
+
+Task<> move_arrays(Run& run, const Contents& contents) {
+    check_here(
+        run, Hdf5File::available(),
+        "this program was built without parallel HDF5: install libhdf5-openmpi-dev or libhdf5-mpich-dev "
+        "and run again");
+    Mover mover(run, contents);
+    const bool writes = run.word("mode") == "write";
+    // A rank reads what another wrote: its own could come out of what it kept itself.
+    const auto mode = writes ? Hdf5File::Mode::create : Hdf5File::Mode::read;
+    const int shift = writes ? 0 : 1;
+    if (!writes) {
+        co_await remove(run, mover.path());
+        const Times unused = co_await mover.move(Hdf5File::Mode::create, 0);
+        (void)unused;
+    }
+    while (co_await run.next_sample()) {
+        if (writes) co_await remove(run, mover.path());
+        run.start();
+        const Times times = co_await mover.move(mode, shift);
+        run.stop();
+        times.sample(run, contents.bytes());
+    }
+    if (writes) {
+        const Times unused = co_await mover.move(Hdf5File::Mode::read, 1);
+        (void)unused;
+    }
+    co_await remove(run, mover.path());
+}
+
+}  // namespace leadline::io

@@ -1,0 +1,34 @@
+// How fast do ranks write or read particles, one long row of eight variables, in a file of HDF5 that they share?
+//
+// The pattern of VPIC-IO (Behzad et al., Taming parallel I/O complexity with auto-tuning, SC 2013,
+// section 4.2): each rank has 8 Mi particles in full size, whose eight variables are arrays of floats, one
+// after the other.
+#include "io/store/kernel.hpp"
+
+namespace leadline {
+namespace {
+
+constexpr io::Length particles = io::Length{8} << 20U;  // of a rank in full size
+const std::vector<std::string> variables{"dX", "dY", "dZ", "Ux", "Uy", "Uz", "q", "i"};
+
+io::Contents contents(const Run& run) {
+    const io::Length all = io::size_of(run).of_all(particles, run.ranks());
+    io::Contents made;
+    for (const auto& name : variables) made.arrays.push_back({.name = "Step#0/" + name, .lengths = {all}});
+    const auto ranks = static_cast<io::Length>(run.ranks());
+    made.part = [all, ranks](std::size_t, int rank) {
+        const auto which = static_cast<io::Length>(rank);
+        const io::Length from = io::begin_of(all, which, ranks, false);
+        return io::Part{.from = {from}, .lengths = {io::begin_of(all, which + 1, ranks, false) - from}};
+    };
+    return made;
+}
+
+}  // namespace
+
+BENCHMARK(vpic, at_least(1), io::sweeps(), io::metrics(), Sampling{.one_operation = true}) {
+    const io::Contents made = contents(run);
+    co_await io::move_arrays(run, made);
+}
+
+}  // namespace leadline

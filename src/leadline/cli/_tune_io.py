@@ -1,0 +1,149 @@
+"""`leadline tune io`: which settings of HDF5, MPI-IO and the file system make a program's files faster."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.cli._types import MachineFile
+from leadline.cli._working import working
+
+if TYPE_CHECKING:
+    from leadline.tune.io_runner import Progress
+
+PAGE = "report.html"
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.option("--kernel", metavar="NAME", help="Tune a kernel that comes with Leadline, such as vorpal.")
+@click.option(
+    "--set",
+    "sweeps",
+    multiple=True,
+    metavar="SWEEP=VALUE",
+    help="With --kernel: a coordinate of its point, such as mode=read; may be given several times.",
+)
+@click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: how many. Default: 4.")
+@click.option("--mpi", default="default", show_default=True, help="With --kernel: which MPI.")
+@click.option(
+    "--on",
+    "machine",
+    type=MachineFile(),
+    metavar="MACHINE",
+    help="With --kernel: simulate its storage on a described machine instead of writing.",
+)
+@click.option("--space", help="What may be set: a shipped space or a TOML file. Default: here.")
+@click.option("--search", "method", default="gp", show_default=True, help="How to search, such as ga.")
+@click.option("--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Trials.")
+@click.option("--seed", default=1, show_default=True, help="Of the search and of the order of runs.")
+@click.option(
+    "--safety",
+    type=click.Choice(["auto", "hint", "layout", "semantics"]),
+    default="auto",
+    show_default=True,
+    help="The most daring settings: hints, the file's form, or what is read where nothing was written. auto: "
+    "form, and the last where a run shows that all is written.",
+)
+@click.option(
+    "--time", metavar="PATTERN", help="The program prints its own time, in s: a regular expression."
+)
+@click.option("--check", metavar="COMMAND", help="Run after each run; where it fails the data are wrong.")
+@click.option("--limit", type=float, metavar="SECONDS", help="Of a run. Default: four times the default's.")
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="With --kernel: where it writes. Default: in the tuning.",
+)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), metavar="TUNING", help="Default: runs/tune-io-DATE."
+)
+@click.option("--resume", type=click.Path(path_type=Path), metavar="TUNING", help="Go on with a tuning.")
+def command(**asked: Any) -> None:
+    """Tune what a program's files are written with, and write the settings found.
+
+    COMMAND is the program as it is started, such as -- mpirun -n 4 ./app input; it is run again and again,
+    each time with other settings, which a preloaded library hands to HDF5 and MPI-IO: the program stays as it
+    is. Every run is on the disk before the next begins: a tuning that was ended at any moment goes on with
+    --resume, with nothing lost and nothing run twice.
+
+    TUNING gets settings.toml for the preloaded library, what does without it (ROMIO's hints, Open MPI's
+    parameters, lfs setstripe), lines for a job's script, and a page, report.html. 'No significant gain' is an
+    answer like any other.
+    """
+    from leadline.tune import io_setup  # noqa: PLC0415
+
+    request = _request(asked)
+    with working("looking at the program and the space") as say:
+        tuning = io_setup.begin(request, say, _show)
+    try:
+        with tuning.journal:
+            tuning.run()
+    except KeyboardInterrupt as interrupt:
+        way_on = f"every run is kept, go on with 'leadline tune io --resume {tuning.journal.path}'"
+        raise KeyboardInterrupt(way_on) from interrupt
+    finally:
+        _wipe()
+    _conclude(tuning.journal.path)
+
+
+def _request(asked: dict[str, Any]) -> Any:
+    """What is asked, once it makes sense by itself; UsageError where it does not."""
+    from leadline.store import RUNS  # noqa: PLC0415
+    from leadline.tune.io_setup import Request  # noqa: PLC0415
+
+    context = click.get_current_context()
+    resume = asked.pop("resume")
+    asked["command"] = list(asked["command"])
+    if resume:
+        if asked["command"] or asked["kernel"] or asked["output"]:
+            raise click.UsageError("--resume takes the program and its space from the tuning", context)
+        return Request.again(resume)
+    if bool(asked["kernel"]) == bool(asked["command"]):
+        raise click.UsageError(
+            "name a program after --, such as -- mpirun -n 4 ./app, or a --kernel", context
+        )
+    for name in ("sweeps", "ranks", "machine", "directory"):
+        if asked[name] and not asked["kernel"]:
+            raise click.UsageError(f"--{'set' if name == 'sweeps' else name} is of a --kernel", context)
+    if asked["output"] is None:
+        from datetime import datetime  # noqa: PLC0415
+
+        asked["output"] = RUNS / f"tune-io-{datetime.now():%Y%m%d-%H%M%S}"
+    return Request(**asked)
+
+
+def _show(progress: "Progress") -> None:
+    """One line that is written over, at a terminal; elsewhere a line now and then."""
+    best = f", best so far {progress.best:.2f} times as fast" if progress.best else ""
+    line = f"{progress.phase} {progress.done}/{progress.of}{best}"
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{line}", err=True, nl=False)
+    elif progress.done == progress.of or progress.done % 10 == 0:
+        click.echo(line, err=True)
+
+
+def _wipe() -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _conclude(directory: Path) -> None:
+    """Write the files and the page, and say what was found."""
+    from leadline import report  # noqa: PLC0415
+    from leadline.report.tuning import told, verdict  # noqa: PLC0415
+    from leadline.tune import io_output, io_results  # noqa: PLC0415
+
+    found = io_results.load(directory)
+    with working("writing the page"):
+        paths = io_output.write(found, directory)
+        text = paths[0].read_text(encoding="utf-8") if paths else ""
+        page = report.write_tuning(found, directory.name, text, directory / PAGE)
+    click.echo(verdict(found))
+    for part in found.parts:
+        gain = f"{told(part.gain)} as fast" if part.gain else f"failed: {part.reason}"
+        click.echo(f"  {part.name}: {gain}")
+    for path in paths:
+        click.echo(str(path))
+    click.echo(str(page))

@@ -1,0 +1,263 @@
+"""The page of a tuning of input and output: the default against the best, what mattered, and what was set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leadline.report.figures import Figure
+from leadline.report.figures._canvas import canvas
+from leadline.report.origin import Origin, origins
+from leadline.report.page import Count, Plot, plot
+from leadline.tune import io_files
+from leadline.tune.io_analysis import Gain
+from leadline.tune.io_results import Part, Results, Trial
+from leadline.units import MISSING, format_quantity
+
+_ROW = 34  # px of a row of a figure
+_SHOWN = 12  # parameters of the importance
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of words."""
+
+    label: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A question that the page answers, with figures and a table."""
+
+    title: str
+    anchor: str
+    says: str
+    figures: list[Plot]
+    table: Table | None = None
+    text: str = ""  # a file, shown as it is
+
+
+@dataclass(frozen=True)
+class TuningPage:
+    """All that the page says."""
+
+    title: str
+    subtitles: list[str]
+    verdict: str
+    counts: list[Count]
+    sections: list[Section]
+    origins: list[Origin]
+
+
+def compose(found: Results, name: str, settings_file: str) -> TuningPage:
+    """The page of a tuning called `name`; `settings_file` is the text of the preloaded library's file."""
+    sections = [_compared(found), _convergence(found), _mattered(found), _settings(found, settings_file)]
+    facts = {key: value for key, value in found.facts.items() if key != "job"}
+    return TuningPage(
+        title=f"Settings of input and output for {found.facts['title']}",
+        subtitles=[f"{found.runs} runs, {len(found.trials)} settings tried, searched by {_method(found)}"],
+        verdict=verdict(found),
+        counts=_counts(found),
+        sections=[each for each in sections if each is not None],
+        origins=origins([{"run": name, **facts}]),
+    )
+
+
+def _method(found: Results) -> str:
+    return str(found.facts.get("options", {}).get("method", "no method"))
+
+
+def told(gain: Gain) -> str:
+    """A speed-up with its interval."""
+    if gain.low == gain.high:
+        return f"{gain.speedup:.3g} times"
+    return f"{gain.speedup:.3g} [{gain.low:.3g}, {gain.high:.3g}] times"
+
+
+def verdict(found: Results) -> str:
+    """The answer in two sentences."""
+    resolved = ""
+    if found.noise:
+        resolved = (
+            f" This machine can resolve a gain of {found.noise.resolution:.1%} in {_pairs(found)} pairs "
+            "of runs; "
+            f"the default against itself seems {found.noise.apparent:.3g} times as long."
+        )
+    if found.gain is None:
+        return f"{found.verdict[0].upper()}{found.verdict[1:]}.{resolved}"
+    if found.gain.verdict == "faster":
+        return f"The settings found make it {told(found.gain)} as fast as the default.{resolved}"
+    return f"No significant gain: {told(found.gain)} as fast as the default.{resolved}"
+
+
+def _pairs(found: Results) -> int:
+    return found.gain.pairs if found.gain else int(found.facts.get("options", {}).get("pairs", 0))
+
+
+def _counts(found: Results) -> list[Count]:
+    failed = sum(each.reason is not None for each in found.trials)
+    noise = found.noise
+    return [
+        Count("default", format_quantity(noise.median, "s") if noise else MISSING),
+        Count("speed-up", told(found.gain) if found.gain else MISSING),
+        Count("verdict", found.verdict),
+        Count("gain that can be seen", f"{noise.resolution:.1%}" if noise else MISSING),
+        Count("trials", str(len(found.trials))),
+        Count("of them failed", str(failed), bad=failed > 0),
+        Count("settings without effect", f"{len(found.idle)} of {len(found.looked_at)}"),
+    ]
+
+
+def _compared(found: Results) -> Section | None:
+    """Tuned against default, and partial tuning."""
+    if not found.parts and found.gain is None:
+        return None
+    parts = found.parts
+    shown = [each for each in parts if each.gain]
+    rows = [
+        {"r": each.name, "y": each.gain.speedup, "lo": each.gain.low, "hi": each.gain.high}
+        for each in shown
+        if each.gain
+    ]
+    table = Table(
+        "Partial tuning", ["what is set", "speed-up, 95 %", "verdict", "settings"], [_part(p) for p in parts]
+    )
+    figure = _dots("parts", "Speed-up over the default, run in turns", "times as fast as the default", rows)
+    says = (
+        "Each layer's settings alone, and all but it, in turns with the default and with the whole. Bars are "
+        "95 % intervals of the median of the pairs (bootstrap)."
+    )
+    if found.gain:
+        says += f" The final comparison, of {found.gain.pairs} pairs of its own: {told(found.gain)} as fast."
+    return Section("Tuned against default", "compared", says, [plot(figure)] if rows else [], table)
+
+
+def _part(part: Part) -> list[str]:
+    gain = part.gain
+    verdict = gain.verdict if gain else f"failed: {part.reason}"
+    return [part.name, told(gain) if gain else MISSING, verdict, io_files.shown(part.settings)]
+
+
+def _dots(name: str, title: str, axis: str, rows: Sequence[dict[str, Any]]) -> Figure:
+    """Values with intervals, a row each; a line at 1."""
+    values = [each[key] for each in rows for key in ("lo", "hi")]
+    wide = bool(values) and max(values) > 5 * min(values)
+    x = {"type": "quantitative", "title": axis, "scale": {"type": "log" if wide else "linear", "zero": False}}
+    y = {
+        "field": "r",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelLimit": 260, "grid": False, "ticks": False, "domain": False},
+    }
+    tooltip = [{"field": key, "type": "quantitative", "format": ".3~g"} for key in ("y", "lo", "hi")]
+    spec = {
+        **canvas(title, max(80, _ROW * len(rows))),
+        "data": {"values": list(rows)},
+        "layer": [
+            {"mark": {"type": "rule", "color": "var(--line)"}, "encoding": {"x": {"datum": 1}}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.3, "color": "var(--s0)"},
+                "encoding": {"x": {**x, "field": "lo"}, "x2": {"field": "hi"}, "y": y},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "color": "var(--s0)"},
+                "encoding": {"x": {**x, "field": "y"}, "y": y, "tooltip": tooltip},
+            },
+        ],
+    }
+    return Figure(name, title, spec)
+
+
+def _convergence(found: Results) -> Section | None:
+    """How the search went."""
+    good = [each for each in found.trials if each.score is not None]
+    if not good or not found.noise:
+        return None
+    points, best = [], found.noise.median
+    for each in good:
+        score = each.score or 0.0
+        best = min(best, score)
+        points.append({"n": each.number, "y": score, "b": best, "s": io_files.shown(each.settings)})
+    title = "Time of each trial, and the best so far"
+    y = {"type": "quantitative", "title": "time (s)", "scale": {"type": "log"}}
+    x = {"field": "n", "type": "quantitative", "title": "trial"}
+    tooltip = [
+        {"field": "n", "title": "trial"},
+        {"field": "y", "title": "s", "format": ".3~g"},
+        {"field": "s", "title": "settings"},
+    ]
+    spec = {
+        **canvas(title),
+        "data": {"values": points},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeDash": [6, 4], "color": "var(--s1)"},
+                "encoding": {"y": {**y, "datum": found.noise.median}},
+            },
+            {
+                "mark": {"type": "line", "interpolate": "step-after", "color": "var(--s0)"},
+                "encoding": {"x": x, "y": {**y, "field": "b"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 45, "opacity": 0.8, "color": "var(--s0)"},
+                "encoding": {"x": x, "y": {**y, "field": "y"}, "tooltip": tooltip},
+            },
+        ],
+    }
+    figure = Figure("convergence", title, spec, "The dashed line is the default's median.")
+    rows = [_trial(each) for each in found.trials]
+    table = Table("Trials", ["trial", "time", "runs", "settings"], rows)
+    says = "Trials that cannot win are given up after one run; those that fail are left out of the figure."
+    return Section("The search", "convergence", says, [plot(figure)], table)
+
+
+def _trial(trial: Trial) -> list[str]:
+    time = format_quantity(trial.score, "s") if trial.score is not None else f"failed: {trial.reason}"
+    return [str(trial.number), time, str(len(trial.seconds)), io_files.shown(trial.settings)]
+
+
+def _mattered(found: Results) -> Section | None:
+    """The importance of each parameter, and what has no effect at all."""
+    if not found.weights and not found.idle:
+        return None
+    rows = [{"r": each.name, "y": each.share} for each in found.weights[:_SHOWN]]
+    title = "Share of the differences between trials that goes with each parameter"
+    spec = {
+        **canvas(title, max(80, _ROW * len(rows))),
+        "data": {"values": rows},
+        "mark": {"type": "bar", "color": "var(--s0)"},
+        "encoding": {
+            "x": {
+                "field": "y",
+                "type": "quantitative",
+                "title": "share of variance",
+                "axis": {"format": ".0%"},
+            },
+            "y": {"field": "r", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260}},
+            "tooltip": [{"field": "r"}, {"field": "y", "format": ".1%"}],
+        },
+    }
+    says = (
+        "Adjusted for the number of values, as in an analysis of variance; the search chose the trials, so "
+        "this is a hint and no test."
+    )
+    if found.idle:
+        idle = ", ".join(found.idle)
+        says += f" Without any effect on what is done to files, so left out of the search: {idle}."
+    table = Table(
+        "Importance",
+        ["parameter", "share", "best value", "values tried"],
+        [[w.name, f"{w.share:.1%}", str(w.best), str(w.values)] for w in found.weights],
+    )
+    figures = [plot(Figure("importance", title, spec))] if rows else []
+    return Section("What mattered", "importance", says, figures, table)
+
+
+def _settings(found: Results, text: str) -> Section | None:
+    """The settings found, in the form that the preloaded library reads."""
+    if found.best is None:
+        return None
+    says = "The file for the preloaded library; beside it stand the forms that do without it."
+    return Section("The settings found", "settings", says, [], None, text)

@@ -1,0 +1,46 @@
+"""The files that a tuning leaves for whoever runs the program."""
+
+from pathlib import Path
+
+from leadline.errors import LeadlineError
+from leadline.tune import io_files
+from leadline.tune.io_results import Results
+
+SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
+    "settings.toml",
+    "romio_hints",
+    "openmpi.env",
+    "stripes.sh",
+    "prolog.sh",
+)
+
+
+def write(found: Results, directory: Path) -> list[Path]:
+    """Write the settings found in every form that takes some of them; the paths, none where there is no gain.
+
+    Raises LeadlineError where they cannot be written.
+    """
+    if found.best is None or found.gain is None or found.gain.verdict != "faster":
+        return []
+    layers = dict(found.facts.get("layers", {}))
+    texts = {
+        SETTINGS: io_files.toml(found.best, layers, found.arrays, found.ranks),
+        HINTS: io_files.romio_hints(found.best, layers),
+        PARAMETERS: "".join(f"{k}={v}\n" for k, v in io_files.openmpi_parameters(found.best).items()),
+        STRIPES: f"{io_files.lustre_line(found.best)}\n" if io_files.lustre_line(found.best) else "",
+        PROLOG: io_files.prolog(
+            found.best,
+            layers,
+            str(found.facts.get("library") or "libleadline_h5.so"),
+            str(directory.absolute()),
+        ),
+    }
+    paths = []
+    try:
+        for name, text in texts.items():
+            if text:
+                (directory / name).write_text(text, encoding="utf-8")
+                paths.append(directory / name)
+    except OSError as problem:
+        raise LeadlineError(f"cannot write the settings to {directory}: {problem.strerror}") from problem
+    return paths

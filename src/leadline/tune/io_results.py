@@ -1,0 +1,160 @@
+"""What a tuning found, out of its journal alone; one that is not finished tells what is there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from leadline.tune import io_journal
+from leadline.tune.io_analysis import Gain, Noise, Weight, bootstrap, importance, noise
+from leadline.tune.io_files import Array
+from leadline.tune.io_measured import arrays_of
+from leadline.tune.io_runner import ALL, BASELINE, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
+
+Line = Mapping[str, Any]
+
+
+@dataclass
+class Trial:
+    """A point that was tried."""
+
+    number: int
+    settings: dict[str, Any]
+    seconds: list[float] = field(default_factory=list)
+    reason: str | None = None  # of its failure
+
+    @property
+    def score(self) -> float | None:
+        """Its seconds; None where it failed."""
+        return None if self.reason or not self.seconds else median(self.seconds)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Settings that were run in turns with the default, under a name."""
+
+    name: str
+    settings: dict[str, Any]
+    gain: Gain | None  # None where no turn had both
+    reason: str | None = None  # of its last failure
+
+
+@dataclass(frozen=True)
+class Results:
+    """A tuning, as far as it is."""
+
+    facts: Line
+    runs: int
+    default: list[float]  # s, of every run of the default
+    noise: Noise | None
+    idle: list[str]  # parameters that change nothing that is done to files
+    looked_at: list[str]  # all that were looked at
+    trials: list[Trial]
+    best: dict[str, Any] | None
+    gain: Gain | None  # of the best over the default
+    parts: list[Part]
+    weights: list[Weight]
+    finished: bool
+    arrays: tuple[Array, ...] = ()  # that the program creates
+    ranks: int = 1
+
+    @property
+    def verdict(self) -> str:
+        """One word or few about the gain."""
+        if self.gain is None:
+            return "not finished" if not self.finished else "no settings that run were found"
+        return self.gain.verdict
+
+
+def load(directory: Path) -> Results:
+    """The results of a tuning's directory. Raises UsageError where it holds none."""
+    facts, lines = io_journal.read(directory)
+    return results(facts, lines)
+
+
+def results(facts: Line, lines: Sequence[Line]) -> Results:
+    """The results that lines of a journal tell."""
+    pairs = int(facts.get("options", {}).get("pairs", 10))
+    baseline = [line["seconds"] for line in _of(lines, BASELINE) if line["seconds"] is not None]
+    default = [line["seconds"] for line in lines if not line["settings"] and line["seconds"] is not None]
+    prints = {line["fingerprint"] for line in _of(lines, BASELINE)}
+    looks = _of(lines, SCREEN)
+    first: Line = next((line.get("facts") or {} for line in _of(lines, BASELINE)), {})
+    idle = _idle(looks, prints)
+    trials = _trials(_of(lines, SEARCH))
+    final = _parts(_of(lines, FINAL))
+    chosen = next((each for each in final if each.name == "best"), None)
+    scored = [(each.settings, score) for each in trials if (score := each.score) is not None]
+    if baseline:
+        scored.append(({}, median(baseline)))
+    return Results(
+        facts=facts,
+        runs=len(lines),
+        default=default,
+        noise=noise(baseline, pairs) if baseline else None,
+        idle=idle,
+        looked_at=list(dict.fromkeys(line["label"] for line in looks if line["label"] != ALL)),
+        trials=trials,
+        best=chosen.settings if chosen else None,
+        gain=chosen.gain if chosen else None,
+        parts=[each for each in _parts(_of(lines, PARTIAL)) if each.name != "default"],
+        weights=importance(scored),
+        finished=bool(_of(lines, PARTIAL)),
+        arrays=arrays_of(first),
+        ranks=int(first.get("ranks") or 1),
+    )
+
+
+def _of(lines: Sequence[Line], phase: str) -> list[Line]:
+    return [line for line in lines if line["phase"] == phase]
+
+
+def _idle(looks: Sequence[Line], prints: set[str | None]) -> list[str]:
+    """The parameters that did nothing: alone as the default does, left out as everything together does."""
+    whole = {line["fingerprint"] for line in looks if line["label"] == ALL and line["seconds"] is not None}
+    alike: dict[str, bool] = {}
+    for line in looks:
+        if line["label"] != ALL:
+            wanted = prints if line["label"] in line["settings"] else whole
+            same = line["seconds"] is not None and line["fingerprint"] in wanted
+            alike[line["label"]] = alike.get(line["label"], True) and same
+    return [name for name, same in alike.items() if same]
+
+
+def _trials(lines: Sequence[Line]) -> list[Trial]:
+    """The trials in their order."""
+    found: dict[str, Trial] = {}
+    for line in lines:
+        if not line["settings"]:
+            continue
+        label = line["label"]
+        trial = found.setdefault(label, Trial(int(label.rpartition(" ")[2]), line["settings"]))
+        if line["seconds"] is None:
+            trial.reason = line["reason"]
+        else:
+            trial.seconds.append(line["seconds"])
+    return list(found.values())
+
+
+def _parts(lines: Sequence[Line]) -> list[Part]:
+    """Each of several settings against the default of the same turn."""
+    by_name: dict[str, dict[int, Line]] = {}
+    for line in lines:
+        by_name.setdefault(line["label"], {})[line["turn"]] = line
+    default = by_name.get("default", {})
+    found = []
+    for name, turns in by_name.items():
+        both = [
+            (default[turn]["seconds"], line["seconds"])
+            for turn, line in sorted(turns.items())
+            if turn in default and default[turn]["seconds"] is not None and line["seconds"] is not None
+        ]
+        gain = bootstrap([one for one, _ in both], [other for _, other in both])
+        failures = [line["reason"] for line in turns.values() if line["seconds"] is None]
+        settings = next(iter(turns.values()))["settings"]
+        found.append(Part(name, settings, gain, failures[-1] if failures else None))
+    return found
+
+
+PHASES = (BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL)  # in their order

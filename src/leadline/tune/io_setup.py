@@ -1,0 +1,149 @@
+"""What a tuning is made of, from what was asked: the evaluator, the space, and the journal."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from leadline import registry, search
+from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.search import Space
+from leadline.tune import io_preload
+from leadline.tune.io_evaluator import Evaluator
+from leadline.tune.io_journal import Journal, read
+from leadline.tune.io_measured import Command, Kernel
+from leadline.tune.io_runner import Options, Progress, Tuning
+from leadline.tune.io_spaces import allowed
+
+KERNELS = ("vpic", "vorpal", "gcrm", "checkpoint", "ior")
+SPACE = "here"
+KERNEL_RANKS = 4
+RANKS = 2048  # of a described machine
+KERNEL_TIME = 0.05  # s, of sampling in one run: a few samples
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked, as the command line has it."""
+
+    command: list[str]
+    kernel: str | None
+    sweeps: tuple[str, ...]
+    ranks: int | None
+    mpi: str
+    machine: Path | None
+    space: str | None
+    method: str
+    budget: int
+    seed: int
+    safety: str
+    time: str | None
+    check: str | None
+    limit: float | None
+    directory: Path | None
+    output: Path
+    resumes: bool = False
+
+    @classmethod
+    def again(cls, directory: Path) -> "Request":
+        """That of a tuning that is gone on with. Raises UsageError where there is none."""
+        facts, _ = read(directory)
+        asked = dict(facts.get("request", {}))
+        for name in ("machine", "directory"):
+            asked[name] = Path(asked[name]) if asked.get(name) else None
+        asked["sweeps"] = tuple(asked.get("sweeps", ()))
+        try:
+            return cls(**{**asked, "output": directory, "resumes": True})
+        except TypeError as problem:
+            raise LeadlineError(f"{directory} is a tuning of another version: {problem}") from None
+
+    def plain(self) -> dict[str, Any]:
+        """As the journal keeps it."""
+        found = {name: value for name, value in asdict(self).items() if name not in ("output", "resumes")}
+        return {name: str(value) if isinstance(value, Path) else value for name, value in found.items()}
+
+
+def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress], None]) -> Tuning:
+    """Everything up to the first run; nothing is written before all of it makes sense.
+
+    Raises UsageError for what was asked wrongly, LeadlineError for what this machine lacks.
+    """
+    proven = request.safety == AUTO
+    options = Options(request.budget, request.method, request.seed, limit=request.limit, proven=proven)
+    search.question(request.method)  # an unknown method is told before anything is run
+    evaluator, space = _judged(request, say)
+    layers = {each.name: each.layer for each in space.parameters}
+    facts = {
+        **evaluator.facts(),
+        "layers": layers,
+        "options": asdict(options),
+        "request": request.plain(),
+        "library": str(getattr(evaluator, "library", None) or ""),
+    }
+    journal = Journal.reopen(request.output) if request.resumes else Journal.create(request.output, facts)
+    return Tuning(evaluator, space, journal, options, show)
+
+
+def _judged(request: Request, say: Callable[[str], None]) -> tuple[Evaluator, Space]:
+    """What judges settings, and the settings that there are."""
+    safety = "semantics" if request.safety == AUTO else request.safety
+    if request.machine is not None:
+        from leadline.tune.io_simulated import simulated  # noqa: PLC0415
+
+        model, own = simulated(request.machine, str(request.kernel), request.ranks)
+        numbers = {"ranks": request.ranks or RANKS}
+        return model, allowed(search.load(request.space, numbers) if request.space else own, safety)
+    space = search.load(request.space or SPACE, {"ranks": request.ranks or KERNEL_RANKS})
+    space = allowed(space, safety)
+    layers = {each.name: each.layer for each in space.parameters}
+    library = io_preload.library(say)
+    io_preload.check(space)
+    if request.kernel:
+        return _kernel(request, layers, library, say), space
+    check = shlex.split(request.check) if request.check else None
+    made = Command(
+        request.command, Path.cwd(), request.output, layers, library, time=request.time, check=check
+    )
+    return made, space
+
+
+def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Callable[[str], None]) -> Kernel:
+    """A kernel's launch and job."""
+    from leadline.build import build  # noqa: PLC0415
+    from leadline.mpi.discover import find, resolve  # noqa: PLC0415
+    from leadline.mpi.family import Start, family  # noqa: PLC0415
+    from leadline.mpi.launcher import starter  # noqa: PLC0415
+    from leadline.topology import possible  # noqa: PLC0415
+
+    ranks = request.ranks or KERNEL_RANKS
+    mpi = resolve(request.mpi, find())
+    point = _point(str(request.kernel), request.sweeps)
+    say(f"building for {mpi.id}")
+    program = build(mpi)
+    env = family(mpi).environment(mpi)
+    crowded = possible("default", ranks, ()) is not None
+    command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=crowded)), str(program)]
+    question = {"id": 0, "benchmark": request.kernel, "point": point, "time": KERNEL_TIME}
+    made = Kernel(command, Path.cwd(), request.directory or request.output, layers, library, ranks, env=env)
+    return replace(made, job={"points": [question], "mpi": mpi.id})
+
+
+def _point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
+    """The kernel's point: the first usual value of each sweep, or what was asked."""
+    if kernel not in KERNELS:
+        raise UsageError(f"there is no kernel {kernel!r}{suggest(kernel, KERNELS)}")
+    declared = {each.name: each for each in registry.benchmarks()[kernel].sweeps}
+    point: dict[str, int | str] = {name: each.default[0] for name, each in declared.items()}
+    for text in sweeps:
+        name, equals, value = text.partition("=")
+        if not equals or name not in declared:
+            raise UsageError(f"{kernel} has no sweep {name!r}{suggest(name, declared)}")
+        sweep = declared[name]
+        if sweep.choices and value not in sweep.choices:
+            raise UsageError(f"{name} of {kernel} is never {value!r}{suggest(value, sweep.choices)}")
+        if sweep.kind != "choice" and not value.isdigit():
+            raise UsageError(f"{name} of {kernel} is a number, but got {value!r}")
+        point[name] = int(value) if sweep.kind != "choice" else value
+    return point

@@ -1,0 +1,35 @@
+"""Spaces of settings cut to what may be set, and to what can matter."""
+
+from dataclasses import replace
+
+from leadline.errors import UsageError
+from leadline.search import Parameter, Space
+
+CLASSES = ("hint", "layout", "semantics")  # each allows what stands before it as well
+
+
+def without(space: Space, names: set[str]) -> Space:
+    """The space without some parameters, and without what depends on them."""
+    kept: list[Parameter] = []
+    for each in space.parameters:
+        there = {one.name for one in kept}
+        lost = (each.equals and each.equals not in there) or not set(each.when) <= there
+        if each.name not in names and not lost:
+            kept.append(each)
+    left = {each.name for each in kept}
+    limits = tuple(each for each in space.limits if set(each.product) <= left)
+    return replace(space, parameters=tuple(kept), limits=limits)
+
+
+def allowed(space: Space, safety: str) -> Space:
+    """The space of what is no more daring than `safety`. Raises UsageError where nothing is left."""
+    most = CLASSES.index(safety)
+    cut = without(space, {each.name for each in space.parameters if CLASSES.index(each.safety) > most})
+    if not cut.parameters:
+        raise UsageError(f"space {space.name} has no parameter that is as safe as '{safety}'")
+    return cut
+
+
+def layer_of(space: Space, name: str) -> str:
+    """The layer that a parameter is of."""
+    return next((each.layer for each in space.parameters if each.name == name), "other")

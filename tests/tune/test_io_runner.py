@@ -1,0 +1,163 @@
+"""The order of a tuning, its racing and its answers, on evaluators whose every time is known."""
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadline.errors import LeadlineError
+from leadline.search import Parameter, Space
+from leadline.tune import io_journal, io_results
+from leadline.tune.io_evaluator import Outcome, Settings
+from leadline.tune.io_journal import Journal
+from leadline.tune.io_runner import Options, Tuning
+
+SPACE = Space(
+    "small",
+    "a small space",
+    (
+        Parameter("chunk", "hdf5", "word", ("default", "blocks", "slabs", "rows"), safety="layout"),
+        Parameter("fill_time", "hdf5", "word", ("default", "never"), safety="semantics"),
+        Parameter("cb_nodes", "mpi-io", "count", (1, 2, 4)),
+        Parameter("idle", "mpi-io", "count", (1, 2)),
+    ),
+)
+SMALL = Options(budget=20, method="random", pairs=8, parts=4)
+
+
+class Fake:
+    """Blocks with fill never are eight times as fast, alone not at all; rows fail; noise of some percent."""
+
+    exact = False
+
+    def __init__(self, gain: float = 8.0, noise: float = 0.02, ends_after: int | None = None) -> None:
+        """`ends_after` runs it is killed, as a machine that goes down."""
+        self.gain, self.noise, self.ends_after = gain, noise, ends_after
+        self.random = random.Random(5)
+        self.runs = 0
+
+    def facts(self) -> dict[str, Any]:
+        """A title."""
+        return {"command": ["fake"], "title": "fake"}
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """Nothing."""
+
+    def proves(self) -> bool:
+        """Everything is written."""
+        return True
+
+    def run(self, settings: Settings, limit: float) -> Outcome:
+        """What is known of the settings, with noise."""
+        if self.runs == self.ends_after:
+            raise KeyboardInterrupt
+        self.runs += 1
+        if settings.get("chunk") == "rows":
+            return Outcome(None, "exit status 3: planted")
+        fast = settings.get("chunk") == "blocks" and settings.get("fill_time") == "never"
+        seconds = (1 / self.gain if fast else 1.0) * self.random.lognormvariate(0, self.noise)
+        shown = {name: value for name, value in settings.items() if name != "idle"}
+        return Outcome(seconds, None, seconds, json.dumps(shown, sort_keys=True))
+
+
+def tuned(path: Path, fake: Fake, options: Options = SMALL) -> io_results.Results:
+    """A tuning from its beginning, or gone on with, to its end."""
+    facts = {**fake.facts(), "options": vars(options)}
+    journal = Journal.reopen(path) if path.exists() else Journal.create(path, facts)
+    with journal:
+        Tuning(fake, SPACE, journal, options).run()
+    return io_results.load(path)
+
+
+def test_it_finds_two_settings_that_matter_together_only(tmp_path: Path) -> None:
+    """The gain, its interval round the truth, and that neither of the two has it alone."""
+    found = tuned(tmp_path / "t", Fake())
+    assert found.gain
+    assert found.gain.low < 8 * 1.02
+    assert found.gain.high > 8 * 0.98
+    assert found.verdict == "faster"
+    assert found.best
+    assert found.best["chunk"] == "blocks"
+    parts = {each.name: each.gain for each in found.parts}
+    alone = parts["only chunk"]
+    assert alone
+    assert alone.high < 1.2
+    assert found.idle == ["idle"]
+    assert not any("idle" in trial.settings for trial in found.trials)
+    assert any(trial.reason == "exit status 3: planted" for trial in found.trials)
+
+
+def test_where_nothing_matters_it_says_so(tmp_path: Path) -> None:
+    """Noise of 10 % and no gain at all: the luckiest trial is not believed."""
+    found = tuned(tmp_path / "t", Fake(gain=1.0, noise=0.1))
+    assert found.verdict == "no significant gain"
+    assert found.gain
+    assert found.gain.low < 1 < found.gain.high
+
+
+def test_a_bad_trial_is_run_once(tmp_path: Path) -> None:
+    """Those eight times as slow as the best known are given up after one run, the best is not."""
+    found = tuned(tmp_path / "t", Fake(noise=0.001))
+    runs = [len(trial.seconds) for trial in found.trials if not trial.reason]
+    assert 1 in runs
+    assert max(runs) == SMALL.repeats
+
+
+@pytest.mark.parametrize("ends_after", [0, 3, 9, 30, 60, 100])
+def test_one_that_was_killed_goes_on_where_it_was(tmp_path: Path, ends_after: int) -> None:
+    """Nothing is run twice, and the journal is that of a tuning which was never killed."""
+    whole = Fake(noise=0.0)
+    tuned(tmp_path / "whole", whole)
+    first = Fake(noise=0.0, ends_after=ends_after)
+    with pytest.raises(KeyboardInterrupt):
+        tuned(tmp_path / "t", first)
+    with (tmp_path / "t" / io_journal.NAME).open("a") as file:
+        file.write('{"phase": "sea')  # a line that was not finished
+    second = Fake(noise=0.0)
+    tuned(tmp_path / "t", second)
+    assert first.runs + second.runs == whole.runs
+    lines = [[{**line, "at": ""} for line in io_journal.read(tmp_path / name)[1]] for name in ("whole", "t")]
+    assert lines[0] == lines[1]
+
+
+def test_a_program_that_fails_as_it_is_ends_at_once(tmp_path: Path) -> None:
+    """One run, one sentence, and the journal has it."""
+
+    class Broken(Fake):
+        def run(self, settings: Settings, limit: float) -> Outcome:
+            self.runs += 1
+            return Outcome(None, "exit status 2: no such input")
+
+    broken = Broken()
+    with pytest.raises(LeadlineError, match="fails as it is: exit status 2: no such input"):
+        tuned(tmp_path / "t", broken)
+    assert broken.runs == 1
+    assert len(io_journal.read(tmp_path / "t")[1]) == 1
+
+
+def test_two_processes_do_not_share_a_journal(tmp_path: Path) -> None:
+    """The second is refused while the first has it."""
+    with (
+        Journal.create(tmp_path / "t", {"command": []}),
+        pytest.raises(LeadlineError, match="another process"),
+    ):
+        Journal.reopen(tmp_path / "t")
+
+
+def test_the_page_shows_what_was_found(tmp_path: Path) -> None:
+    """Default, best, interval and partial tuning stand on it."""
+    from leadline import report  # noqa: PLC0415
+
+    found = tuned(tmp_path / "t", Fake())
+    page = report.write_tuning(found, "t", "[hdf5]\n", tmp_path / "t.html").read_text()
+    for words in (
+        "times as fast as the default",
+        "only chunk",
+        "all but fill_time",
+        "trial",
+        "Without any effect",
+    ):
+        assert words in page
