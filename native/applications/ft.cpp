@@ -132,7 +132,8 @@ BENCHMARK(
         run.sample("completion", split.of(Spent::completion));
         run.sample("barrier", split.of(Spent::barrier));
         const double visible = split.of(Spent::initiation) + split.of(Spent::completion);
-        run.sample("hidden", 1 - visible / (alone * (1 + options.iterations)));
+        const double transforms = 1 + options.iterations;
+        run.sample("hidden", alone > 0 ? 1 - visible / (alone * transforms) : 0);
         run.sample("messages", static_cast<double>(solver.messages()));
         run.sample("bytes", static_cast<double>(solver.bytes()));
     }

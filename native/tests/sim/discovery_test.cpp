@@ -102,9 +102,10 @@ void every_benchmark(const std::string& tier) {
                 EXPECT_TRUE(std::isfinite(sample)) << line;
                 // A machine without noise loses nothing.
                 if (benchmark.at("name") == "noise") EXPECT_NEAR(sample, 0, 1e-9) << line;
-                // Parts of the time of NAS FT that not every way of handing over has.
+                // Parts of the time of NAS FT that not every way of handing over has; what is hidden of it
+                // may be less than nothing.
                 else if (benchmark.at("name") == "ft" && line.at("metric") != "time")
-                    EXPECT_GE(sample, 0) << line;
+                    EXPECT_TRUE(sample >= 0 || line.at("metric") == "hidden") << line;
                 else EXPECT_GT(sample, 0) << line;
             }
         }
