@@ -1,0 +1,28 @@
+"""Does a calibrated machine compute as fast as the solver of its run did?"""
+
+import pytest
+
+from leadline import record
+from leadline.calibrate import _node
+from planted import rows
+
+
+def test_memory_and_core_are_told_by_the_solver() -> None:
+    """Two of eight cores copy 1e9 points a second, one updates 2e8: 64 GB/s of the node, 1.2 Gflop/s."""
+    keys = {"benchmark": "jacobi", "unit": "1/s", "kernel": "streaming", "bytes": None}
+    told = [
+        row | {"edge": edge}
+        for metric, ranks, edge, value in (
+            ("bound", 2, 200, 1e9),
+            ("bound", 1, 200, 0.6e9),
+            ("bound", 2, 24, 9e9),  # from the caches
+            ("rate", 1, 24, 2e8),
+            ("rate", 1, 200, 1e8),
+        )
+        for row in rows([[value]] * 6, [8], metric=metric, ranks=ranks, **keys)
+    ]
+    found = _node.computing(record.frame(told), 8)
+    assert found["memory"].value == pytest.approx(64e9)
+    assert found["flops"].value == pytest.approx(1.2e9)
+    assert found["memory"].low is not None
+    assert _node.computing(record.frame(told).clear(), 8) == {}
