@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 class Run:
     """A process that has ended, and the record it left."""
 
-    def __init__(self, command: list[str | Path], folder: Path, settings: str | None, *preload: Path) -> None:
+    def __init__(
+        self, command: Sequence[str | Path], folder: Path, settings: str | None, *preload: Path
+    ) -> None:
         """Run `command` in `folder`; with the library, where it is named, and these settings."""
         folder.mkdir(exist_ok=True)
         self.folder, self.log = folder, folder / "log.jsonl"
@@ -373,7 +375,14 @@ def test_h5pys_wheel(library: Path, tmp_path: Path) -> None:
 def test_ranks(library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str) -> None:
     """Hints of both MPIs, what they took of them, and collective properties of HDF5."""
     needs(f"mpirun.{flavour}")
-    command = [f"mpirun.{flavour}", "-n", "2", "{env}", compiled("parallel.c", flavour), "f.h5"]
+    command: list[str | Path] = [
+        f"mpirun.{flavour}",
+        "-n",
+        "2",
+        "{env}",
+        compiled("parallel.c", flavour),
+        "f.h5",
+    ]
     asked = MANY.replace("[5, 20, 100]", "[64, 64]").replace('file_space_strategy = "page"\n', "")
     plain = Run(command, tmp_path / "plain", None)
     tuned = Run(command, tmp_path / "tuned", asked + '[hdf5]\ntransfer = "independent"\n', library)
@@ -403,7 +412,7 @@ def test_ranks_that_disagree(
     program = compiled("parallel.c", flavour)
     (tmp_path / "other").write_text("[hdf5]\nchunk = [32, 32]\n")
     second = ["env", f"LEADLINE_H5_SETTINGS={tmp_path / 'other'}", f"LD_PRELOAD={library}"]
-    command = [
+    command: list[str | Path] = [
         f"mpirun.{flavour}",
         "-n",
         "1",
