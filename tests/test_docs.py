@@ -1,5 +1,6 @@
 """README and docs say what is true: links and files are there, commands and plans accepted, recipes work."""
 
+import math
 import re
 import shlex
 import subprocess
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from fits.known import hockney, pingpong
-from leadline import fits, importers, machine, plan_files, record, registry
+from leadline import fits, importers, machine, plan_files, record, registry, search
 from leadline.cli import main
 from leadline.described import Described
 from leadline.errors import LeadlineError
@@ -33,10 +34,11 @@ ENDINGS = ("py", "cpp", "hpp", "toml", "sh", "md", "txt", "html", "json", "jsonl
 # Paths that a reader makes, rather than ones that the repository holds: examples, and what runs leave.
 MADE = re.compile(
     r"^(runs|report|tuned|\.state|\.venv)/|^MPI(-node)?\.(sh|json)$"
+    r"|^(settings|space)\.toml$|^(prolog|stripes)\.sh$|^report\.html$"
     r"|^(plan|my|matching|sizes)\.toml$|^(provenance|job)\.json$|^(journal|answers)\.jsonl$|^records\.parquet$|^mpi\.h$"
 )
 # Files of the recipes: made by whoever follows them, and made and tried by the tests below.
-EXAMPLES = {"relative.py", "netpipe.py", "src/leadline/report/figures/matching.py"}
+EXAMPLES = {"relative.py", "annealing.py", "netpipe.py", "src/leadline/report/figures/matching.py"}
 
 
 def named(path: Path) -> str:
@@ -243,11 +245,13 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[M
         made.append(f"{room.__name__}.{name}")
 
     fits._modules.cache_clear()
+    search._modules.cache_clear()
     figures.members.cache_clear()
     yield put
     for module in made:
         sys.modules.pop(module, None)
     fits._modules.cache_clear()
+    search._modules.cache_clear()
     figures.members.cache_clear()
 
 
@@ -271,6 +275,22 @@ def test_the_recipe_of_a_fit_works(add: Callable[[ModuleType, str, str], None]) 
     [fit] = fits.fit_all(pingpong(hockney(1e-6, 10e9)), ["relative"])
     assert [each.value for each in fit.parameters[:2]] == pytest.approx([1e-6, 10e9])
     assert fit.residuals == pytest.approx(np.zeros(fit.x.size), abs=1e-15)
+
+
+def test_the_recipe_of_a_search_method_works(add: Callable[[ModuleType, str, str], None]) -> None:
+    """On a valley of one parameter the walk ends where it is lowest, and it is resumed as every method is."""
+    add(search, "annealing", recipe("add-a-search-method.md", "QUESTION"))
+    space = search.load("gpfs-chunked")
+    middle = int(space.axes[0].values[12])
+    method = search.start("annealing", space, seed=1)
+    while (settings := method.ask()) is not None:
+        method.tell(settings, 1 + abs(math.log2(int(settings["chunk_size"]) / middle)))
+    assert method.best is not None
+    assert method.best.settings["chunk_size"] == middle
+    again = search.start("annealing", space, seed=1)
+    for each in method.told:
+        again.tell(each.settings, each.seconds)
+    assert again.finished
 
 
 def test_the_recipe_of_a_figure_works(add: Callable[[ModuleType, str, str], None]) -> None:

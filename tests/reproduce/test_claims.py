@@ -17,7 +17,7 @@ from leadline.reproduce.checks import checks, how
 from leadline.reproduce.outcome import CALIBRATED, MISSED, REACHED, UNCOVERED, judge
 from leadline.reproduce.results import Constant, Machines
 
-from . import toy
+from . import toy, toy_io
 from .toy import Row
 
 PAPERS = sorted(paper.shipped())
@@ -34,8 +34,6 @@ DIGESTS = {
 
 # Claims about a formula and the paper's own numbers: no record says anything of them.
 ARITHMETIC = {"orfeo.jacobi.model", "orfeo.jacobi.halo", "orfeo.jacobi.thin"}
-# Constants of Leadline itself, no machine's; tests/search holds them to the paper.
-OURS = {"io.space", "io.ga"}
 
 
 def facts(name: str) -> str:
@@ -315,19 +313,7 @@ PLANTED: list[tuple[str, dict[str, object], float, set[str]]] = [
     ("ft", {"metric": "time", "pieces": "pencils", "by": "messages"}, 0.85, {"twosided.pencils"}),
     ("ft", {"benchmark": "roundtrip", "operation": "put"}, 3, {"onesided.latency"}),
     ("ft", {"benchmark": "flood", "operation": "put"}, 0.5, {"onesided.flood"}),
-    ("io", {"metric": "volume", "kernel": "gcrm", "ranks": 2048}, 1.03, {"volume"}),
-    (
-        "io",
-        {"metric": "bandwidth", "settings": "default", "mpi": "stampede", "ranks": 4096},
-        0.7,
-        {"default.lustre"},
-    ),
-    ("io", {"settings": "tuned", "metric": "bandwidth"}, 3, {"tuned"}),
-    ("io", {"settings": "tuned", "mpi": "stampede"}, 0.8, {"speedup.scale"}),
-    ("io", {"settings": "mpi-io only", "mpi": "hopper"}, 1.6, {"partial"}),
-    ("io", {"settings": "hdf5 only", "mpi": "intrepid", "kernel": "vpic"}, 3.1, {"partial"}),
-    ("io", {"settings": "buffers", "mpi": "hopper", "buffer": 64 << 20}, 1.1, {"vpic.hopper.stripe"}),
-    ("io", {"settings": "buffers", "mpi": "intrepid", "buffer": 64 << 20}, 1.1, {"vpic.intrepid.buffer"}),
+    *toy_io.PLANTED,
 ]
 
 
@@ -344,7 +330,7 @@ def test_what_is_planted_wrong_is_missed(
 def test_every_function_is_planted() -> None:
     """Each claim that is computed is missed in one of the cases above."""
     noticed = {f"{name}.{claim}" for name, _, _, claims in PLANTED for claim in claims}
-    assert noticed | ARITHMETIC | OURS == {claim for name in PAPERS for claim in checks(name)}
+    assert noticed | ARITHMETIC | toy_io.OURS == {claim for name in PAPERS for claim in checks(name)}
 
 
 def test_a_formula_with_other_numbers_than_the_paper_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,3 +55,24 @@ def io() -> list[Row]:
             size = 2 ** (20 + power)
             made.append(_record((machine, "vpic", 2048), "buffers", "bandwidth", value, buffer=size))
     return made
+
+
+# Constants of Leadline itself, no machine's; tests/search holds them to the paper.
+OURS = {"io.space", "io.ga"}
+
+# Points that are planted wrong, as those of test_claims.py.
+PLANTED: list[tuple[str, dict[str, object], float, set[str]]] = [
+    ("io", {"metric": "volume", "kernel": "gcrm", "ranks": 2048}, 1.03, {"volume"}),
+    (
+        "io",
+        {"metric": "bandwidth", "settings": "default", "mpi": "stampede", "ranks": 4096},
+        0.7,
+        {"default.lustre"},
+    ),
+    ("io", {"settings": "tuned", "metric": "bandwidth"}, 3, {"tuned"}),
+    ("io", {"settings": "tuned", "mpi": "stampede"}, 0.8, {"speedup.scale"}),
+    ("io", {"settings": "mpi-io only", "mpi": "hopper"}, 1.6, {"partial"}),
+    ("io", {"settings": "hdf5 only", "mpi": "intrepid", "kernel": "vpic"}, 3.1, {"partial"}),
+    ("io", {"settings": "buffers", "mpi": "hopper", "buffer": 64 << 20}, 1.1, {"vpic.hopper.stripe"}),
+    ("io", {"settings": "buffers", "mpi": "intrepid", "buffer": 64 << 20}, 1.1, {"vpic.intrepid.buffer"}),
+]

@@ -1,0 +1,73 @@
+"""`leadline tune advise`: the best settings known for programs like this one, at once."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.cli._table import json_option, print_table
+
+if TYPE_CHECKING:
+    from leadline.tune.motifs import Advice
+
+COLUMNS = {
+    "source": "known from",
+    "told_distance": "distance",
+    "told_confidence": "confidence",
+    "told_speedup": "speed-up there",
+    "told_settings": "settings",
+}
+
+
+@click.command()
+@click.argument("log", type=click.Path(path_type=Path))
+@click.option("--most", type=click.IntRange(1), default=3, show_default=True, help="How many to show.")
+@click.option(
+    "--database", type=click.Path(path_type=Path), help="The database to ask. Default: Leadline's own."
+)
+@click.option(
+    "--remember",
+    type=click.Path(path_type=Path),
+    metavar="SETTINGS",
+    help="Keep this settings file as the best known for what the log tells of.",
+)
+@click.option(
+    "--speedup", type=click.FloatRange(min=0, min_open=True), help="With --remember: over the default."
+)
+@json_option
+def command(
+    *,
+    log: Path,
+    most: int,
+    database: Path | None,
+    remember: Path | None,
+    speedup: float | None,
+    as_json: bool,
+) -> None:
+    """Settings for a program from its LOG: the record of the preloaded library, or a Darshan log.
+
+    The nearest motifs of the database are shown with their settings, how far they are, and a confidence that
+    is a judgement, no probability. Nothing is run.
+    """
+    from leadline.tune import h5settings, motifs  # noqa: PLC0415
+
+    motif, kept = motifs.read(log), database or motifs.database()
+    if remember is not None:
+        settings = {each.name: each.value for each in h5settings.read(remember)}
+        motifs.remember(motif, settings, f"{log.name} and {remember.name}", speedup, kept)
+        if not as_json:
+            click.echo(f"kept in {kept}")
+    print_table([_row(each, as_json) for each in motifs.advise(motif, kept)[:most]], COLUMNS, as_json)
+
+
+def _row(each: "Advice", as_json: bool) -> dict[str, Any]:
+    """An advice as an object; for people also in words."""
+    from dataclasses import asdict  # noqa: PLC0415
+
+    row = asdict(each)
+    if not as_json:
+        row["told_distance"] = f"{each.distance:.2f}"
+        row["told_confidence"] = f"{100 * each.confidence:.0f} %"
+        row["told_speedup"] = f"{each.speedup:g}" if each.speedup else ""
+        row["told_settings"] = ", ".join(f"{name}={value}" for name, value in each.settings.items())
+    return row

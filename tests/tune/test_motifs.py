@@ -1,0 +1,119 @@
+"""Motifs: read from records, distances that can be done by hand, advice from what is known."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline.cli import main
+from leadline.errors import LeadlineError, UsageError
+from leadline.tune import motifs
+from leadline.tune.motifs import Motif
+
+MIB = 2**20
+RECORD = [
+    {"kind": "library", "process": 1, "rank": 0, "hdf5": "1.10.8", "parallel": True},
+    {"kind": "library", "process": 1, "rank": 0, "mpi": "Open MPI 4.1.4"},
+    {"kind": "dataset", "process": 1, "rank": 0, "file": "a.h5", "dataset": "/x", "lengths": [8]},
+    {"kind": "dataset", "process": 2, "rank": 3, "file": "a.h5", "dataset": "/y", "lengths": [8]},
+    {
+        **{
+            "kind": "observed",
+            "process": 1,
+            "rank": 0,
+            "file": "a.h5",
+            "writes": 9,
+            "bytes_written": 8 * MIB,
+        },
+        **{"write_sizes": {"512": 1, "1048576": 8}, "stripe_count": 4, "stripe_size": MIB},
+    },
+]
+
+
+def written(directory: Path, lines: list[dict[str, object]]) -> Path:
+    """A record of the preloaded library, its last line cut."""
+    path = directory / "log.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines) + '{"kind":"obs')
+    return path
+
+
+def test_a_record_tells_its_motif(tmp_path: Path) -> None:
+    """Four ranks, of which one wrote 8 MiB of two datasets, nearly all in calls of 1 MiB, to a striped
+    file."""
+    found = motifs.read(written(tmp_path, RECORD))
+    assert found == Motif(4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4")
+
+
+def test_distances_are_those_of_hand() -> None:
+    """A factor of 16 is 1; another file system is 2; what one does not know counts nothing."""
+    one = Motif(16, 1e6, 1e5, 4096.0, True, "lustre")
+    assert motifs.distance(one, one) == 0
+    assert motifs.distance(one, replace(one, ranks=256)) == pytest.approx(1)
+    assert motifs.distance(one, replace(one, ranks=256, file_system="gpfs")) == pytest.approx(5**0.5)
+    assert motifs.distance(one, replace(one, collective=False)) == 1
+    assert motifs.distance(one, Motif(16)) == 0
+
+
+def test_the_papers_settings_are_known(tmp_path: Path) -> None:
+    """The pattern of vpic on 2,048 ranks on Lustre gets the paper's settings of vpic, at no distance."""
+    first, second, *_ = motifs.advise(motifs.of_kernel("vpic", 2048, "lustre"), tmp_path / "none.sqlite")
+    assert first.distance == second.distance == 0
+    assert {first.source.split()[0], second.source.split()[0]} == {"vpic"}
+    assert first.confidence == 1
+    far = motifs.advise(motifs.of_kernel("gcrm", 4, "gpfs"), tmp_path / "none.sqlite")[0]
+    assert far.source.startswith("gcrm on intrepid")
+    assert far.confidence < 0.3
+
+
+def test_what_was_found_is_remembered(tmp_path: Path) -> None:
+    """The next that is like it gets it first."""
+    path, motif = tmp_path / "new" / "motifs.sqlite", Motif(8, 1e9, 1e8, MIB, True, "lustre")
+    motifs.remember(motif, {"cb_nodes": 4}, "a run", 2.5, path)
+    best = motifs.advise(replace(motif, ranks=9), path)[0]
+    assert (best.settings, best.source, best.speedup) == ({"cb_nodes": 4}, "a run", 2.5)
+    assert best.motif == motif
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """No log, a program in its place, a record of nothing, a database that is none."""
+    program = tmp_path / "a.out"
+    program.write_bytes(b"\x7fELF")
+    with pytest.raises(UsageError, match="LEADLINE_H5_LOG"):
+        motifs.read(program)
+    with pytest.raises(UsageError, match="cannot read"):
+        motifs.read(tmp_path / "none")
+    with pytest.raises(UsageError, match="nothing that was written"):
+        motifs.read(written(tmp_path, RECORD[:3]))
+    with pytest.raises(LeadlineError, match="no database"):
+        motifs.advise(Motif(1), program)
+
+
+def test_a_darshan_log_is_read_by_darshans_package(tmp_path: Path) -> None:
+    """Its own example; and a file that is none is refused."""
+    darshan = pytest.importorskip("darshan")
+    example = sorted(Path(darshan.__file__).parent.glob("examples/**/*write*.darshan"))[0]
+    found = motifs.read(example)
+    assert found.ranks >= 1
+    assert found.bytes_a_rank
+    wrong = tmp_path / "wrong.darshan"
+    wrong.write_text("no log")
+    with pytest.raises(UsageError, match="cannot read this log"):
+        motifs.read(wrong)
+
+
+def test_the_verb_answers_from_a_log(tmp_path: Path) -> None:
+    """The nearest first, as JSON."""
+    asked = [
+        "tune",
+        "advise",
+        str(written(tmp_path, RECORD)),
+        "--database",
+        str(tmp_path / "m.sqlite"),
+        "--json",
+    ]
+    told = json.loads(CliRunner().invoke(main, asked, catch_exceptions=False).output)
+    assert len(told) == 3
+    assert told[0]["distance"] <= told[1]["distance"]
+    assert told[0]["settings"]["striping_factor"]
