@@ -1,8 +1,8 @@
 """What does the preloaded library cost a program that uses HDF5?
 
 Processes with and without it take turns, in pairs, whose order alternates; the library has settings and a
-record to keep. A call's cost is the median over pairs of the difference of its time. Writing 1 GB is judged by
-the median of the ratio, in memory where there is a file system there: a disk's own changes would hide it.
+record to keep. A call's cost is the median over pairs of the difference of its time. Writing 1 GB is judged
+by the median of the ratio, in memory where there is a file system there: a disk's own changes would hide it.
 """
 
 import os

@@ -81,7 +81,7 @@ def test_forms_are_converted(figure: Path, tmp_path: Path) -> None:
             "line 2: unknown setting 'alignment' of mpi-io; it is one of hdf5",
         ),
         ("[mpi-io]\ncb_nodes = -1\n", "line 2: cb_nodes must be 1 to 2147483647, got -1"),
-        ("<Parameters", "<Parameters> does not end with '>'"),
+        ("<Parameters", "does not end with '>'"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, text: str, why: str) -> None:
