@@ -1,23 +1,17 @@
 """The preloaded library in real processes: programs do as they did, and settings are made and told."""
 
-import json
-import os
-import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from h5programs import Run, needs, same
 from leadline.build import build_h5tuner
 
 PROGRAMS = Path(__file__).parent / "programs"
 NATIVE = Path(__file__).parents[2] / "native" / "h5tuner"
-PATIENCE = 120.0  # s, for what takes well under one: the machine may be stood still meanwhile
-LAUNCHER_QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 MANY = """
 [hdf5]
@@ -51,15 +45,6 @@ BROKEN = {
     "huge": ("#" * 70000, "70000 bytes; at most 65536 are read"),
     "binary": ("\0\1\2", "it holds a zero byte"),
 }
-
-Line = dict[str, Any]
-
-
-def needs(*tools: str) -> None:
-    """Skip where a program that a test looks on with is not installed."""
-    for tool in tools:
-        if not shutil.which(tool):
-            pytest.skip(f"{tool} is not installed (setup.sh --test installs it)")
 
 
 @pytest.fixture(scope="session")
@@ -95,59 +80,6 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return made[key]
 
     return compile_it
-
-
-class Run:
-    """A process that has ended, and the record it left."""
-
-    def __init__(self, command: list[str | Path], folder: Path, settings: str | None, *preload: Path) -> None:
-        """Run `command` in `folder`; with the library, where it is named, and these settings."""
-        folder.mkdir(exist_ok=True)
-        self.folder, self.log = folder, folder / "log.jsonl"
-        environ = {**os.environ, **LAUNCHER_QUIET}
-        for name in ("LD_PRELOAD", "LEADLINE_H5_SETTINGS", "LEADLINE_H5_LOG"):
-            environ.pop(name, None)
-        own = {}
-        if preload:
-            own["LD_PRELOAD"] = ":".join(map(str, preload))
-            own["LEADLINE_H5_LOG"] = str(self.log)
-        if len(preload) > 1:
-            # Leaks are the program's. The exit handlers of a library beneath Debian's HDF5 (p11-kit) hang
-            # under this sanitizer, whatever else is preloaded: programs end without them.
-            own |= {"ASAN_OPTIONS": "detect_leaks=0", "ENDS_AT_ONCE": "1"}
-        if settings is not None:
-            (folder / "settings").write_text(settings)
-            own["LEADLINE_H5_SETTINGS"] = str(folder / "settings")
-        words = [str(word) for word in command]
-        # Into the ranks, not into the launcher.
-        at = words.index("{env}") if "{env}" in words else 0
-        words = [*words[:at], "env", *(f"{k}={v}" for k, v in own.items()), *words[at + (at > 0) :]]
-        done = subprocess.run(
-            words, cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
-        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
-
-    def told(self) -> tuple[int, str, str]:
-        """All that a user sees of it, but for the time of day."""
-        return self.code, self.out, re.sub(r"time = .*", "", self.err)
-
-    def lines(self, kind: str) -> list[Line]:
-        """Lines of the record."""
-        read = [json.loads(each) for each in self.log.read_text().splitlines()]
-        return [each for each in read if each["kind"] == kind]
-
-    def states(self, dataset: str | None = None) -> dict[str, str]:
-        """What became of each setting, of a file or of one dataset."""
-        return {
-            each["name"]: each["state"] for each in self.lines("setting") if each.get("dataset") == dataset
-        }
-
-
-def same(one: Path, other: Path) -> None:
-    """HDF5's own tool finds no difference."""
-    needs("h5diff")
-    done = subprocess.run(["h5diff", one, other], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 # ------------------------------------------------------------------------------------------------ one process
@@ -373,7 +305,14 @@ def test_h5pys_wheel(library: Path, tmp_path: Path) -> None:
 def test_ranks(library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str) -> None:
     """Hints of both MPIs, what they took of them, and collective properties of HDF5."""
     needs(f"mpirun.{flavour}")
-    command = [f"mpirun.{flavour}", "-n", "2", "{env}", compiled("parallel.c", flavour), "f.h5"]
+    command: list[str | Path] = [
+        f"mpirun.{flavour}",
+        "-n",
+        "2",
+        "{env}",
+        compiled("parallel.c", flavour),
+        "f.h5",
+    ]
     asked = MANY.replace("[5, 20, 100]", "[64, 64]").replace('file_space_strategy = "page"\n', "")
     plain = Run(command, tmp_path / "plain", None)
     tuned = Run(command, tmp_path / "tuned", asked + '[hdf5]\ntransfer = "independent"\n', library)
@@ -403,7 +342,7 @@ def test_ranks_that_disagree(
     program = compiled("parallel.c", flavour)
     (tmp_path / "other").write_text("[hdf5]\nchunk = [32, 32]\n")
     second = ["env", f"LEADLINE_H5_SETTINGS={tmp_path / 'other'}", f"LD_PRELOAD={library}"]
-    command = [
+    command: list[str | Path] = [
         f"mpirun.{flavour}",
         "-n",
         "1",

@@ -144,13 +144,13 @@ def _nearest(problem: str) -> str:
     found = re.search(r"unknown setting '([^']*)' of ([a-z0-9-]+)", problem)
     if not found:
         return ""
-    own = {word.name for word in words() if (word.layer == "hdf5") == (found[2] == "hdf5")}
-    near = suggest(found[1], own)
+    known = words()
+    other = [word.layer for word in known if word.name == found[1]]
+    if other:
+        return f"; it is one of {other[0]}"
+    near = suggest(found[1], {word.name for word in known if (word.layer == "hdf5") == (found[2] == "hdf5")})
     if near.startswith("; did"):
         return near
-    other = [word for word in words() if word.name == found[1]]
-    if other:
-        return f"; it is one of {other[0].layer}"
     return "; 'leadline tune check --words' lists what there is"
 
 

@@ -18,7 +18,8 @@ int main(int count, char** argument) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER);
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, hints);
     H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
-    hsize_t whole[2] = {SIDE, (hsize_t)ranks * SIDE}, part[2] = {SIDE, SIDE}, from[2] = {0, (hsize_t)rank * SIDE};
+    hsize_t whole[2] = {SIDE, (hsize_t)ranks * SIDE}, part[2] = {SIDE, SIDE},
+            from[2] = {0, (hsize_t)rank * SIDE};
     hid_t space = H5Screate_simple(2, whole, NULL), memory = H5Screate_simple(2, part, NULL);
     H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, part, NULL);
     for (int i = 0; i < SIDE * SIDE; ++i) data[i] = rank * SIDE * SIDE + i;

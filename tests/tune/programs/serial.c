@@ -1,5 +1,5 @@
-// Writes and reads two datasets; what it prints must be the same whatever is preloaded. Arguments: the file, and
-// "own" where the program makes settings of its own, "new" where the file must not be there yet.
+// Writes and reads two datasets; what it prints must be the same whatever is preloaded. Arguments: the file,
+// and "own" where the program makes settings of its own, "new" where the file must not be there yet.
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,11 @@ static int wrong(hid_t file, const char* name, hid_t space, hid_t list) {
 }
 
 int main(int count, char** argument) {
-    int own = count > 2 && strcmp(argument[2], "own") == 0, fresh = count > 2 && strcmp(argument[2], "new") == 0;
+    int own = count > 2 && strcmp(argument[2], "own") == 0,
+        fresh = count > 2 && strcmp(argument[2], "new") == 0;
     hsize_t lengths[3] = {10, 20, 30}, chunk[3] = {5, 5, 5};
-    hid_t access = H5P_DEFAULT, space = H5Screate_simple(3, lengths, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t access = H5P_DEFAULT, space = H5Screate_simple(3, lengths, NULL),
+          list = H5Pcreate(H5P_DATASET_CREATE);
     for (int i = 0; i < SIZE; ++i) data[i] = i;
     if (own) {
         access = H5Pcreate(H5P_FILE_ACCESS);

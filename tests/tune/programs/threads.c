@@ -15,7 +15,8 @@ static void* busy(void* number) {
     snprintf(name, sizeof name, "%s/plain%d", folder, (int)(long)number);
     for (int i = 0; i < 2000; ++i) {
         int file = open(name, O_CREAT | O_RDWR, 0600);
-        if (file < 0 || write(file, byte, sizeof byte) != sizeof byte || pread(file, byte, 8, 3) != 8) return "wrong";
+        if (file < 0 || write(file, byte, sizeof byte) != sizeof byte || pread(file, byte, 8, 3) != 8)
+            return "wrong";
         close(file);
     }
     return NULL;
@@ -26,7 +27,8 @@ static int write_one(const char* last, int value) {
     int back = 0;
     hsize_t length = 1;
     snprintf(name, sizeof name, "%s/%s", folder, last);
-    hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &length, NULL);
+    hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+          space = H5Screate_simple(1, &length, NULL);
     hid_t set = H5Dcreate2(file, "v", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value);
     H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &back);

@@ -1,0 +1,79 @@
+"""Processes with and without the preloaded library, and what is compared of them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATIENCE = 120.0  # s, for what takes well under one: the machine may be stood still meanwhile
+LAUNCHER_QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+Line = dict[str, Any]
+
+
+def needs(*tools: str) -> None:
+    """Skip where a program that a test looks on with is not installed."""
+    for tool in tools:
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed (setup.sh --test installs it)")
+
+
+class Run:
+    """A process that has ended, and the record it left."""
+
+    def __init__(
+        self, command: Sequence[str | Path], folder: Path, settings: str | None, *preload: Path
+    ) -> None:
+        """Run `command` in `folder`; with the library, where it is named, and these settings."""
+        folder.mkdir(exist_ok=True)
+        self.folder, self.log = folder, folder / "log.jsonl"
+        environ = {**os.environ, **LAUNCHER_QUIET}
+        for name in ("LD_PRELOAD", "LEADLINE_H5_SETTINGS", "LEADLINE_H5_LOG"):
+            environ.pop(name, None)
+        own = {}
+        if preload:
+            own["LD_PRELOAD"] = ":".join(map(str, preload))
+            own["LEADLINE_H5_LOG"] = str(self.log)
+        if len(preload) > 1:
+            # Leaks are the program's. The exit handlers of a library beneath Debian's HDF5 (p11-kit) hang
+            # under this sanitizer, whatever else is preloaded: programs end without them.
+            own |= {"ASAN_OPTIONS": "detect_leaks=0", "ENDS_AT_ONCE": "1"}
+        if settings is not None:
+            (folder / "settings").write_text(settings)
+            own["LEADLINE_H5_SETTINGS"] = str(folder / "settings")
+        words = [str(word) for word in command]
+        # Into the ranks, not into the launcher.
+        at = words.index("{env}") if "{env}" in words else 0
+        words = [*words[:at], "env", *(f"{k}={v}" for k, v in own.items()), *words[at + (at > 0) :]]
+        done = subprocess.run(
+            words, cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def told(self) -> tuple[int, str, str]:
+        """All that a user sees of it, but for the time of day."""
+        return self.code, self.out, re.sub(r"time = .*", "", self.err)
+
+    def lines(self, kind: str) -> list[Line]:
+        """Lines of the record."""
+        read = [json.loads(each) for each in self.log.read_text().splitlines()]
+        return [each for each in read if each["kind"] == kind]
+
+    def states(self, dataset: str | None = None) -> dict[str, str]:
+        """What became of each setting, of a file or of one dataset."""
+        return {
+            each["name"]: each["state"] for each in self.lines("setting") if each.get("dataset") == dataset
+        }
+
+
+def same(one: Path, other: Path) -> None:
+    """HDF5's own tool finds no difference."""
+    needs("h5diff")
+    done = subprocess.run(["h5diff", one, other], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
