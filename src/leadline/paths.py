@@ -44,6 +44,14 @@ def native_dir() -> Path:
     return native
 
 
+def applications() -> set[str]:
+    """The names of the applications: those benchmarks whose files stand with them. None without sources."""
+    try:
+        return {path.stem for path in (native_dir() / "applications").glob("*.cpp")}
+    except LeadlineError:
+        return set()
+
+
 def shipped(folder: str) -> dict[str, Path]:
     """The TOML files of a folder that come with Leadline, by name: of the package, or of the checkout."""
     here = Path(__file__).resolve().parent

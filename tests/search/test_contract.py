@@ -206,7 +206,7 @@ def test_it_finds_more_than_chance(better: str) -> None:
 
     Chance reaches about the best fortieth of the points.
     """
-    space = search.load("lustre", {"ranks": 2048, "targets": 156})
+    space = search.load("lustre", {"ranks": 2048, "nodes": 86, "targets": 156})
     top = space.coordinates([(9, 5, 10, 6)])[0]
     found: dict[str, list[float]] = {"random": [], better: []}
     for name, best in found.items():

@@ -103,7 +103,7 @@ def test_the_papers_tuned_settings_are_points(name: str, settings: dict[str, int
 
 def test_no_more_aggregators_than_ranks() -> None:
     """A limit that is a number of the job: with 128 ranks the two largest of 12 values are out."""
-    assert len(search.load("lustre", {"ranks": 128, "targets": 156}).points) == 10 * 8 * 10 * 14
+    assert len(search.load("lustre", {"ranks": 128, "nodes": 6, "targets": 156}).points) == 10 * 8 * 10 * 14
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Index line = 8;  // numbers in a cache line
 constexpr std::size_t large_page = std::size_t{2} << 20U;
+constexpr Index stacked = 4;  // planes that a streaming sweep takes at once
 
 Index round_up(Index value, Index to) { return (value + to - 1) / to * to; }
 
@@ -47,26 +48,29 @@ double Part::bytes() const {
 
 void Field::Free::operator()(double* memory) const { std::free(memory); }
 
-// Three planes of every level, the first one's in memory, in half of the cache: the rest is for the rows that
-// pass through.
-Index block_rows(Index pitch, Index depth) {
+// Half of the cache: the rest is for the rows that pass through.
+Index block_rows(Index pitch, Index planes, Index rows) {
     const double row = static_cast<double>(pitch) * sizeof(double);
-    const auto fit = static_cast<Index>(second_level_cache() / 2 / (3 * static_cast<double>(depth) * row));
-    return std::max<Index>(fit, 4);
+    const auto fit = static_cast<Index>(second_level_cache() / 2 / (static_cast<double>(planes) * row));
+    const Index blocks = round_up(rows, std::max<Index>(fit, 4)) / std::max<Index>(fit, 4);
+    return round_up(rows, blocks) / blocks;
 }
 
-// Rows begin at a cache line.
+// Rows begin at a cache line, and what lies beyond one's end and before the next one's beginning share lines:
+// each line between them is read from memory with them.
 Field::Field(const Part& part)
     : part_(part),
       left_(round_up(part.depth, line)),
-      pitch_(round_up(left_ + part.lengths[2] + part.depth, line)),
+      pitch_(round_up(part.lengths[2] + 2 * part.depth, line)),
       height_(part.lengths[1] + 2 * part.depth) {
-    const Index numbers = pitch_ * height_ * (part.lengths[0] + 2 * part.depth);
-    for (auto& copy : copies_) copy.reset(touched(numbers));
+    for (auto& copy : copies_) copy.reset(touched(numbers() + apart));
     if (part.depth == 1) return;
-    ring_rows_ = block_rows(pitch_, part.depth) + 2 * part.depth;
-    ring_.reset(touched(3 * (part.depth - 1) * ring_rows_ * pitch_));
+    ring_rows_ = block_rows(pitch_, 3 * part.depth, part.lengths[1]) + 2 * part.depth;
+    ring_.reset(touched(3 * (part.depth - 1) * ring_rows_ * pitch_ + 2 * left_));
 }
+
+// Of one copy; the last row ends beyond the last pitch.
+Index Field::numbers() const { return pitch_ * height_ * (part_.lengths[0] + 2 * part_.depth) + 2 * left_; }
 
 void Field::fill(const std::function<void(Index, Index, std::span<double>)>& row) {
     for (Index z = 0; z < part_.lengths[0]; ++z)
@@ -94,18 +98,22 @@ void Field::sweep(Kernel kernel, const Region& region) {
         plain(region);
         return;
     }
-    const Index rows_at_once = block_rows(pitch_, 1);
-    const auto update = kernel == Kernel::streaming ? rows().stream : rows().update;
     const Index x = region.from[2];
     const Index count = region.to[2] - x;
+    const bool streams = kernel == Kernel::streaming;
+    const Index planes_at_once = streams ? stacked : 1;
+    const Index rows_at_once = block_rows(pitch_, planes_at_once + 2, region.to[1] - region.from[1]);
     for (Index first = region.from[1]; first < region.to[1]; first += rows_at_once) {
         const Index end = std::min(first + rows_at_once, region.to[1]);
-        for (Index z = region.from[0]; z < region.to[0]; ++z)
-            for (Index y = first; y < end; ++y)
-                update(address(1 - now_, z, y, x),
-                       {address(now_, z, y, x), address(now_, z, y - 1, x), address(now_, z, y + 1, x),
-                        address(now_, z - 1, y, x), address(now_, z + 1, y, x)},
-                       count);
+        for (Index z = region.from[0]; z < region.to[0]; z += planes_at_once) {
+            const Stack stack{std::min(planes_at_once, region.to[0] - z), pitch_, pitch_ * height_};
+            for (Index y = first; y < end; ++y) {
+                double* to = address(1 - now_, z, y, x);
+                const double* own = address(now_, z, y, x);
+                if (streams) rows().stream_stack(to, own, stack, count);
+                else rows().update(to, stencil_at(own, stack), count);
+            }
+        }
     }
     fence();
 }
@@ -136,14 +144,25 @@ struct Field::Ring {
     }
 };
 
+void Field::nought(double* row) const {
+    std::fill_n(row - part_.depth, part_.lengths[2] + 2 * part_.depth, 0.0);
+}
+
 // Where the grid ends beside a block, the rows beyond are nought in every plane.
-void Field::clear_beyond(const Ring& ring, Index from, Index to) {
+void Field::clear_beyond(const Ring& ring, Index from, Index to) const {
     const auto clear = [&](Index y) {
         for (Index each = 1; each < part_.depth; ++each)
-            for (Index z = 0; z < 3; ++z) std::fill_n(ring.row(each, z, y) - left_, pitch_, 0.0);
+            for (Index z = 0; z < 3; ++z) nought(ring.row(each, z, y));
     };
     if (from == 0 && !part_.goes_on[1][0]) clear(-1);
     if (to == part_.lengths[1] && !part_.goes_on[1][1]) clear(to);
+}
+
+// The planes next to the whole, where the grid ends, are what the next sweep reads as nought.
+void Field::clear_plane(const Ring& ring, Index sweep, Index z) const {
+    const bool edge = (z == -1 && !part_.goes_on[0][0]) || (z == part_.lengths[0] && !part_.goes_on[0][1]);
+    if (!edge || sweep == part_.depth) return;
+    for (Index y = 0; y < ring.rows; ++y) nought(ring.row(sweep, z, ring.first + y));
 }
 
 // All sweeps over rows `from` to `to`, plane after plane: each sweep is a plane behind the one before, so
@@ -152,37 +171,37 @@ void Field::clear_beyond(const Ring& ring, Index from, Index to) {
 // parallelization, COMPSAC 2009). Rows beside the block are computed again by its neighbours.
 void Field::block(const Ring& ring, Index from, Index to, bool streams) {
     const Index depth = part_.depth;
-    const auto row = [&](Index level, Index z, Index y) {
-        return level == 0 ? address(now_, z, y, 0) : ring.row(level, z, y);
-    };
     clear_beyond(ring, from, to);
-    const Index begin = level(1).from[0];
-    for (Index step = begin; step < part_.lengths[0] + depth; ++step)
+    for (Index step = level(1).from[0]; step < part_.lengths[0] + depth; ++step)
         for (Index each = 1; each <= depth; ++each) {
             const Region region = level(each);
             const Index z = step - each;
-            const bool ends = each == depth;
             if (z < region.from[0] || z >= region.to[0]) {
-                // The plane next to the whole, where the grid ends: what the next sweep reads as nought.
-                const bool edge =
-                    (z == -1 && !part_.goes_on[0][0]) || (z == part_.lengths[0] && !part_.goes_on[0][1]);
-                if (edge && !ends)
-                    std::fill_n(ring.row(each, z, from - depth) - left_, ring.rows * pitch_, 0.0);
+                clear_plane(ring, each, z);
                 continue;
             }
             const Index low = std::max(from - (depth - each), region.from[1]);
             const Index high = std::min(to + (depth - each), region.to[1]);
-            const Index x = region.from[2];
-            const Index count = region.to[2] - x;
-            const auto update = ends && streams ? rows().stream : rows().update;
-            for (Index y = low; y < high; ++y) {
-                double* result = ends ? address(1 - now_, z, y, 0) : ring.row(each, z, y);
-                update(result + x,
-                       {row(each - 1, z, y) + x, row(each - 1, z, y - 1) + x, row(each - 1, z, y + 1) + x,
-                        row(each - 1, z - 1, y) + x, row(each - 1, z + 1, y) + x},
-                       count);
-            }
+            for (Index y = low; y < high; ++y) row_of_level(ring, each, z, y, streams);
         }
+}
+
+// One row of one of the sweeps in one go. All but the first, which waits for memory, take turns in fetching
+// the rows of the plane that the first one reads next.
+void Field::row_of_level(const Ring& ring, Index sweep, Index z, Index y, bool streams) {
+    const Region region = level(sweep);
+    const Index x = region.from[2];
+    const auto row = [&](Index dz, Index dy) {
+        return (sweep == 1 ? address(now_, z + dz, y + dy, 0) : ring.row(sweep - 1, z + dz, y + dy)) + x;
+    };
+    const bool last = sweep == part_.depth;
+    double* result = (last ? address(1 - now_, z, y, 0) : ring.row(sweep, z, y)) + x;
+    const double* next = row(0, 0);
+    const Index others = part_.depth - 1;
+    const Index plane = z + sweep + 1;
+    if (plane < level(0).to[0] && (y + part_.depth) % others == sweep - 2) next = address(now_, plane, y, x);
+    const auto update = last && streams ? rows().stream : rows().update;
+    update(result, {row(0, 0), row(0, -1), row(0, 1), row(-1, 0), row(1, 0), next}, region.to[2] - x);
 }
 
 void Field::sweeps(Kernel kernel) {
@@ -204,11 +223,9 @@ void Field::sweeps(Kernel kernel) {
 }
 
 double Field::copy() {
-    const Index numbers = pitch_ * height_ * (part_.lengths[0] + 2 * part_.depth);
-    rows().copy(copies_[static_cast<std::size_t>(1 - now_)].get(),
-                copies_[static_cast<std::size_t>(now_)].get(), numbers);
+    rows().copy(first(1 - now_), first(now_), numbers());
     fence();
-    return 2.0 * sizeof(double) * static_cast<double>(numbers);
+    return 2.0 * sizeof(double) * static_cast<double>(numbers());
 }
 
 void Field::pack(const Region& region, double* to) const {

@@ -70,15 +70,26 @@ private:
     // Rows of all levels but the last, three planes of each: what sweeps in one go keep in the cache.
     struct Ring;
 
+    // Numbers by which the second copy begins later in its page than the first. Where both begin alike, what
+    // a sweep has written and what it reads next have the same last twelve bits of their addresses, and the
+    // processor takes the one for the other until it has compared the rest.
+    static constexpr Index apart = 128;
+
+    [[nodiscard]] double* first(int copy) const {
+        return copies_[static_cast<std::size_t>(copy)].get() + copy * apart;
+    }
     [[nodiscard]] double* address(int copy, Index z, Index y, Index x) const {
-        return copies_[static_cast<std::size_t>(copy)].get() +
-               ((z + part_.depth) * height_ + y + part_.depth) * pitch_ + left_ + x;
+        return first(copy) + ((z + part_.depth) * height_ + y + part_.depth) * pitch_ + left_ + x;
     }
     [[nodiscard]] std::span<const double> row_of(int copy, Index z, Index y) const {
         return {address(copy, z, y, 0), static_cast<std::size_t>(part_.lengths[2])};
     }
     [[nodiscard]] Region level(Index sweep) const;
-    void clear_beyond(const Ring& ring, Index from, Index to);
+    [[nodiscard]] Index numbers() const;
+    void nought(double* row) const;
+    void clear_beyond(const Ring& ring, Index from, Index to) const;
+    void clear_plane(const Ring& ring, Index sweep, Index z) const;
+    void row_of_level(const Ring& ring, Index sweep, Index z, Index y, bool streams);
     void block(const Ring& ring, Index from, Index to, bool streams);
     void plain(const Region& region);
 
@@ -92,7 +103,8 @@ private:
     Index ring_rows_ = 0;
 };
 
-// Rows of a block whose sweeps in one go find what they need in the second-level cache.
-Index block_rows(Index pitch, Index depth);
+// Rows of a block, of so many in all, of which so many planes stay in the second-level cache: blocks as even
+// as can be.
+Index block_rows(Index pitch, Index planes, Index rows);
 
 }  // namespace leadline::jacobi

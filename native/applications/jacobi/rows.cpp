@@ -29,6 +29,11 @@ void plain_update(double* __restrict to, const Stencil& from, std::ptrdiff_t cou
         to[i] = (((own[i - 1] + own[i + 1]) + (before[i] + after[i])) + (below[i] + above[i])) * sixth;
 }
 
+void plain_stack(double* to, const double* from, const Stack& stack, std::ptrdiff_t count) {
+    for (std::ptrdiff_t each = 0; each < stack.planes; ++each)
+        plain_update(to + each * stack.plane, stencil_at(from + each * stack.plane, stack), count);
+}
+
 void plain_copy(double* __restrict to, const double* __restrict from, std::ptrdiff_t count) {
     for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
 }
@@ -42,30 +47,61 @@ inline std::ptrdiff_t until_aligned(const double* to, std::uintptr_t bytes, std:
     return before < count ? before : count;
 }
 
-// The three functions for vectors of a kind: intrinsics may only be used in functions of their own target,
-// which templates and lambdas do not inherit from their callers. An update begins its
-// vectors at `head` and ends each with `store`.
-#define LEADLINE_UPDATE(name, isa, vector, lanes, prefix, head, store)                                     \
-    __attribute__((target(isa))) void name(double* to, const Stencil& from, std::ptrdiff_t count) {        \
-        const vector factor = prefix##_set1_pd(sixth);                                                     \
-        std::ptrdiff_t i = 0;                                                                              \
-        for (const std::ptrdiff_t first = (head); i < first; ++i) to[i] = mean(from, i);                   \
-        for (; i + (lanes) <= count; i += (lanes)) {                                                       \
-            const vector sides =                                                                           \
-                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1)); \
-            const vector along =                                                                           \
-                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i));    \
-            const vector across =                                                                          \
-                prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i));     \
-            const vector all = prefix##_add_pd(prefix##_add_pd(sides, along), across);                     \
-            store(to + i, prefix##_mul_pd(all, factor));                                                   \
-        }                                                                                                  \
-        for (; i < count; ++i) to[i] = mean(from, i);                                                      \
+constexpr std::ptrdiff_t line = 8;  // numbers in a cache line
+// Numbers by which a stack of rows fetches what it will need from memory: the hardware looks ahead along the
+// rows it has seen, but no farther than a page, and a row is not much longer than one.
+constexpr std::ptrdiff_t ahead = 128;
+
+// The functions for vectors of a kind: intrinsics may only be used in functions of their own target,
+// which templates and lambdas do not inherit from their callers. A mean of the six neighbours of `i` on.
+#define LEADLINE_MEAN(prefix, from, i, factor)                                                             \
+    prefix##_mul_pd(                                                                                       \
+        prefix##_add_pd(                                                                                   \
+            prefix##_add_pd(                                                                               \
+                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1)), \
+                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i))),   \
+            prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i))),        \
+        factor)
+// An update begins its cache lines at `head` and ends each vector with `store`.
+#define LEADLINE_UPDATE(name, isa, vector, lanes, prefix, head, store)                               \
+    __attribute__((target(isa))) void name(double* to, const Stencil& given, std::ptrdiff_t count) { \
+        const Stencil from = given;                                                                  \
+        const vector factor = prefix##_set1_pd(sixth);                                               \
+        std::ptrdiff_t i = 0;                                                                        \
+        for (const std::ptrdiff_t first = (head); i < first; ++i) to[i] = mean(from, i);             \
+        for (; i + line <= count; i += line) {                                                       \
+            _mm_prefetch(from.next + i, _MM_HINT_T1);                                                \
+            for (std::ptrdiff_t j = i; j < i + line; j += (lanes))                                   \
+                store(to + j, LEADLINE_MEAN(prefix, from, j, factor));                               \
+        }                                                                                            \
+        for (; i < count; ++i) to[i] = mean(from, i);                                                \
     }
 #define LEADLINE_ROWS(kind, isa, vector, lanes, prefix)                                                     \
     LEADLINE_UPDATE(kind##_update, isa, vector, lanes, prefix, 0, prefix##_storeu_pd)                       \
     LEADLINE_UPDATE(kind##_stream, isa, vector, lanes, prefix, until_aligned(to, sizeof(vector), count),    \
                     prefix##_stream_pd)                                                                     \
+    __attribute__((target(isa))) void kind##_stack(double* to, const double* from, const Stack& given,      \
+                                                   std::ptrdiff_t count) {                                  \
+        const Stack stack = given;                                                                          \
+        const vector factor = prefix##_set1_pd(sixth);                                                      \
+        const std::ptrdiff_t first = until_aligned(to, line * sizeof(double), count);                       \
+        const std::ptrdiff_t whole = first + (count - first) / line * line;                                 \
+        for (std::ptrdiff_t each = 0; each < stack.planes; ++each) {                                        \
+            const Stencil all = stencil_at(from + each * stack.plane, stack);                               \
+            double* result = to + each * stack.plane;                                                       \
+            for (std::ptrdiff_t i = 0; i < first; ++i) result[i] = mean(all, i);                            \
+            for (std::ptrdiff_t i = whole; i < count; ++i) result[i] = mean(all, i);                        \
+        }                                                                                                   \
+        for (std::ptrdiff_t i = first; i < whole; i += line)                                                \
+            for (std::ptrdiff_t each = 0; each < stack.planes; ++each) {                                    \
+                const Stencil all = stencil_at(from + each * stack.plane + i, stack);                       \
+                double* result = to + each * stack.plane + i;                                               \
+                const bool last = each + 1 == stack.planes;                                                 \
+                _mm_prefetch((last ? all.own : all.after) + stack.plane + ahead, _MM_HINT_T0);              \
+                for (std::ptrdiff_t j = 0; j < line; j += (lanes))                                          \
+                    prefix##_stream_pd(result + j, LEADLINE_MEAN(prefix, all, j, factor));                  \
+            }                                                                                               \
+    }                                                                                                       \
     __attribute__((target(isa))) void kind##_copy(double* to, const double* from, std::ptrdiff_t count) {   \
         std::ptrdiff_t i = 0;                                                                               \
         for (const auto head = until_aligned(to, sizeof(vector), count); i < head; ++i) to[i] = from[i];    \
@@ -79,12 +115,29 @@ LEADLINE_ROWS(avx512, "avx512f", __m512d, 8, _mm512)
 
 #undef LEADLINE_ROWS
 #undef LEADLINE_UPDATE
+#undef LEADLINE_MEAN
 
 constexpr std::array all{
-    Rows{.name = "plain", .update = plain_update, .stream = plain_update, .copy = plain_copy},
-    Rows{.name = "sse2", .update = sse2_update, .stream = sse2_stream, .copy = sse2_copy},
-    Rows{.name = "avx2", .update = avx2_update, .stream = avx2_stream, .copy = avx2_copy},
-    Rows{.name = "avx512", .update = avx512_update, .stream = avx512_stream, .copy = avx512_copy},
+    Rows{.name = "plain",
+         .update = plain_update,
+         .stream = plain_update,
+         .stream_stack = plain_stack,
+         .copy = plain_copy},
+    Rows{.name = "sse2",
+         .update = sse2_update,
+         .stream = sse2_stream,
+         .stream_stack = sse2_stack,
+         .copy = sse2_copy},
+    Rows{.name = "avx2",
+         .update = avx2_update,
+         .stream = avx2_stream,
+         .stream_stack = avx2_stack,
+         .copy = avx2_copy},
+    Rows{.name = "avx512",
+         .update = avx512_update,
+         .stream = avx512_stream,
+         .stream_stack = avx512_stack,
+         .copy = avx512_copy},
 };
 
 std::size_t known() {
@@ -95,8 +148,11 @@ std::size_t known() {
 #else
 
 // Elsewhere the compiler's own vectors. Its streaming stores, where it has some, are no portable ones.
-constexpr std::array all{
-    Rows{.name = "plain", .update = plain_update, .stream = plain_update, .copy = plain_copy}};
+constexpr std::array all{Rows{.name = "plain",
+                              .update = plain_update,
+                              .stream = plain_update,
+                              .stream_stack = plain_stack,
+                              .copy = plain_copy}};
 
 std::size_t known() { return 1; }
 

@@ -68,8 +68,8 @@ TEST(Rows, OfEveryKindAreTheSame) {
     for (std::size_t each = 0; each < kinds(); ++each)
         for (std::ptrdiff_t begin = 0; begin < 9; ++begin)
             for (std::ptrdiff_t count = 0; count < 30; ++count) {
-                const Stencil stencil{row(0) + begin, row(1) + begin, row(2) + begin, row(3) + begin,
-                                      row(4) + begin};
+                const Stencil stencil{row(0) + begin, row(1) + begin, row(2) + begin,
+                                      row(3) + begin, row(4) + begin, row(0)};
                 std::vector<double> plain(64);
                 std::vector<double> updated(64);
                 std::vector<double> streamed(64);
@@ -82,6 +82,35 @@ TEST(Rows, OfEveryKindAreTheSame) {
                 EXPECT_EQ(plain, streamed) << kind(each).name;
                 EXPECT_EQ(plain, copied) << kind(each).name;
             }
+}
+
+// Stacks of planes of three rows, which lie apart as in a grid; what is not in them stays.
+TEST(Rows, OfStacksAreThoseOfSinglePlanes) {
+    constexpr std::ptrdiff_t row = 64;
+    constexpr std::ptrdiff_t plane = 3 * row;
+    std::vector<double> from(std::size_t{7} * plane);
+    std::mt19937 random(3);
+    for (double& each : from) each = static_cast<double>(random());
+    for (std::size_t each = 0; each < kinds(); ++each)
+        for (const std::ptrdiff_t planes : {1, 4, 5})
+            for (std::ptrdiff_t begin = 1; begin < 18; ++begin)
+                for (std::ptrdiff_t count = 0; count < 40; count += 3) {
+                    const Stack stack{planes, row, plane};
+                    const std::ptrdiff_t at = plane + row + begin;
+                    std::vector<double> singly(from.size());
+                    std::vector<double> stacked(from.size());
+                    for (std::ptrdiff_t i = 0; i < planes; ++i)
+                        kind(0).update(singly.data() + at + i * plane,
+                                       stencil_at(from.data() + at + i * plane, stack), count);
+                    kind(each).stream_stack(stacked.data() + at, from.data() + at, stack, count);
+                    EXPECT_EQ(singly, stacked) << kind(each).name;
+                }
+}
+
+TEST(Rows, AreDividedIntoEvenBlocks) {
+    EXPECT_EQ(block_rows(8, 3, 7), 7);                // all at once where they fit
+    EXPECT_EQ(block_rows(Index{1} << 30, 3, 10), 4);  // never fewer than the least: 4, 4 and 2
+    EXPECT_EQ(block_rows(Index{1} << 30, 3, 9), 3);   // rather 3, 3 and 3
 }
 
 TEST(Solution, IsWhatSequentialSweepsGive) {

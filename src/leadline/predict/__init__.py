@@ -1,7 +1,9 @@
 """Predictions of applications: one application's model a file of this package, found by its file alone.
 
 A file `NAME.py` answers `leadline predict NAME`: its docstring is the help, `OPTIONS` what may be asked,
-`predict(asked)` the answer. `asked` has a value for every option, by its name with underscores.
+`predict(asked)` the answer. `asked` has a value for every option, by its name with underscores. It may
+also have `of_run(rows, records)`: of a summary's rows and the records they are from, the rows that it has a
+prediction for, with it in place of what was measured: the bands of reports.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,9 +11,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leadline.errors import UsageError, suggest
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -62,3 +67,16 @@ def find(name: str) -> Predictor:
         raise UsageError(f"there is no {name!r} to predict{suggest(name, names())}")
     module = import_module(f"{__name__}.{name}")
     return Predictor(name, (module.__doc__ or "").strip(), tuple(module.OPTIONS), module.predict)
+
+
+def expected(name: str, rows: Sequence[Mapping[str, Any]], records: "pl.DataFrame") -> list[dict[str, Any]]:
+    """What an application's model says of the measured points of runs; nothing where it has none.
+
+    `rows` are of a summary, with `value`, `low` and `high` in SI units; those of which the model can say
+    something come back with its answer in these three.
+    """
+    if name not in names():
+        return []
+    module = import_module(f"{__name__}.{name}")
+    of_run = getattr(module, "of_run", None)
+    return list(of_run(rows, records)) if of_run else []

@@ -13,8 +13,7 @@ from typing import Any
 import polars as pl
 
 from leadline.errors import UsageError
-from leadline.fits import fit_all
-from leadline.record import OK
+from leadline.predict._ends import Ends, Fitted, comparable
 from leadline.summary import summarise
 
 Row = Mapping[str, Any]
@@ -26,7 +25,10 @@ POINT = ("edge", "scaling", "grid", "ends", "kernel", "depth", "halo")
 
 @dataclass(frozen=True)
 class Compared:
-    """A point: updates a second of all ranks, measured with its interval, bound by memory, and predicted."""
+    """A point: updates a second of all ranks, measured with its interval, bound by memory, and predicted.
+
+    The prediction's interval has all that it is made from at its worse end, and at its better one.
+    """
 
     mpi: str
     ranks: int
@@ -36,6 +38,8 @@ class Compared:
     high: float | None
     bound: float
     predicted: float
+    predicted_low: float | None = None
+    predicted_high: float | None = None
 
 
 def lengths_of(word: str, ranks: int) -> tuple[int, ...]:
@@ -57,52 +61,91 @@ def exchange(row: Row, latency: float, bandwidth: float) -> float:
 
     With sides for several sweeps in one go, as many planes at once, and so many sweeps fewer between them.
     """
+    messages, volume = traffic(row)
+    return messages * latency + volume / bandwidth
+
+
+def traffic(row: Row) -> tuple[float, float]:
+    """Messages, and bytes out and in, of an inner rank in a sweep."""
     grid = lengths_of(row["grid"], row["ranks"])
     parts = [row["edge"] / (1 if row["scaling"] == "weak" else count) for count in grid]
-    volume = parts[0] * parts[1] * parts[2]
-    time = 0.0
+    points = parts[0] * parts[1] * parts[2]
+    messages = volume = 0.0
     for length, count in zip(parts, grid, strict=True):
         sides = 0 if count == 1 else 1 if count == 2 and row["ends"] == "fixed" else 2
-        time += sides * (2 * NUMBER * volume / length / bandwidth + latency / row["depth"])
-    return time
+        messages += sides / row["depth"]
+        volume += sides * 2 * NUMBER * points / length
+    return messages, volume
+
+
+def expected(rows: Sequence[Row], records: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of the rate of measured points with what is predicted in place of what was measured."""
+    fitted = Fitted(records)
+    bounds = {_key(row): row for row in _of(rows, "bound")}
+    found = []
+    for row in _of(rows, "rate"):
+        if _key(row) not in bounds:
+            continue
+        ends = fitted.known(row)
+        if ends is None and row["ranks"] == 1:
+            ends = Ends((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))  # a rank alone exchanges nothing
+        if ends is None:
+            continue
+        typical, low, high = _rates(row, bounds[_key(row)], ends)
+        found.append({**row, "value": typical, "low": low, "high": high})
+    return found
+
+
+def _rates(row: Row, bound: Row, ends: Ends) -> tuple[float, float, float]:
+    """Points a second: typical, and at the slower and the faster end of what it is made from."""
+    total = row["edge"] ** 3 * (row["ranks"] if row["scaling"] == "weak" else 1)
+    value = bound["value"]
+    limits = (value, bound["low"] or value, bound["high"] or value)
+    times = [total / limit + time for limit, time in zip(limits, ends.time(*traffic(row)), strict=True)]
+    return total / times[0], total / times[1], total / times[2]
+
+
+def _of(rows: Sequence[Row], metric: str) -> list[Row]:
+    """The measured rows of a metric of the solver."""
+    return [
+        row for row in rows if row["benchmark"] == "jacobi" and row["metric"] == metric and comparable(row)
+    ]
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    """What tells a point of the solver from the others."""
+    return tuple(row.get(name) for name in ("run", "mpi", "stack", "ranks", "placement", *POINT))
 
 
 def compared(records: pl.DataFrame) -> list[Compared]:
     """Every point of the run; UsageError where it has no solver, or no ping-pong of the same library."""
-    rows = [row for row in summarise(records).rows(named=True) if row["status"] == OK]
-    rates, bounds = (_by_point(rows, metric) for metric in ("rate", "bound"))
-    if not rates:
+    rows = summarise(records).rows(named=True)
+    measured = _of(rows, "rate")
+    if not measured:
         raise UsageError("the run has no jacobi; 'leadline run applications' has one")
+    bounds = {_key(row): row["value"] for row in _of(rows, "bound")}
+    predicted = {_key(row): row for row in expected(rows, records)}
+    if not predicted:
+        Fitted(records).of(measured[0])  # says what is missing
     found = []
-    for key, row in rates.items():
-        latency, bandwidth = _fitted(records, row["mpi"])
-        if key not in bounds:
+    for row in measured:
+        key = _key(row)
+        if key not in predicted:
             continue
-        bound = bounds[key]["value"]
-        total = row["edge"] ** 3 * (row["ranks"] if row["scaling"] == "weak" else 1)
-        predicted = total / (total / bound + exchange(row, latency, bandwidth))
         words = ", ".join(str(row[name]) for name in POINT)
-        value, low, high = row["value"], row["low"], row["high"]
-        found.append(Compared(row["mpi"], row["ranks"], words, value, low, high, bound, predicted))
+        what = predicted[key]
+        found.append(
+            Compared(
+                row["mpi"],
+                row["ranks"],
+                words,
+                row["value"],
+                row["low"],
+                row["high"],
+                bounds[key],
+                what["value"],
+                what["low"],
+                what["high"],
+            )
+        )
     return found
-
-
-def _by_point(rows: Sequence[Row], metric: str) -> dict[tuple[Any, ...], Row]:
-    """The rows of a metric of the solver by what tells them apart."""
-    return {
-        (row["mpi"], row["ranks"], row["placement"], *(row[name] for name in POINT)): row
-        for row in rows
-        if row["benchmark"] == "jacobi" and row["metric"] == metric
-    }
-
-
-def _fitted(records: pl.DataFrame, mpi: str) -> tuple[float, float]:
-    """Latency, s, and bandwidth, B/s, of a library's ping-pong by its two ends."""
-    fits = fit_all(records.filter(pl.col("mpi") == mpi), ["ends"])
-    for fit in fits:
-        latency, bandwidth = fit.parameter("latency"), fit.parameter("bandwidth")
-        if latency and bandwidth:
-            return latency.value, bandwidth.value
-    raise UsageError(
-        f"the run has no ping-pong of {mpi} over several sizes, which tells latency and bandwidth"
-    )

@@ -23,6 +23,7 @@ from leadline.fits._bootstrap import bounds, drawn_medians
 from leadline.fits._segments import SHORTEST, lines
 from leadline.fits.piecewise import pieces_of
 from leadline.predict import Option, Prediction
+from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.record import OK
 from leadline.units import format_quantity
@@ -82,6 +83,23 @@ def turns(records: pl.DataFrame) -> Iterator[tuple[dict[str, Any], list[Piece]]]
         row, column = ordinals.search_sorted(part["launch"]), ranks.search_sorted(part["ranks"])
         medians[row.to_numpy(), column.to_numpy()] = part["median"].to_numpy()
         yield part.select(by).row(0, named=True), pieces(ranks.to_list(), medians)
+
+
+def of_run(rows: Sequence[Mapping[str, Any]], records: pl.DataFrame) -> list[dict[str, Any]]:
+    """Time of a turn at each measured point by the latency and bandwidth of the run's own ping-pong.
+
+    In turn 2 N messages one after the other; at once each step's two share one latency.
+    """
+    fitted = Fitted(records)
+    found = []
+    for row in rows:
+        if (row["benchmark"], row["metric"]) != ("ring", "time") or not comparable(row):
+            continue
+        messages = row["ranks"] * (1 if row["way"] == "at-once" else 2)
+        if ends := fitted.known(row):
+            typical, slow, fast = ends.time(messages, 2 * row["ranks"] * row["bytes"])
+            found.append({**row, "value": typical, "low": fast, "high": slow})
+    return found
 
 
 def _count(value: str) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from leadline import predict
 from leadline.errors import LeadlineError
 from leadline.noise import Quietness, judge_runs
 from leadline.record import OK
@@ -144,7 +145,8 @@ class Findings:
         rows = [row for row in self.rows if row["benchmark"] == benchmark and row["status"] == OK]
         records = self.records.filter((pl.col("benchmark") == benchmark) & (pl.col("status") == OK))
         own = [fit for fit in self.fits if fit.series.get("benchmark") == benchmark]
-        return Subject(benchmark, rows, self.names, records, own)
+        expected = predict.expected(benchmark, self.rows, self.records)
+        return Subject(benchmark, rows, self.names, records, own, expected)
 
 
 def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Page:

@@ -74,7 +74,7 @@ class Subject:
     """One benchmark of a report, as its figures see it.
 
     `rows` are the summary's rows that have numbers; `records` are the benchmark's records with their samples;
-    `fits` are the models fitted to it.
+    `fits` are the models fitted to it, `expected` what its model as an application says.
     """
 
     benchmark: str
@@ -82,6 +82,7 @@ class Subject:
     names: Names
     records: pl.DataFrame = field(default_factory=pl.DataFrame)
     fits: Sequence["Fit"] = ()
+    expected: Sequence[Row] = ()  # rows with what the benchmark's model says in place of what was measured
 
     @cached_property
     def metrics(self) -> list[str]:

@@ -13,7 +13,7 @@ from leadline.units import parse_bytes
 
 SAFETY = ("hint", "layout", "semantics")
 _TOP = ("title", "about", "parameter", "limit")
-_KEYS = ("name", "layer", "kind", "values", "equals", "times", "when", "safety")
+_KEYS = ("name", "layer", "kind", "values", "equals", "times", "when", "start", "safety")
 _LIMIT = ("product", "at_most", "why")
 _MOST = 64  # parameters; a file with more is no space that anybody wrote
 
@@ -120,8 +120,22 @@ def _parameter(table: Table, before: list[Parameter], numbers: Mapping[str, int]
         equals=equals,
         times=table.get("times", count, 1),
         when=_when(table, known),
+        start=_start(table, kind, values, numbers),
         safety=table.get("safety", word(SAFETY), "hint"),
     )
+
+
+def _start(table: Table, kind: str, values: tuple[Value, ...], numbers: Mapping[str, int]) -> int | None:
+    """The place of the value to start with: of numbers the one nearest to it, of others itself."""
+    if "start" not in table.data:
+        return None
+    (wanted,) = table.need("start", lambda value: _values(kind, numbers)([value]), "a [[parameter]]")
+    if wanted in values:
+        return values.index(wanted)
+    plain = [value for value in values if isinstance(value, int)]
+    if kind not in ("bytes", "count") or not isinstance(wanted, int) or not plain:
+        raise table.error(f"start: {wanted!r} is none of the values", "start")
+    return values.index(min(plain, key=lambda value: abs(value - wanted)))
 
 
 def _values(kind: str, numbers: Mapping[str, int]) -> Callable[[Any], tuple[Value, ...]]:

@@ -42,6 +42,7 @@ class Parameter:
     equals: str = ""
     times: int = 1
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    start: int | None = None  # the place among the values at which methods may begin
     safety: str = "hint"  # "hint": results cannot change; "layout": the file's form; "semantics": guarantees
 
     @property
@@ -77,6 +78,18 @@ class Space:
     def shape(self) -> tuple[int, ...]:
         """How many values each axis has."""
         return tuple(len(each.values) for each in self.axes)
+
+    @cached_property
+    def start(self) -> Index | None:
+        """The point at which a search may begin: what is advised, the middle where nothing is.
+
+        None where the space advises nothing, and where what it advises is no valid point.
+        """
+        if all(each.start is None for each in self.axes):
+            return None
+        places = tuple(len(each.values) // 2 if each.start is None else each.start for each in self.axes)
+        begin = self.canonical(places)
+        return begin if self.valid(begin) else None
 
     @property
     def enumerable(self) -> bool:

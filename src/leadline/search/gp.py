@@ -1,6 +1,6 @@
 """Bayesian optimisation with a Gaussian process that knows of noise.
 
-The logarithm of the time is a Gaussian process over the coordinates of the space (Matérn 5/2, a length scale
+The logarithm of the time is a Gaussian process over the coordinates of the space (Matérn 3/2, a length scale
 of its own for each coordinate) plus noise of unknown size, fitted by scikit-learn. What is asked for next has
 the largest expected improvement over the best that the process believes in, not over the luckiest sample
 (Picheny, Wagner, Ginsbourger: A benchmark of kriging-based infill criteria for noisy optimization, 2013, the
@@ -20,7 +20,7 @@ from leadline.search._space import Floats, Index, as_index
 
 QUESTION = "Where does a model of the times so far, with their noise, expect the most?"
 
-FIRST = 5  # points before there is a model; with fewer length scales mean nothing
+FIRST = 4  # points before there is a model; with fewer length scales mean nothing
 _DRAWN = 2_000  # candidates where the space cannot be written out
 _MARGIN = 0.7  # of a failure above the slowest success, in logarithms: twice as slow
 _NOISE = (1e-4, 0.25)  # bounds of the variance of noise, in parts of the variance of what was seen
@@ -30,7 +30,9 @@ def search(task: Task) -> Steps:
     """A few points spread over the space, then one after another where the model expects the most."""
     times = dict(task.known)
     if len(times) < FIRST:
-        first = [each for each in _spread(task, FIRST) if each not in times]
+        advised = [task.space.start] if task.space.start else []
+        spread = _spread(task, FIRST - len(advised))
+        first = [each for each in dict.fromkeys([*advised, *spread]) if each not in times]
         times.update(zip(first, (yield first), strict=True))
     while (chosen := _next(task, times)) is not None:
         (seconds,) = yield [chosen]
@@ -98,11 +100,11 @@ def _model(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats, Floats]:
     # A second to import, and only this method needs it.
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
     from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: PLC0415
-    from sklearn.gaussian_process.kernels import Matern, WhiteKernel  # noqa: PLC0415
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel  # noqa: PLC0415
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-    matern = Matern(np.full(x.shape[1], 0.7), length_scale_bounds=(0.1, 20.0), nu=2.5)
-    process = GaussianProcessRegressor(matern + WhiteKernel(0.01, _NOISE))
+    matern = Matern(np.full(x.shape[1], 0.7), length_scale_bounds=(0.2, 5.0), nu=1.5)
+    process = GaussianProcessRegressor(ConstantKernel(1.0, (0.3, 30.0)) * matern + WhiteKernel(0.01, _NOISE))
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning

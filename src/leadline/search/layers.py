@@ -22,7 +22,7 @@ def search(task: Task) -> Steps:
     """Influence, then passes over the parameters; then again from elsewhere."""
     times = dict(task.known)
     order = list(range(len(task.space.shape)))
-    here = min(times, key=lambda one: times[one]) if times else _middle(task)
+    here = min(times, key=lambda one: times[one]) if times else task.space.start or _middle(task)
     stale = 0
     while stale < _RESTARTS:
         before = len(times)

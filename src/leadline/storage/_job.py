@@ -54,8 +54,10 @@ class Job:
     @cached_property
     def space(self) -> Space:
         """The paper's space for this machine's file system and this kernel."""
+        nodes = -(-self.ranks // int(self.storage["ranks"]))
+        numbers = {"ranks": self.ranks, "nodes": nodes, "targets": int(self.storage["targets"])}
         name = str(self.storage["file_system"]) + ("" if self.pattern.collective else "-chunked")
-        return search.load(name, {"ranks": self.ranks, "targets": int(self.storage["targets"])})
+        return search.load(name, numbers)
 
     def seconds(self, settings: Settings, seed: int | None = None, noise: float = 0.1) -> float:
         """Seconds of a run with some settings; with a `seed`, as one run of many that differ by chance.

@@ -9,7 +9,7 @@ file drew.
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -71,5 +71,5 @@ def draw(subject: Subject) -> Iterator[Figure]:
                 yield figure
     left = [row for row in subject.rows if row["metric"] not in shown]
     if left:
-        rest = Subject(subject.benchmark, left, subject.names, subject.records, subject.fits)
+        rest = replace(subject, rows=left)
         yield from members()[FALLBACK].describe(rest)

@@ -42,15 +42,17 @@ def curve(
         return dots(subject, [metric], name=name, title=title, caption=caption, keep=keep)
     split = Split.of(subject, rows, (x,), by)
     points = data(rows, split, x, log)
+    bands = data([row for row in subject.expected if row["metric"] == metric and keep(row)], split, x, log)
     drawn = overlay(subject, metric, split, [point["x"] for point in points]) if fits else Overlay()
     spec = {
         **canvas(title, hidden=[entry.name for entry in drawn.legend if entry.hidden]),
-        "datasets": {"points": points, **drawn.datasets()},
+        "datasets": {"points": points, **({"bands": bands} if bands else {}), **drawn.datasets()},
         "encoding": {
             "x": axis or _axis(x, x_title, [row[x] for row in rows]),
             "color": split.colour(),
         },
         "layer": [
+            *_bands(bands, _heights(points, metric, rows, log)),
             *_lines(points, split, _heights(points, metric, rows, log), drawn),
             *point_layers(points, split, metric, x, _heights(points, metric, rows, log)),
         ],
@@ -86,6 +88,30 @@ def _lines(points: list[Datum], split: Split, y: Channel, drawn: Overlay) -> lis
             "encoding": {"y": y, **joining},
         },
         *drawn.layers(y, dashed),
+    ]
+
+
+def _bands(points: list[Datum], y: Channel) -> list[Layer]:
+    """What the model says: between the ends of its parameters' intervals, its typical value as dots."""
+    if not points:
+        return []
+    ends = {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "detail": {"field": "v", "type": "nominal"}}
+    told = [{"field": "v", "type": "nominal", "title": "predicted, variant"}]
+    told.append({"field": "q", "type": "nominal", "title": "predicted"})
+    source = {"data": {"name": "bands"}, "transform": [{"filter": HIDING}]}
+    detail = {"detail": {"field": "v", "type": "nominal"}}
+    return [
+        {**source, "mark": {"type": "area", "opacity": 0.12}, "encoding": ends},
+        {
+            **source,
+            "mark": {"type": "line", "strokeWidth": 5, "opacity": 0.25, "strokeCap": "round"},
+            "encoding": {"y": y, **detail},
+        },
+        {
+            **source,
+            "mark": {"type": "tick", "thickness": 3, "size": 22, "opacity": 0.7},
+            "encoding": {"y": y, **detail, "tooltip": told},
+        },
     ]
 
 

@@ -4,8 +4,8 @@ from leadline.report.figures import Figure
 from leadline.report.papers._points import Points
 
 CAPTION = (
-    "Bandwidth of vpic on 2,048 ranks of Hopper by the size of buffers, which is that of stripes, all else as "
-    "tuned."
+    "Bandwidth of vpic on 2,048 ranks of Hopper by the size of buffers, which is that of stripes, all else "
+    "as tuned."
 )
 
 

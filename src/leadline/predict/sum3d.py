@@ -1,0 +1,118 @@
+"""Predict the sum of arrays that one rank deals out: time of scattering two arrays and gathering their sum.
+
+All that the others get and give passes through rank 0: T = 3 (N - 1) (T_l + 8 E / (N B)) for E numbers, N
+ranks, a latency T_l and a bandwidth B of one rank's messages (Celoria, section 1 B, which measures and has no
+model). What rank 0 keeps, and the addition, are left out. With --from, measured against predicted at every
+point of a run, by its own ping-pong.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import polars as pl
+
+from leadline import machine as machines
+from leadline import store
+from leadline.errors import UsageError
+from leadline.predict import Option, Prediction
+from leadline.predict._ends import Fitted, comparable
+from leadline.predict._machine import PLACEMENTS, placement_of, way
+from leadline.summary import summarise
+from leadline.units import format_quantity
+
+NUMBER = 8  # B
+ARRAYS = 3  # two out, one back
+
+
+def lengths(word: str) -> tuple[int, ...]:
+    """The lengths of an array written as 2400x100x100; UsageError for anything else."""
+    parts = word.split("x")
+    if len(parts) != 3 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UsageError(f"an array is written like 2400x100x100, but got {word!r}")
+    return tuple(map(int, parts))
+
+
+def traffic(array: str, ranks: int) -> tuple[float, float]:
+    """Messages and bytes through rank 0."""
+    return ARRAYS * (ranks - 1), ARRAYS * NUMBER * prod(lengths(array)) * (ranks - 1) / ranks
+
+
+def of_run(rows: Sequence[Mapping[str, Any]], records: pl.DataFrame) -> list[dict[str, Any]]:
+    """The time at each measured point by the latency and bandwidth of the run's own ping-pong."""
+    fitted = Fitted(records)
+    found = []
+    for row in rows:
+        if (row["benchmark"], row["metric"]) != ("sum3d", "time") or not comparable(row):
+            continue
+        if row["ranks"] > 1 and (ends := fitted.known(row)):
+            typical, slow, fast = ends.time(*traffic(row["array"], row["ranks"]))
+            found.append({**row, "value": typical, "low": fast, "high": slow})
+    return found
+
+
+def _count(value: str) -> int:
+    """A number of ranks, two at least."""
+    if not value.isdecimal() or int(value) < 2:
+        raise UsageError(f"this is a whole number, 2 or more, but got {value!r}")
+    return int(value)
+
+
+OPTIONS = (
+    Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
+    Option("ranks", "Ranks, N.", _count, metavar="N"),
+    Option("array", "Lengths of the arrays.", default="2400x100x100", metavar="AxBxC"),
+    Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
+    Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
+)
+COLUMNS = {"told_from": "from", "ranks": "N", "array": "array", "told_time": "time"}
+RUN = {
+    "mpi": "mpi",
+    "ranks": "ranks",
+    "array": "array",
+    "grid": "grid",
+    "split": "split",
+    "told_measured": "measured",
+    "told_predicted": "predicted",
+    "told_error": "predicted is off by",
+}
+
+
+def predict(asked: Mapping[str, Any]) -> Prediction:
+    """A described machine's answer, or a run's points beside what its ping-pong predicts."""
+    if asked["from"] is not None:
+        return _of_run(store.load(asked["from"]))
+    if asked["ranks"] is None:
+        raise UsageError("give the ranks with --ranks N, or a run with --from RUN")
+    described = machines.load(asked["on"])
+    described.partition(asked["ranks"])
+    placement = asked["placement"] or placement_of(described, asked["ranks"])
+    between = way(described, placement)
+    messages, volume = traffic(asked["array"], asked["ranks"])
+    time = messages * between.latency + volume / between.bandwidth
+    row = {"from": "formula", "ranks": asked["ranks"], "array": asked["array"], "time": time}
+    return Prediction([{**row, "told_from": "formula", "told_time": format_quantity(time, "s")}], COLUMNS)
+
+
+def _of_run(records: pl.DataFrame) -> Prediction:
+    """Measured and predicted times of a run; UsageError where it has none."""
+    rows = summarise(records).rows(named=True)
+    found = []
+    for told in of_run(rows, records):
+        keys = [name for name in told if name not in ("value", "low", "high")]
+        measured = next(row for row in rows if all(row[name] == told[name] for name in keys))
+        error = told["value"] / measured["value"] - 1
+        found.append(
+            {
+                **{name: told[name] for name in ("mpi", "ranks", "array", "grid", "split")},
+                "measured": measured["value"],
+                "predicted": told["value"],
+                "error": error,
+                "told_measured": format_quantity(measured["value"], "s", measured["low"], measured["high"]),
+                "told_predicted": format_quantity(told["value"], "s", told["low"], told["high"]),
+                "told_error": f"{100 * error:+.0f} %",
+            }
+        )
+    if not found:
+        raise UsageError("the run has no sum3d on two ranks or more with a ping-pong over several sizes")
+    return Prediction(found, RUN)
