@@ -36,6 +36,9 @@ UNEVEN: Values = {"workers": 5, "shape": "tree", "bytes": SIZES[0]}  # groups of
 SLOWEST = 10.0  # s, for anything that is a time: crowded ranks wait for each other's turns
 FASTEST = 1e12  # B/s and 1/s: more than any memory gives
 
+# What divides the sizes of kernels that write files.
+SHRINK, SHRUNK = "shrink", 1024
+
 # Words that are sizes: the usual ones alone, the others take minutes and more memory than there may be.
 SIZED_BY_WORDS = {"class"}
 
@@ -75,6 +78,8 @@ class Asked:
 
 def choices(sweep: Sweep) -> tuple[int | str, ...]:
     """Every word of a closed list, since each is a way of its own through the code; else both ends."""
+    if sweep.name == SHRINK:
+        return (SHRUNK,)
     if sweep.choices and sweep.name not in SIZED_BY_WORDS:
         return sweep.choices
     return (sweep.default[0], sweep.default[-1])
@@ -121,7 +126,8 @@ def launch(mpi: Mpi, ranks: int, asked: list[Asked], directory: Path, *, shmem: 
     environment = family(mpi).environment(mpi, shmem=shmem)
     crowded = possible("default", ranks, ()) is not None
     command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=crowded))
-    job = {"points": [question(index, each) for index, each in enumerate(asked)]}
+    points = [question(index, each) for index, each in enumerate(asked)]
+    job = {"points": points, "directory": str(directory)}
     directory.mkdir()
     started = Launch([*command, str(build(mpi))], environment, job, directory, point_limit=POINT_LIMIT)
     last = None
@@ -194,6 +200,7 @@ def reason(mpi: Mpi, ranks: int, asked: Asked) -> str | None:
             values.get("form") == "persistent" and skipped,
             r"this MPI has no persistent collectives; .*|the persistent \w+ of MPICH \S+ fails",
         ),
+        (SHRINK in values and skipped, r"this program was built without parallel HDF5: .*"),
         (asked.benchmark.name == "distance" and skipped, r"no rank is at distance \d .* from rank 0"),
     ]
     return next((said for holds, said in cases if holds), None)

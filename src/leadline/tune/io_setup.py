@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +45,14 @@ class Request:
     directory: Path | None
     output: Path
     resumes: bool = False
+    where: Path = field(default_factory=Path.cwd)  # the program is run
 
     @classmethod
     def again(cls, directory: Path) -> "Request":
         """That of a tuning that is gone on with. Raises UsageError where there is none."""
         facts, _ = read(directory)
         asked = dict(facts.get("request", {}))
-        for name in ("machine", "directory"):
-            asked[name] = Path(asked[name]) if asked.get(name) else None
+        asked |= {name: Path(asked[name]) for name in ("machine", "directory", "where") if asked.get(name)}
         asked["sweeps"] = tuple(asked.get("sweeps", ()))
         try:
             return cls(**{**asked, "output": directory, "resumes": True})
@@ -104,7 +104,7 @@ def _judged(request: Request, say: Callable[[str], None]) -> tuple[Evaluator, Sp
         return _kernel(request, layers, library, say), space
     check = shlex.split(request.check) if request.check else None
     made = Command(
-        request.command, Path.cwd(), request.output, layers, library, time=request.time, check=check
+        request.command, request.where, request.output, layers, library, time=request.time, check=check
     )
     return made, space
 
