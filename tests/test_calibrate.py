@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from leadline import machine, plan_files, record, simulate, store
-from leadline.calibrate import calibrate
+from leadline.calibrate import _node, calibrate
 from leadline.cli import main
 from leadline.described import Described
 from leadline.errors import LeadlineError, UsageError
@@ -380,3 +380,24 @@ def test_what_is_simulated_is_calibrated_to_the_same_machine(tmp_path: Path) -> 
             assert low <= number.value <= high, number.key
         elif number.value:
             assert again[number.key].value == pytest.approx(number.value, rel=0.05), number.key
+
+
+def test_memory_and_core_are_told_by_the_solver() -> None:
+    """Two of eight cores copy 1e9 points a second, one updates 2e8: 64 GB/s of the node, 1.2 Gflop/s."""
+    keys = {"benchmark": "jacobi", "unit": "1/s", "kernel": "streaming", "bytes": None}
+    told = [
+        row | {"edge": edge}
+        for metric, ranks, edge, value in (
+            ("bound", 2, 200, 1e9),
+            ("bound", 1, 200, 0.6e9),
+            ("bound", 2, 24, 9e9),  # from the caches
+            ("rate", 1, 24, 2e8),
+            ("rate", 1, 200, 1e8),
+        )
+        for row in rows([[value]] * 6, [8], metric=metric, ranks=ranks, **keys)
+    ]
+    found = _node.computing(record.frame(told), 8)
+    assert found["memory"].value == pytest.approx(64e9)
+    assert found["flops"].value == pytest.approx(1.2e9)
+    assert found["memory"].low is not None
+    assert _node.computing(record.frame(told).clear(), 8) == {}

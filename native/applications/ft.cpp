@@ -18,7 +18,7 @@ using namespace ft;
 const std::vector<std::string> pieces{"exchange", "slabs", "pencils", "fused"};
 
 ft::Options options_of(const Run& run, const Problem& problem) {
-    ft::Options options{.depth = run["depth"], .padding = run["padding"]};
+    ft::Options options{.depth = run["depth"], .padding = run["padding"], .polls = run["polls"]};
     const auto at = std::ranges::find(pieces, run.word("pieces")) - pieces.begin();
     options.fused = run.word("pieces") == "fused";
     options.pieces = options.fused ? Pieces::pencils : static_cast<Pieces>(at);
@@ -97,6 +97,7 @@ BENCHMARK(
            {"kept"}),
     counts("depth", {96}, "receives posted ahead by messages; 0: all of a transform's"),
     counts("padding", {0}, "points by which rows, or slabs where they land, are longer than a power of two"),
+    counts("polls", {0}, "tiles of columns between two tests of messages under way; 0: none"),
     counts("iterations", {0}, "how many; 0: all of the class"), Sampling{.one_operation = true},
     metric("time", Unit::second, lower, largest, "of the whole benchmark, of the slowest rank"),
     metric("fft", Unit::second, lower, mean, "of the transforms"),
@@ -105,6 +106,8 @@ BENCHMARK(
     metric("initiation", Unit::second, lower, mean, "of calls that begin communication"),
     metric("completion", Unit::second, lower, mean, "of calls that end it, collectives as well"),
     metric("barrier", Unit::second, lower, mean, "until all ranks have come so far"),
+    metric("hidden", Unit::one, higher, mean,
+           "of the time that the same messages take alone, what initiation and completion did not"),
     metric("messages", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well"),
     metric("bytes", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well")) {
     const Problem& asked = problem(run.word("class"));
@@ -118,6 +121,8 @@ BENCHMARK(
         for ([[maybe_unused]] auto i : run.batch()) co_await solver.solve();
         run.stop();
         judge(run, solver, asked);
+        double alone = 0;
+        co_await solver.alone(alone);
         const Split& split = solver.split();
         run.sample("time", run.each());
         run.sample("fft", split.of(Spent::fft));
@@ -126,6 +131,8 @@ BENCHMARK(
         run.sample("initiation", split.of(Spent::initiation));
         run.sample("completion", split.of(Spent::completion));
         run.sample("barrier", split.of(Spent::barrier));
+        const double visible = split.of(Spent::initiation) + split.of(Spent::completion);
+        run.sample("hidden", 1 - visible / (alone * (1 + options.iterations)));
         run.sample("messages", static_cast<double>(solver.messages()));
         run.sample("bytes", static_cast<double>(solver.bytes()));
     }

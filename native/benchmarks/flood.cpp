@@ -20,15 +20,18 @@ Task<> one_sided(Run& run, const Operation& operation) {
     const Bytes data = run.buffers(run["bytes"])[0];
     const std::int64_t outstanding = run["outstanding"];
     auto window = co_await world.window(data.size(), operation.exposure);
+    const Bytes there = operation.direct ? window.reach(1) : Bytes();
     while (co_await run.next_sample()) {
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
             if (world.rank() != 0) break;  // the target takes no part
             for (std::int64_t k = 0; k < outstanding; ++k) {
-                if (operation.put) co_await window.put(data, 1, 0);
+                if (operation.direct) copy_directly(operation, data, there);
+                else if (operation.put) co_await window.put(data, 1, 0);
                 else co_await window.get(data, 1, 0);
             }
-            co_await window.flush(1);
+            if (operation.direct) fence_directly();
+            else co_await window.flush(1);
         }
         run.stop();
         if (world.rank() != 0) continue;

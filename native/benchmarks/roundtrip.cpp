@@ -1,7 +1,8 @@
 // How long until the sender knows that its bytes have arrived: one-sided against two-sided?
 //
 // Put or get and wait for its completion at the target; put, count up there and be told so; or send (blocking
-// and non-blocking) and wait for an empty answer (Bell et al., one-sided communication and overlap, 4.1).
+// and non-blocking) and wait for an empty answer; or copy into memory that both share (Bell et al., one-sided
+// communication and overlap, 4.1).
 #include "harness/benchmark.hpp"
 #include "harness/operations.hpp"
 
@@ -18,10 +19,16 @@ Task<> one_sided(Run& run, const Operation& operation) {
     Comm& world = run.world();
     const Bytes data = run.buffers(run["bytes"])[0];
     auto window = co_await world.window(data.size(), operation.exposure);
+    const Bytes there = operation.direct ? window.reach(1) : Bytes();
     while (co_await run.next_sample()) {
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
             if (world.rank() != 0) break;  // the target takes no part
+            if (operation.direct) {
+                copy_directly(operation, data, there);
+                fence_directly();
+                continue;
+            }
             if (operation.put) co_await window.put(data, 1, 0);
             else co_await window.get(data, 1, 0);
             co_await window.flush(1);

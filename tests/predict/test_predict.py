@@ -13,7 +13,7 @@ from fits.known import hockney, pingpong
 from leadline import machine, predict, record
 from leadline.cli import main
 from leadline.errors import UsageError
-from leadline.predict import _jacobi_runs, jacobi, ring
+from leadline.predict import _jacobi_runs, jacobi, ring, sum3d
 
 Array = NDArray[np.float64]
 
@@ -188,3 +188,62 @@ def test_a_run_without_a_solver_is_refused() -> None:
     """What would do is said."""
     with pytest.raises(UsageError, match="the run has no jacobi"):
         _jacobi_runs.compared(pingpong(hockney(0.3e-6, 1e9)))
+
+
+# ------------------------------------------------------------------------------- what reports draw as bands
+
+
+def measured_row(benchmark: str, metric: str, **coordinates: Any) -> dict[str, Any]:
+    """A row of a summary that was measured."""
+    keys = {"mpi": "openmpi-4.1.4", "status": record.OK, "source": record.MEASURED, "ranks": 2}
+    return {
+        **keys,
+        "benchmark": benchmark,
+        "metric": metric,
+        "value": 1.0,
+        "low": 0.9,
+        "high": 1.1,
+        **coordinates,
+    }
+
+
+def test_a_turn_of_the_ring_is_made_of_ping_pongs() -> None:
+    """Two ranks: four messages of 1,000 B in turn, each 0.3 us and 1 us; at once they share two latencies."""
+    records = pingpong(hockney(0.3e-6, 1e9))
+    rows = [measured_row("ring", "time", way=way, bytes=1000) for way in ("in-turn", "at-once")]
+    in_turn, at_once = predict.expected("ring", rows, records)
+    assert in_turn["value"] == pytest.approx(4 * 1.3e-6, rel=1e-2)
+    assert at_once["value"] == pytest.approx(2 * 0.3e-6 + 4e-6, rel=1e-2)
+    assert in_turn["low"] <= in_turn["value"] <= in_turn["high"]
+    assert in_turn["way"] == "in-turn"
+
+
+def test_an_array_goes_out_twice_and_comes_back_once() -> None:
+    """Half of 10,000 numbers three times: 120,000 B at 1 GB/s, and three latencies."""
+    rows = [measured_row("sum3d", "time", array="100x10x10", grid="2x1x1", split="even")]
+    (only,) = predict.expected("sum3d", rows, pingpong(hockney(1e-6, 1e9)))
+    assert only["value"] == pytest.approx(123e-6, rel=1e-2)
+
+
+def test_what_is_not_streamed_moves_half_as_much_again() -> None:
+    """A plain kernel's band lies at two thirds of the bound, between the ends of its interval."""
+    keys = point(ranks=1, kernel="plain")
+    rows = [measured_row("jacobi", metric, **keys) for metric in ("rate", "bound")]
+    (only,) = predict.expected("jacobi", rows, pingpong(hockney(1e-6, 1e9)))
+    assert only["value"] == pytest.approx(2 / 3)
+    assert (only["low"], only["high"]) == (pytest.approx(0.6), pytest.approx(1.1 / 1.5))
+
+
+def test_nothing_is_said_of_what_was_simulated_or_has_no_ping_pong_or_model() -> None:
+    """No model, no evidence, nothing measured: no band."""
+    row = measured_row("ring", "time", way="in-turn", bytes=8)
+    records = pingpong(hockney(1e-6, 1e9))
+    assert predict.expected("ring", [row | {"source": record.SIMULATED}], records) == []
+    assert predict.expected("ring", [row | {"mpi": "mpich-4.0.2"}], records) == []
+    assert predict.expected("barrier", [row], records) == []
+
+
+def test_more_than_an_array_is_refused_in_a_sentence() -> None:
+    """What an array looks like is said."""
+    with pytest.raises(UsageError, match="an array is written like 2400x100x100, but got '24x1'"):
+        sum3d.lengths("24x1")

@@ -167,9 +167,8 @@ void Fused::tiles_of_state() {
                                       {numbers(state_ + i * problem_.nx * abreast), halves}, {});
 }
 
-// The transform back of the state as a step of the evolution has it, and its checksum.
-Task<> Fused::back(int step) {
-    if (computes_) evolve(step);
+// The transform back along x, handed over batch by batch.
+Task<> Fused::handed_over() {
     const std::int64_t room = problem_.nx * (deep_ + 1) * abreast;
     const std::int64_t points = problem_.nx * deep_ * abreast;
     Work work = transforming(points, problem_.nx);
@@ -193,6 +192,12 @@ Task<> Fused::back(int step) {
     fence();
     co_await settle(*window_);
     split_.lap(Spent::completion);
+}
+
+// The transform back of the state as a step of the evolution has it, and its checksum.
+Task<> Fused::back(int step) {
+    if (computes_) evolve(step);
+    co_await handed_over();
     Complex sum = 0;
     Work both = transforming(part_of(problem_, ranks_), problem_.ny);
     both.flops += transforming(part_of(problem_, ranks_), problem_.nz).flops;

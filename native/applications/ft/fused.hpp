@@ -37,11 +37,11 @@ private:
     };
 
     Task<> expose(std::int64_t points);
+    Task<> handed_over() override;
+    Task<> arrive();
     Task<> there();
     Task<> back(int step);
     Task<> hand(const Complex* from, std::int64_t points, std::int64_t receiver, std::int64_t to);
-    Task<> hand_batch(std::int64_t group, std::int64_t y, const Complex* batch);
-    Task<> arrive();
     void begin_plane(std::int64_t x, Complex* to);
     void tiles_of_state();
     void evolve(int step);

@@ -73,6 +73,8 @@ Task<> Planes::solve() {
     }
 }
 
+Task<> Planes::handed_over() { co_await transform({back_, nullptr, nullptr, nullptr, nullptr}); }
+
 Task<> Planes::transform(Going going) {
     const Shape& shape = going.shape;
     const bool posts = shape.pieces != Pieces::exchange && !options_.window;
@@ -149,9 +151,22 @@ void Planes::columns(Transform& along, Complex* from, std::int64_t length, std::
         }
         split_.lap(Spent::transpose);
         along.columns(tile_);
+        progress();
         split_.lap(Spent::fft);
         for (std::int64_t i = 0; i < length; ++i) std::copy_n(tile_ + i * tile, tile, at + i * pitch);
         split_.lap(Spent::transpose);
+    }
+}
+
+// Lets a library that makes no progress by itself work on what is under way: asks for the last that was
+// begun.
+void Planes::progress() {
+    if constexpr (!Control::simulated) {  // there nothing is computed tile by tile, and all progresses
+        if (options_.polls == 0 || ++tiles_ % options_.polls != 0) return;
+        split_.lap(Spent::fft);
+        for (Posted& posted : rounds_)
+            if (!posted.receives.empty()) (void)run_.world().test(posted.receives.back());
+        split_.lap(Spent::completion);
     }
 }
 

@@ -41,6 +41,7 @@ private:
         std::vector<Comm::Request> sends{};
     };
 
+    Task<> handed_over() override;
     Task<> transform(Going going);
     Task<> planes(const Going& going);
     Task<> hand(const Shape& shape, const Step& step);
@@ -52,6 +53,7 @@ private:
                  std::int64_t width);
     void rows(const Going& going, const Step& step);
     void post(const Shape& shape, std::int64_t round);
+    void progress();
     [[nodiscard]] Task<> finish(std::int64_t round);
     [[nodiscard]] Step step_of(const Shape& shape, std::int64_t number) const;
     [[nodiscard]] Bytes bytes_at(Complex* memory, std::int64_t from, std::int64_t points) const;
@@ -60,6 +62,7 @@ private:
     Shape back_;
     std::int64_t round_ = 0;  // messages in a round of receives
     std::array<Posted, 3> rounds_{};
+    std::int64_t tiles_ = 0;  // since what is under way was tested
     std::optional<Window> window_{};
 
     // The transforms of each length; nothing where nothing is computed.

@@ -75,6 +75,22 @@ Complex* Solver::reserved(std::int64_t points) {
     return reinterpret_cast<Complex*>(base);
 }
 
+Task<> Solver::alone(double& took) {
+    const Split before = split_;
+    const std::int64_t messages = messages_;
+    const std::int64_t bytes = bytes_;
+    co_await run_.world().barrier();
+    const double began = run_.now();
+    alone_ = true;
+    co_await handed_over();
+    alone_ = false;
+    took = run_.now() - began;
+    co_await run_.world().barrier();
+    split_ = before;
+    messages_ = messages;
+    bytes_ = bytes;
+}
+
 Task<> Solver::settle(Window& window) {
     for (std::int64_t turn = 1; turn < ranks_; ++turn)
         co_await window.notify(static_cast<int>((rank_ + turn) % ranks_));

@@ -46,10 +46,11 @@ struct Options {
     std::int64_t depth = 0;            // receives posted ahead; 0: all
     std::int64_t padding = 0;          // points
     int iterations = 0;
-    bool fused = false;    // rows are handed over out of the cache, and no copy of them is kept
-    bool stores = false;   // rows are stored into memory that ranks share, by no call
-    bool vectors = false;  // columns are transformed by vectors of our own, not by FFTW
-    bool kept = true;      // fused: the result is written to memory, though only its checksum is asked for
+    std::int64_t polls = 0;  // tiles between two tests of what is under way; 0: none
+    bool fused = false;      // rows are handed over out of the cache, and no copy of them is kept
+    bool stores = false;     // rows are stored into memory that ranks share, by no call
+    bool vectors = false;    // columns are transformed by vectors of our own, not by FFTW
+    bool kept = true;        // fused: the result is written to memory, though only its checksum is asked for
 };
 
 // A way of going through the whole benchmark.
@@ -70,6 +71,8 @@ public:
     virtual Task<> open() = 0;
     virtual Task<> solve() = 0;  // the whole of the benchmark, once
     virtual Task<> close() = 0;
+    // The communication of one transform back by itself, after what has been solved: s.
+    Task<> alone(double& took);
 
     [[nodiscard]] const Split& split() const { return split_; }
     // What this rank handed over in one transform back, to itself as well, as it was counted.
@@ -79,11 +82,14 @@ public:
     [[nodiscard]] std::span<const Complex> checksums() const { return checksums_; }
 
 protected:
+    // Hands over what one transform back does; computes nothing where `alone_`.
+    virtual Task<> handed_over() = 0;
+
     // What a rank computes; where messages bring nothing, on a described or played machine, only time passes.
     template <class Compute>
     auto compute(Work work, const Compute& what) {
-        return run_.compute(work, [&] {
-            if (computes_) what();
+        return run_.compute(alone_ ? Work{} : work, [&] {
+            if (computes_ && !alone_) what();
         });
     }
     // Memory for so many points, at a page. A machine that is played takes none; a simulated one none that is
@@ -101,6 +107,7 @@ protected:
     std::int64_t rank_;
     Split split_;
     bool computes_;
+    bool alone_ = false;  // nothing is computed, and no time passes for it
     std::int64_t messages_ = 0;
     std::int64_t bytes_ = 0;
     std::vector<Complex> checksums_{};

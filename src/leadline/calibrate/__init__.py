@@ -237,3 +237,9 @@ def _node_table(
         node["match"] = found
     else:
         made.notes.append(_lacks(["matching"], "what a queue costs"))
+    computing = _node.computing(records, cores)
+    node |= computing
+    if lacking := [name for name in ("memory", "flops") if name not in computing]:
+        made.notes.append(
+            _lacks(["jacobi on one rank and on all cores"], f"node.{' and node.'.join(lacking)}")
+        )

@@ -13,6 +13,7 @@ from leadline.record import MEASURED
 
 Array = NDArray[np.float64]
 
+SOLVER_BYTES, SOLVER_FLOPS = 16, 6  # of an update: read and written once; five additions and a product
 SMALL = 1024  # B; up to here two sockets differ by their distance, beyond also by their copies
 
 
@@ -82,6 +83,31 @@ def noise(records: pl.DataFrame) -> dict[str, Value] | None:
         "interval": from_launches(intervals, "s", ("noise",)),
         "detour": from_launches(lengths, "s", ("noise",)),
     }
+
+
+def computing(records: pl.DataFrame, cores: int) -> dict[str, Value]:
+    """What the node's memory moves, B/s, and a core computes, flop/s; nothing where jacobi was not measured.
+
+    The solver's bound is a copy by all ranks at once, 16 B a point: of the most ranks, in proportion to the
+    cores. Its fastest point on one rank, six operations an update, is what a core computes at least.
+    """
+    of_solver = (pl.col("benchmark") == "jacobi") & (pl.col("source") == MEASURED)
+    launches = launch_estimates(records.filter(of_solver & pl.col("metric").is_in(["bound", "rate"])))
+    found: dict[str, Value] = {}
+    bounds = launches.filter(pl.col("metric") == "bound")
+    if bounds.height:
+        most = bounds.filter(pl.col("ranks") == pl.col("ranks").max())
+        most = most.filter(pl.col("edge") == pl.col("edge").max())
+        scale = SOLVER_BYTES * max(1.0, cores / float(most["ranks"][0]))
+        found["memory"] = from_launches((most.get_column("median") * scale).to_list(), "B/s", ("jacobi",))
+    rates = launches.filter((pl.col("metric") == "rate") & (pl.col("ranks") == 1))
+    if rates.height:
+        by = [name for name in ("edge", "kernel", "depth", "halo", "scaling") if name in rates.columns]
+        points = rates.partition_by(by)
+        fastest = max(points, key=lambda point: float(np.median(point.get_column("median").to_numpy())))
+        operations = (fastest.get_column("median") * SOLVER_FLOPS).to_list()
+        found["flops"] = from_launches(operations, "flop/s", ("jacobi",))
+    return found
 
 
 def _kept(row: dict[str, object]) -> Array:

@@ -15,7 +15,7 @@ Entry = Value | str | bool
 Table = Mapping[str, Entry]
 
 # How each unit is written: what one is worth, and its name; five digits, more than any interval supports.
-_UNITS = {"s": (1e-9, "ns"), "B/s": (1e9, "GB/s")}
+_UNITS = {"s": (1e-9, "ns"), "B/s": (1e9, "GB/s"), "flop/s": (1e9, "Gflop/s")}
 
 
 def machine_text(

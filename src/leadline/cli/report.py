@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.cli._types import Run, newest_run
+from leadline.cli._types import RUNS, Run, newest_run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -15,8 +15,21 @@ if TYPE_CHECKING:
 PAGE = "report.html"
 
 
+class Reported(Run):
+    """A run, or a tuning of input and output, which has a page of its own."""
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path; UsageError where there is neither."""
+        from leadline.tune.io_journal import is_tuning  # noqa: PLC0415
+
+        for path in (Path(value), Path(RUNS) / value):
+            if is_tuning(path):
+                return path
+        return super().convert(value, param, ctx)
+
+
 @click.command()
-@click.argument("runs", type=Run(), metavar="[RUN]...", nargs=-1)
+@click.argument("runs", type=Reported(), metavar="[RUN]...", nargs=-1)
 @click.option(
     "--output",
     "-o",
@@ -37,13 +50,16 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
 
     RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
     Several runs stand beside one another in every figure. The page is one file that opens from disk and
-    needs no network; the last line printed is its path.
+    needs no network; the last line printed is its path. A tuning of 'leadline tune io' has a page of its own.
     """
     from leadline import report, store  # noqa: PLC0415  (heavy imports only when the verb is used)
 
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
         output /= PAGE
+    if page := _tuning(paths, output):
+        click.echo(page)
+        return
     with working("reading records"):
         records = _together(paths)
     provenances = [
@@ -56,6 +72,22 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     click.echo(page)
     if show:
         click.launch(page.resolve().as_uri())
+
+
+def _tuning(paths: list[Path], output: Path) -> Path | None:
+    """The page of a tuning; None where none of the paths is one. UsageError where others stand beside it."""
+    from leadline import report  # noqa: PLC0415
+    from leadline.tune import io_journal, io_output, io_results  # noqa: PLC0415
+
+    if not any(map(io_journal.is_tuning, paths)):
+        return None
+    if len(paths) > 1:
+        raise click.UsageError("a tuning has a page of its own: name it alone", click.get_current_context())
+    with working(f"writing {output}"):
+        found = io_results.load(paths[0])
+        written = io_output.write(found, paths[0])
+        text = written[0].read_text(encoding="utf-8") if written else ""
+        return report.write_tuning(found, paths[0].name, text, output)
 
 
 def _together(paths: list[Path]) -> "pl.DataFrame":

@@ -51,12 +51,13 @@ class Seen:
     @property
     def fingerprint(self) -> str | None:
         """Equal for runs that did the same to their files; None where nothing was observed."""
-        seen = sorted(
+        # Each once: a kernel may take one sample more, which does the same again.
+        seen = {
             json.dumps({key: value for key, value in line.items() if key not in UNTOLD}, sort_keys=True)
             for line in self.lines
             if line.get("kind") not in (SETTING, MESSAGE)
-        )
-        return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16] if seen else None
+        }
+        return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()[:16] if seen else None
 
     def facts(self, settings: Settings) -> dict[str, Any]:
         """What became of the settings that were not taken, and what the library had to say."""

@@ -64,7 +64,7 @@ class Command:
         env |= self._preloaded(settings, place / "settings.toml", log)
         ended = io_process.run(self._command(place), env, self.directory, limit)
         seen = io_log.read(log)
-        facts = seen.facts(settings) if seen else {}
+        facts = seen.facts(settings) if seen else {"met": False} if self.library else {}
         outcome = Outcome(None, ended.problem, ended.seconds, seen.fingerprint if seen else None, facts)
         if ended.problem:
             return outcome

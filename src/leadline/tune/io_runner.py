@@ -169,6 +169,11 @@ class Tuning:
             if place == 0:
                 self.fingerprint = outcome.fingerprint
                 self.evaluator.learn(outcome.facts)
+                if outcome.facts.get("met") is False:
+                    raise LeadlineError(
+                        "there is nothing to tune: neither HDF5 nor MPI-IO opened a file in this run; see "
+                        "'leadline tune doctor PROGRAM'"
+                    )
             elif outcome.fingerprint != self.fingerprint:
                 self.fingerprint = None  # it does not do the same twice: nothing can be told by that
         if self.options.proven and not self.evaluator.proves():

@@ -109,7 +109,7 @@ def _bands(points: list[Datum], y: Channel) -> list[Layer]:
         },
         {
             **source,
-            "mark": {"type": "tick", "thickness": 3, "size": 22, "opacity": 0.7},
+            "mark": {"type": "tick", "orient": "horizontal", "thickness": 3, "size": 22, "opacity": 0.7},
             "encoding": {"y": y, **detail, "tooltip": told},
         },
     ]

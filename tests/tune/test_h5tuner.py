@@ -1,0 +1,438 @@
+"""The preloaded library in real processes: programs do as they did, and settings are made and told."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadline.build import build_h5tuner
+
+PROGRAMS = Path(__file__).parent / "programs"
+NATIVE = Path(__file__).parents[2] / "native" / "h5tuner"
+PATIENCE = 120.0  # s, for what takes well under one: the machine may be stood still meanwhile
+LAUNCHER_QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+MANY = """
+[hdf5]
+alignment = [0, 4096]
+meta_block_size = 65536
+sieve_buf_size = 1048576
+libver_bounds = ["v18", "latest"]
+coll_metadata_ops = true
+chunk_cache_bytes = 2000000
+file_space_strategy = "page"
+page_buffer_size = 16384
+[[match]]
+dataset = "/*"
+hdf5.chunk = [5, 20, 100]
+hdf5.fill_time = "never"
+hdf5.alloc_time = "early"
+hdf5.chunk_cache_w0 = 0.5
+[mpi-io]
+cb_nodes = 2
+cb_buffer_size = 1048576
+romio_cb_write = "enable"
+cray_cb_nodes_multiplier = 2
+[file-system]
+striping_factor = 4
+"""
+BROKEN = {
+    "unknown": ("[hdf5]\nalignmant = [1, 2]\n", "line 2: unknown setting 'alignmant' of hdf5"),
+    "bomb": ('<!DOCTYPE a [<!ENTITY b "bb">]><Parameters/>', "document types and entities are not taken"),
+    "range": ("[mpi-io]\ncb_nodes = 0\n", "cb_nodes must be 1 to 2147483647, got 0"),
+    "open": ("<Parameters><High_Level_IO_Library>", "<High_Level_IO_Library> is not closed"),
+    "huge": ("#" * 70000, "70000 bytes; at most 65536 are read"),
+    "binary": ("\0\1\2", "it holds a zero byte"),
+}
+
+Line = dict[str, Any]
+
+
+def needs(*tools: str) -> None:
+    """Skip where a program that a test looks on with is not installed."""
+    for tool in tools:
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed (setup.sh --test installs it)")
+
+
+@pytest.fixture(scope="session")
+def library() -> Path:
+    """The library as a user gets it."""
+    return build_h5tuner()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a program of `programs/` for an HDF5 of Debian's, once."""
+    folder, made = tmp_path_factory.mktemp("programs"), dict[tuple[str, ...], Path]()
+
+    def compile_it(name: str, flavour: str = "serial", *more: str) -> Path:
+        key = (name, flavour, *more)
+        if key not in made:
+            include = Path("/usr/include/hdf5") / flavour
+            places = list(Path("/usr/lib").glob(f"*/hdf5/{flavour}"))
+            compiler = {"serial": "gfortran" if name.endswith("90") else "gcc"}.get(
+                flavour, f"mpicc.{flavour}"
+            )
+            needs(compiler)
+            if not include.is_dir() or not places:
+                pytest.skip(f"HDF5 for {flavour} is not installed (setup.sh --test installs it)")
+            made[key] = folder / f"{len(made)}-{Path(name).stem}"
+            link = more or (("-lhdf5_fortran",) if name.endswith("90") else ()) + ("-lhdf5",)
+            where = [word.replace("{lib}", str(places[0])) for word in link]
+            subprocess.run(
+                [compiler, PROGRAMS / name, "-O1", "-o", made[key], f"-I{include}", f"-L{places[0]}", *where],
+                check=True,
+                capture_output=True,
+            )
+        return made[key]
+
+    return compile_it
+
+
+class Run:
+    """A process that has ended, and the record it left."""
+
+    def __init__(self, command: list[str | Path], folder: Path, settings: str | None, *preload: Path) -> None:
+        """Run `command` in `folder`; with the library, where it is named, and these settings."""
+        folder.mkdir(exist_ok=True)
+        self.folder, self.log = folder, folder / "log.jsonl"
+        environ = {**os.environ, **LAUNCHER_QUIET}
+        for name in ("LD_PRELOAD", "LEADLINE_H5_SETTINGS", "LEADLINE_H5_LOG"):
+            environ.pop(name, None)
+        own = {}
+        if preload:
+            own["LD_PRELOAD"] = ":".join(map(str, preload))
+            own["LEADLINE_H5_LOG"] = str(self.log)
+        if len(preload) > 1:
+            # Leaks are the program's. The exit handlers of a library beneath Debian's HDF5 (p11-kit) hang
+            # under this sanitizer, whatever else is preloaded: programs end without them.
+            own |= {"ASAN_OPTIONS": "detect_leaks=0", "ENDS_AT_ONCE": "1"}
+        if settings is not None:
+            (folder / "settings").write_text(settings)
+            own["LEADLINE_H5_SETTINGS"] = str(folder / "settings")
+        words = [str(word) for word in command]
+        # Into the ranks, not into the launcher.
+        at = words.index("{env}") if "{env}" in words else 0
+        words = [*words[:at], "env", *(f"{k}={v}" for k, v in own.items()), *words[at + (at > 0) :]]
+        done = subprocess.run(
+            words, cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def told(self) -> tuple[int, str, str]:
+        """All that a user sees of it, but for the time of day."""
+        return self.code, self.out, re.sub(r"time = .*", "", self.err)
+
+    def lines(self, kind: str) -> list[Line]:
+        """Lines of the record."""
+        read = [json.loads(each) for each in self.log.read_text().splitlines()]
+        return [each for each in read if each["kind"] == kind]
+
+    def states(self, dataset: str | None = None) -> dict[str, str]:
+        """What became of each setting, of a file or of one dataset."""
+        return {
+            each["name"]: each["state"] for each in self.lines("setting") if each.get("dataset") == dataset
+        }
+
+
+def same(one: Path, other: Path) -> None:
+    """HDF5's own tool finds no difference."""
+    needs("h5diff")
+    done = subprocess.run(["h5diff", one, other], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ------------------------------------------------------------------------------------------------ one process
+
+
+def test_settings_are_made_and_told(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """A program that knows nothing writes the same data in another layout; each setting's fate is told."""
+    plain = Run([compiled("serial.c"), "f.h5"], tmp_path / "plain", None)
+    tuned = Run([compiled("serial.c"), "f.h5"], tmp_path / "tuned", MANY, library)
+    assert tuned.told() == plain.told()
+    assert "wrong: 0" in plain.out
+    same(plain.folder / "f.h5", tuned.folder / "f.h5")
+    assert tuned.states() == {
+        "file_space_strategy": "accepted",
+        "alignment": "accepted",
+        "meta_block_size": "accepted",
+        "sieve_buf_size": "accepted",
+        "libver_bounds": "accepted",
+        "chunk_cache_bytes": "accepted",
+        "page_buffer_size": "accepted",
+        "coll_metadata_ops": "not applicable",
+    }
+    made = {"fill_time": "accepted", "alloc_time": "accepted", "chunk_cache_w0": "accepted"}
+    assert tuned.states("/x") == {**made, "chunk": "changed"}  # 100 elements of 30
+    assert tuned.states("/g/y") == {**made, "chunk": "kept"}
+    needs("h5dump")
+    layout = subprocess.run(
+        ["h5dump", "-pH", "f.h5"], cwd=tuned.folder, capture_output=True, text=True, check=True
+    ).stdout
+    assert "CHUNKED ( 5, 20, 30 )" in layout
+    assert "CHUNKED ( 5, 5, 5 )" in layout
+    assert layout.count("H5D_FILL_TIME_NEVER") == 2
+
+
+def test_what_is_observed_is_what_was_written(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Without settings there is still a record: datasets, and all bytes of the file; alike in two runs."""
+    runs = [Run([compiled("serial.c"), "f.h5"], tmp_path / name, None, library) for name in "ab"]
+    seen = [run.lines("observed")[-1] for run in runs]
+    assert seen[0]["bytes_written"] >= 2 * 6000 * 8
+    assert sum(seen[0]["write_sizes"].values()) == seen[0]["writes"]
+    assert seen[0]["file"] == str(runs[0].folder / "f.h5")
+    assert [each["set"] for each in seen] == [seen[0]["set"]] * 2
+    assert [(each["dataset"], each["lengths"]) for each in runs[0].lines("dataset")] == [
+        ("/x", [10, 20, 30]),
+        ("/g/y", [10, 20, 30]),
+    ]
+    tuned = Run([compiled("serial.c"), "f.h5"], tmp_path / "c", MANY, library)
+    assert tuned.lines("observed")[-1]["set"] != seen[0]["set"]
+
+
+def test_the_programs_own_settings_stay(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """What the program set is kept, in its own list too, but for `override`."""
+    program = compiled("serial.c")
+    kept = Run([program, "f.h5", "own"], tmp_path / "kept", "[hdf5]\nalignment = [0, 4096]\n", library)
+    assert "own list: 512" in kept.out
+    assert kept.states() == {"alignment": "kept"}
+    forced = "[[match]]\nfile = '*.h5'\noverride = true\nhdf5.alignment = [0, 4096]\nhdf5.chunk = [2, 2, 2]\n"
+    taken = Run([program, "f.h5", "own"], tmp_path / "taken", forced, library)
+    assert "own list: 512" in taken.out
+    assert taken.states() == {"alignment": "accepted"}
+    assert taken.states("/g/y") == {"chunk": "accepted"}
+    same(kept.folder / "f.h5", taken.folder / "f.h5")
+
+
+@pytest.mark.parametrize("mode", ["", "new"])
+def test_what_the_library_refuses_is_undone(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path, mode: str
+) -> None:
+    """Settings with which the file cannot be created: it is created without, also where it must be new."""
+    impossible = '[hdf5]\nfile_space_strategy = "page"\npage_buffer_size = 100\n'  # less than a page
+    plain = Run([compiled("serial.c"), "f.h5", mode], tmp_path / "plain", None)
+    tuned = Run([compiled("serial.c"), "f.h5", mode], tmp_path / "tuned", impossible, library)
+    assert tuned.told() == plain.told()
+    assert set(tuned.states().values()) == {"refused"}
+    same(plain.folder / "f.h5", tuned.folder / "f.h5")
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_sets_nothing(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path, name: str
+) -> None:
+    """The program runs as if nothing were preloaded, and one line says why."""
+    text, why = BROKEN[name]
+    plain = Run([compiled("serial.c"), "f.h5"], tmp_path / "plain", None, library)
+    tuned = Run([compiled("serial.c"), "f.h5"], tmp_path / "tuned", text, library)
+    assert tuned.told() == plain.told()
+    assert len(tuned.lines("message")) == 1
+    assert why in tuned.lines("message")[0]["text"]
+    assert (plain.folder / "f.h5").stat().st_size == (tuned.folder / "f.h5").stat().st_size
+
+
+def test_programs_without_hdf5_are_left_alone(library: Path, tmp_path: Path) -> None:
+    """A shell, its children and a Python without HDF5 say nothing and leave no record."""
+    script = "ls / >/dev/null; cat settings; exec 3>x; echo a >&3; (exit 3)"
+    shell = Run(["sh", "-c", script], tmp_path / "sh", "nonsense", library)
+    assert shell.told() == (3, "nonsense", "")
+    code = (
+        "import subprocess, os; print(subprocess.run(['true']).returncode); os._exit(0 if os.fork() else 0)"
+    )
+    python = Run([sys.executable, "-c", code], tmp_path / "python", "nonsense", library)
+    assert (python.code, python.err) == (0, "")
+    assert not shell.log.exists()
+    assert not python.log.exists()
+
+
+def test_threads_and_children(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """Other threads' files are not counted; a child that writes by HDF5 has a record of its own."""
+    program = compiled("threads.c", "serial", "-lhdf5", "-lpthread")
+    plain = Run([program, "."], tmp_path / "plain", None)
+    tuned = Run([program, "."], tmp_path / "tuned", "[hdf5]\nalignment = [0, 512]\n", library)
+    assert tuned.told() == plain.told() == (0, "wrong: 0, child: 0\n", "")
+    same(plain.folder / "child.h5", tuned.folder / "child.h5")
+    seen = tuned.lines("observed")
+    assert {Path(each["file"]).name for each in seen} == {"main.h5", "child.h5"}
+    assert len({each["process"] for each in seen}) == 2
+    assert len([each for each in seen if each["bytes_written"]]) == 51
+
+
+def test_under_sanitizers(compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """Neither a byte out of bounds nor undefined behaviour, in a program that is not sanitized itself."""
+    needs("gcc")
+    made = tmp_path / "sanitized.so"
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-g1", "-fPIC", "-shared", "-fvisibility=hidden"]
+    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    subprocess.run(["gcc", *flags, *sanitize, *NATIVE.glob("*.c"), "-o", made, "-ldl"], check=True)
+    runtime = [
+        Path(
+            subprocess.run(
+                ["gcc", f"-print-file-name=lib{name}.so"], capture_output=True, text=True, check=True
+            ).stdout.strip()
+        )
+        for name in ("asan", "ubsan")
+    ]
+    for program, words in (("serial.c", ["f.h5"]), ("threads.c", ["."])):
+        target = compiled(program, "serial", "-lhdf5", "-lpthread")
+        plain = Run([target, *words], tmp_path / f"plain-{program}", None)
+        tuned = Run([target, *words], tmp_path / f"tuned-{program}", MANY, *runtime, made)
+        assert tuned.told() == plain.told()
+        assert tuned.states()["alignment"] == "accepted"
+
+
+# -------------------------------------------------------------------------------------- others' programs
+
+
+def test_hdf5s_own_tools(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """h5dump, h5repack and h5diff print and write the same."""
+    needs("h5dump", "h5repack", "h5diff")
+    Run([compiled("serial.c"), "../f.h5"], tmp_path / "make", None)
+    chunks = "[hdf5]\nalignment = [0, 4096]\nchunk = [4, 4, 4]\n"
+    for words in (
+        ["h5dump", "../f.h5"],
+        ["h5repack", "-v", "-f", "GZIP=1", "../f.h5", "r.h5"],
+        ["h5diff", "-v", "../f.h5", "../f.h5"],
+    ):
+        plain = Run([*words], tmp_path / f"plain-{words[0]}", None)
+        tuned = Run([*words], tmp_path / f"tuned-{words[0]}", chunks, library)
+        assert tuned.told() == plain.told()
+        assert "accepted" in tuned.states().values()
+    same(tmp_path / "plain-h5repack" / "r.h5", tmp_path / "tuned-h5repack" / "r.h5")
+
+
+def test_netcdf(library: Path, tmp_path: Path) -> None:
+    """ncgen, nccopy and ncdump of netCDF-4, which uses HDF5 beneath."""
+    needs("ncgen", "nccopy", "ncdump")
+    text = "netcdf t {\ndimensions:\n x = 4 ; y = 6 ;\nvariables:\n double v(x, y) ;\ndata:\n v = "
+    (tmp_path / "t.cdl").write_text(text + ", ".join(str(i) for i in range(24)) + " ;\n}\n")
+    chunks = '[[match]]\ndataset = "/v"\nhdf5.chunk = [2, 3]\n'
+    printed = []
+    for name, settings, preload in (("plain", None, ()), ("tuned", chunks, (library,))):
+        Run(["ncgen", "-4", "-o", "t.nc", "../t.cdl"], tmp_path / name, settings, *preload)
+        copied = Run(["nccopy", "t.nc", "u.nc"], tmp_path / name, settings, *preload)
+        dumped = Run(["ncdump", "u.nc"], tmp_path / name, settings, *preload)
+        printed.append((copied.told(), dumped.told()))
+    assert printed[0] == printed[1]
+    assert dumped.states("/v") == {"chunk": "accepted"}
+
+
+def test_fortran(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """A Fortran program; HDF5 knows its array with the axes in the other order."""
+    program = compiled("field.f90")
+    plain = Run([program, "f.h5"], tmp_path / "plain", None)
+    tuned = Run([program, "f.h5"], tmp_path / "tuned", "[hdf5]\nchunk = [50, 25]\n", library)
+    assert tuned.told() == plain.told()
+    assert plain.out.strip() == "done"
+    assert tuned.states("/field") == {"chunk": "accepted"}
+    same(plain.folder / "f.h5", tuned.folder / "f.h5")
+
+
+H5PY = """
+import h5py, numpy
+a = numpy.arange(60.0 * 70).reshape(60, 70)
+with h5py.File("f.h5", "w") as f:
+    f["anonymous"] = a
+    f.create_dataset("g/named", data=a)
+    f.create_dataset("own", data=a, chunks=(6, 7), compression="gzip")
+with h5py.File("f.h5") as f:
+    print([(f[n].chunks, bool((f[n][:] == a).all())) for n in ("anonymous", "g/named", "own")])
+try:
+    h5py.File("/nonexistent/f.h5")
+except OSError as problem:
+    print(problem)
+"""
+
+
+def test_h5pys_wheel(library: Path, tmp_path: Path) -> None:
+    """A wheel's HDF5 has a name of its own and is loaded late, for its own modules only."""
+    pytest.importorskip("h5py")
+    plain = Run([sys.executable, "-c", H5PY], tmp_path / "plain", None)
+    tuned = Run([sys.executable, "-c", H5PY], tmp_path / "tuned", "[hdf5]\nchunk = [20, 30]\n", library)
+    assert plain.out.startswith("[(None, True), (None, True), ((6, 7), True)]")
+    assert tuned.out.startswith("[((20, 30), True), ((20, 30), True), ((6, 7), True)]")
+    assert (tuned.code, tuned.err, tuned.out.splitlines()[1:]) == (0, "", plain.out.splitlines()[1:])
+    same(plain.folder / "f.h5", tuned.folder / "f.h5")
+
+
+# ---------------------------------------------------------------------------------------------- several ranks
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_ranks(library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str) -> None:
+    """Hints of both MPIs, what they took of them, and collective properties of HDF5."""
+    needs(f"mpirun.{flavour}")
+    command = [f"mpirun.{flavour}", "-n", "2", "{env}", compiled("parallel.c", flavour), "f.h5"]
+    asked = MANY.replace("[5, 20, 100]", "[64, 64]").replace('file_space_strategy = "page"\n', "")
+    plain = Run(command, tmp_path / "plain", None)
+    tuned = Run(command, tmp_path / "tuned", asked + '[hdf5]\ntransfer = "independent"\n', library)
+    assert (plain.code, plain.out) == (tuned.code, tuned.out) == (0, "done\n")
+    same(plain.folder / "f.h5", tuned.folder / "f.h5")
+    states = tuned.states()
+    assert {name: states[name] for name in ("cb_nodes", "cb_buffer_size", "coll_metadata_ops")} == {
+        "cb_nodes": "kept",
+        "cb_buffer_size": "accepted",
+        "coll_metadata_ops": "accepted",
+    }
+    assert states["cray_cb_nodes_multiplier"] == "ignored"
+    assert states["striping_factor"] == "ignored"  # this is no Lustre
+    assert states["page_buffer_size"] == "not applicable"
+    assert tuned.states("/x")["chunk"] == tuned.states("/x")["transfer"] == "accepted"
+    assert {each["rank"] for each in tuned.lines("observed")} == {0, 1}
+    assert {Path(each["file"]).name for each in tuned.lines("observed")} == {"f.h5"}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_ranks_that_disagree(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str
+) -> None:
+    """Where one rank has other settings than another, nothing is set, and nobody waits for ever."""
+    needs(f"mpirun.{flavour}")
+    program = compiled("parallel.c", flavour)
+    (tmp_path / "other").write_text("[hdf5]\nchunk = [32, 32]\n")
+    second = ["env", f"LEADLINE_H5_SETTINGS={tmp_path / 'other'}", f"LD_PRELOAD={library}"]
+    command = [
+        f"mpirun.{flavour}",
+        "-n",
+        "1",
+        "{env}",
+        program,
+        "f.h5",
+        ":",
+        "-n",
+        "1",
+        *second,
+        program,
+        "f.h5",
+    ]
+    run = Run(command, tmp_path / "run", "[hdf5]\nchunk = [64, 64]\n", library)
+    assert (run.code, run.out) == (0, "done\n")
+    assert run.states("/x") == {}
+    assert "not all of its ranks read the same settings" in run.lines("message")[0]["text"]
+
+
+@pytest.mark.mpi
+def test_static_hdf5(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """HDF5 linked statically: hints are set all the same, and what could not be reached is told."""
+    needs("mpirun.openmpi")
+    try:
+        more = ["{lib}/libhdf5.a", "-lcrypto", "-lcurl", "-lz", "-lsz", "-lm", "-ldl"]
+        program = compiled("parallel.c", "openmpi", *more)
+    except subprocess.CalledProcessError:
+        pytest.skip("what a static HDF5 is linked with is not installed")
+    run = Run(["mpirun.openmpi", "-n", "2", "{env}", program, "f.h5"], tmp_path / "run", MANY, library)
+    assert (run.code, run.out) == (0, "done\n")
+    assert run.states()["cb_buffer_size"] == "accepted"
+    assert run.states()["alignment"] == "not reached"

@@ -1,0 +1,232 @@
+"""Programs of all kinds under a tuning: what they do wrong is one sentence, and the journal stays whole."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline.cli import main
+from leadline.tune import io_files, io_journal, io_log, io_process
+from leadline.tune.io_files import Array
+from leadline.tune.io_measured import Command
+
+SPACE = """
+[[parameter]]
+name = "meta_block_size"
+layer = "hdf5"
+kind = "bytes"
+values = ["64 KiB", "1 MiB"]
+safety = "layout"
+"""
+
+
+def made(tmp_path: Path, script: str, **named: object) -> Command:
+    """A program of the shell."""
+    return Command(["/bin/sh", "-c", script], tmp_path, tmp_path, {}, **named)  # type: ignore[arg-type]
+
+
+def test_the_whole_time_counts_unless_the_program_tells_its_own(tmp_path: Path) -> None:
+    """By a pattern the last number that it printed."""
+    outcome = made(tmp_path, "echo took 2.5 s; echo took 3.5 s", time=r"took ([\d.]+)").run({}, 10)
+    assert outcome.seconds == 3.5
+    assert (made(tmp_path, "sleep 0.1").run({}, 10).seconds or 0) >= 0.1
+    silent = made(tmp_path, "echo nothing", time=r"took ([\d.]+)").run({}, 10)
+    assert silent.reason == r"it printed no time that fits 'took ([\d.]+)'"
+
+
+def test_a_failure_is_an_outcome_with_its_reason(tmp_path: Path) -> None:
+    """Exit status, signal, wrong data: one sentence each."""
+    assert (
+        made(tmp_path, "echo no such input >&2; exit 3").run({}, 10).reason == "exit status 3: no such input"
+    )
+    assert made(tmp_path, "kill -SEGV $$").run({}, 10).reason == "killed by SIGSEGV"
+    wrong = made(tmp_path, "true", check=["/bin/sh", "-c", "echo differs; exit 1"]).run({}, 10)
+    assert wrong.seconds is None
+    assert wrong.reason
+    assert wrong.reason.endswith("exit status 1: differs")
+
+
+def test_what_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    """Also a process that left the group, as ranks of launchers do."""
+    child = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    script = f'setsid {sys.executable} -c "{child}"'
+    began = time.monotonic()
+    outcome = made(tmp_path, f"{script} & sleep 60").run({}, 2.0)
+    assert outcome.reason == "it did not end within 2 s and was ended"
+    assert time.monotonic() - began < 20
+    pid = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(pid, 0)
+            time.sleep(0.05)
+
+
+def test_a_program_that_prints_without_end_does_not_fill_memory(tmp_path: Path) -> None:
+    """The end of what it said is kept."""
+    ended = io_process.run(["/bin/sh", "-c", "yes | head -c 3000000; echo last"], {}, tmp_path, 20)
+    assert ended.said.endswith("last\n")
+    assert len(ended.said) <= io_process.KEPT
+
+
+def tune(*words: str) -> tuple[int, str]:
+    """`leadline tune io` with some words: its exit code and what it said."""
+    result = CliRunner().invoke(main, ["tune", "io", *words])
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> str:
+    """A space of one parameter."""
+    path = tmp_path / "space.toml"
+    path.write_text(SPACE)
+    return str(path)
+
+
+def test_a_program_without_files_is_refused_after_one_run(tmp_path: Path, space: str) -> None:
+    """It writes nothing that HDF5 or MPI-IO would know of; the journal has the run."""
+    where = tmp_path / "t"
+    code, said = tune("--space", space, "-o", str(where), "--", "/bin/true")
+    assert code == 1
+    assert "neither HDF5 nor MPI-IO opened a file" in said
+    assert len(io_journal.read(where)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (["/bin/false"], "fails as it is: exit status 1"),
+        (["/no/such/program"], "cannot start /no/such/program"),
+        (["/bin/sh", "-c", "sleep 60"], "did not end within 0.5 s"),
+    ],
+)
+def test_a_program_that_fails_as_it_is(tmp_path: Path, space: str, program: list[str], words: str) -> None:
+    """One sentence, exit code 1."""
+    code, said = tune("--space", space, "--limit", "0.5", "-o", str(tmp_path / "t"), "--", *program)
+    assert code == 1
+    assert words in said
+    assert io_journal.is_tuning(tmp_path / "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SPACE.replace("meta_block_size", "meta_blok_size"), "did you mean 'meta_block_size'"),
+        (SPACE.replace('"hdf5"', '"hdf4"'), "did you mean 'hdf5'"),
+        (SPACE.replace("values", "valves"), "values"),
+        (SPACE + '[[limit]]\nproduct = ["meta_block_size"]\nat_most = 1\n', "no valid point"),
+    ],
+)
+def test_a_bad_space_is_told_before_anything_is_run(tmp_path: Path, text: str, words: str) -> None:
+    """Unknown settings, layers and keys, and a space without a point; nothing is made."""
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    code, said = tune("--space", str(path), "-o", str(tmp_path / "t"), "--", "/bin/true")
+    assert code == 2
+    assert words in said
+    assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "name a program after --"),
+        (("--kernel", "vopral"), "did you mean 'vorpal'"),
+        (("--kernel", "vorpal", "--set", "blocks=round"), "blocks of vorpal is never 'round'"),
+        (("--search", "anneal", "--", "/bin/true"), "anneal"),
+        (("--ranks", "4", "--", "/bin/true"), "--ranks is of a --kernel"),
+        (("--kernel", "vpic", "--on", "bgl"), "no [storage]"),
+    ],
+)
+def test_a_bad_request_is_one_sentence(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """What would do stands in it."""
+    code, output = tune("-o", str(tmp_path / "t"), *words)
+    assert code == 2
+    assert said in output
+
+
+def test_a_described_machine_is_tuned_at_once(tmp_path: Path) -> None:
+    """Striping brings most of it on Hopper (the paper, section 5.1.3); the page stands there."""
+    code, said = tune("--kernel", "vpic", "--on", "hopper", "--budget", "30", "-o", str(tmp_path / "t"))
+    assert code == 0, said
+    assert (tmp_path / "t" / "report.html").is_file()
+    assert "lfs setstripe -c" in (tmp_path / "t" / "stripes.sh").read_text()
+
+
+def test_settings_in_their_forms() -> None:
+    """Pairs are arrays, chunks are parts of each array, hints go without the library as well."""
+    layers = {"alignment": "hdf5", "chunk": "hdf5", "cb_nodes": "mpi-io", "OMPI_MCA_io": "environment"}
+    settings: dict[str, int | str | bool] = {
+        "alignment": "1,4096",
+        "chunk": "blocks",
+        "cb_nodes": 2,
+        "OMPI_MCA_io": "romio321",
+    }
+    text = io_files.toml(settings, layers, [Array("/a[0]", (100, 200, 120)), Array("/s", ())], 4)
+    assert "alignment = [1, 4096]" in text
+    assert "hdf5.chunk = [100, 100, 60]" in text
+    assert 'dataset = "/a[[]0]"' in text
+    assert "OMPI" not in text
+    assert io_files.environment(settings, layers) == {"OMPI_MCA_io": "romio321"}
+    assert io_files.romio_hints(settings, layers) == "cb_nodes 2\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "lengths", "ranks", "expected"),
+    [
+        ("blocks", (100, 200, 120), 4, (100, 100, 60)),
+        ("blocks-reversed", (100, 200, 120), 4, (50, 100, 120)),
+        ("slabs", (10, 7), 4, (3, 7)),
+        ("rows", (10, 7), 4, (10, 2)),
+        ("blocks", (5,), 8, (1,)),
+        ("3x3", (9, 9), 4, (3, 3)),
+        ("3x3", (9,), 4, None),
+        ("rows", (), 4, None),
+    ],
+)
+def test_chunks_are_parts_of_ranks(
+    word: str, lengths: tuple[int, ...], ranks: int, expected: tuple[int, ...] | None
+) -> None:
+    """The part of one rank, rounded up; arrays that cannot be cut so stay as they are."""
+    assert io_files.chunk(word, lengths, ranks) == expected
+
+
+def test_a_log_that_was_cut_tells_what_it_can(tmp_path: Path) -> None:
+    """Equal for equal work, whatever the process; other sizes make another fingerprint."""
+    path = tmp_path / "log.jsonl"
+    prints = []
+    for process, writes in ((1, 5), (2, 5), (3, 6)):
+        path.write_text(
+            f'{{"kind":"observed","process":{process},"rank":0,"file":"/x{process}","writes":{writes}}}\n{{"ki'
+        )
+        seen = io_log.read(path)
+        assert seen
+        prints.append(seen.fingerprint)
+    assert prints[0] == prints[1] != prints[2]
+    assert io_log.read(tmp_path / "none") is None
+
+
+def test_a_full_disk_is_told_and_the_journal_stays(tmp_path: Path) -> None:
+    """A journal on a file system that is full ends with a sentence; what was there can be read."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(mount)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("no right to mount a small file system here")
+    try:
+        from leadline.errors import LeadlineError  # noqa: PLC0415
+
+        with io_journal.Journal.create(mount / "t", {"command": []}) as journal:
+            with pytest.raises(LeadlineError, match="No space left on device; every run before is kept"):
+                for number in range(100):
+                    journal.append({"phase": "search", "label": "x" * 2000, "turn": number, "settings": {}})
+            kept = len(journal.lines)
+        assert kept > 5
+        assert len(io_journal.read(mount / "t")[1]) == kept
+    finally:
+        subprocess.run(["umount", str(mount)], check=False)
