@@ -46,6 +46,14 @@ def test_a_record_tells_its_motif(tmp_path: Path) -> None:
     assert found == Motif(4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4")
 
 
+def test_a_directory_of_records_is_one(tmp_path: Path) -> None:
+    """A file of each process, as where many ranks wrote their own."""
+    for number, lines in enumerate((RECORD[:3], RECORD[3:])):
+        (tmp_path / str(number)).mkdir()
+        written(tmp_path / str(number), lines).rename(tmp_path / f"{number}.jsonl")
+    assert motifs.read(tmp_path) == Motif(4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4")
+
+
 def test_distances_are_those_of_hand() -> None:
     """A factor of 16 is 1; another file system is 2; what one does not know counts nothing."""
     one = Motif(16, 1e6, 1e5, 4096.0, True, "lustre")

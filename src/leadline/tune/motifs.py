@@ -60,12 +60,15 @@ class Advice:
 
 
 def read(path: Path) -> Motif:
-    """The motif of a log: of the preloaded library (JSON, an object a line) or of Darshan.
+    """The motif of a log: of the preloaded library (JSON, an object a line, or a directory) or of Darshan.
 
     Raises UsageError for a file that is neither, LeadlineError where Darshan's package is wanted and missing.
     """
+    if path.is_dir():
+        return of_lines(line for each in sorted(path.glob("*.jsonl")) for line in _lines(each))
     try:
-        head = path.open("rb").read(64)
+        with path.open("rb") as log:
+            head = log.read(64)
     except OSError as problem:
         raise UsageError(f"cannot read the log {path}: {problem.strerror or problem}") from None
     if path.suffix == ".darshan":
