@@ -101,7 +101,7 @@ void Transform::columns(Complex* rows) {
                             nullptr);
 }
 
-void Transform::abreast(From from, To to, const Factors& factors, const double* next) {
+void Transform::abreast(From from, To to, const Factors& factors, const double* next) const {
     if (radices_) {
         vectors().transform(*radices_, from, to, factors, work_.get(), next);
         return;

@@ -36,7 +36,7 @@ public:
     // `tile` columns that stand beside each other in rows of `tile` points, in their place, at a cache line.
     void columns(Complex* rows);
     // `abreast` lines that fill cache lines; `next` are successive ones that come next, or null.
-    void abreast(From from, To to, const Factors& factors, const double* next = nullptr);
+    void abreast(From from, To to, const Factors& factors, const double* next = nullptr) const;
 
 private:
     struct Plans;

@@ -123,7 +123,10 @@ template <int R, bool inverse>
         x[14] = (turned<inverse>(x[14]) - x[14]) * all_of(half);  // 6
         x[15] = times(x[15], -large, -sign * small);              // 9
         LEADLINE_UNROLLED
-        for (int k = 0; k < 4; ++k) four<inverse>(x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]);
+        for (int k = 0; k < 4; ++k) {
+            V* y = x + std::ptrdiff_t{4} * k;
+            four<inverse>(y[0], y[1], y[2], y[3]);
+        }
         LEADLINE_UNROLLED
         for (int k = 0; k < 4; ++k)  // result k + 4 m stands at 4 k + m
             LEADLINE_UNROLLED
@@ -158,7 +161,7 @@ void first(const Radices& radices, From from, const Factors& factors, double* wo
                 for (int k = 0; k < R; ++k) x[k] *= lanes * all_of(factors.rows[j + k * part]);
             }
             transformed<R, inverse>(x);
-            multiplied<R>(x, constants + 2 * (R - 1) * j);
+            multiplied<R>(x, constants + 2 * std::ptrdiff_t{R - 1} * j);
             LEADLINE_UNROLLED
             for (int k = 0; k < R; ++k) store(work + k * pitch + j * halves + lane, x[k]);
         }
@@ -178,7 +181,7 @@ void middle(const Radices& radices, double* work) {
                 LEADLINE_UNROLLED
                 for (int k = 0; k < R; ++k) x[k] = load(at + k * part * halves);
                 transformed<R, inverse>(x);
-                multiplied<R>(x, constants + 2 * (R - 1) * j);
+                multiplied<R>(x, constants + 2 * std::ptrdiff_t{R - 1} * j);
                 LEADLINE_UNROLLED
                 for (int k = 0; k < R; ++k) store(at + k * part * halves, x[k]);
             }
@@ -198,8 +201,11 @@ void last(const Radices& radices, const double* work, To to, const double* next)
                 LEADLINE_UNROLLED
                 for (int k = 0; k < R; ++k) x[k] = load(at + k * halves);
                 transformed<R, inverse>(x);
-                if (next) LEADLINE_UNROLLED
-                for (int k = 0; k < R * width / halves; ++k, next += halves) __builtin_prefetch(next, 0, 2);
+                if (next) {
+                    LEADLINE_UNROLLED
+                    for (int k = 0; k < R * width / halves; ++k, next += halves)
+                        __builtin_prefetch(next, 0, 2);
+                }
                 double* result = to.at + (i + parts * g) * to.apart + lane;
                 LEADLINE_UNROLLED
                 for (int k = 0; k < R; ++k) store(result + k * parts * groups * to.apart, x[k]);
