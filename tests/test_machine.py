@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from leadline import machine
 from leadline.cli import main
 from leadline.errors import UsageError
-from leadline.machine.schema import ABOUT, PARTS, TOP, TOPOLOGIES
+from leadline.machine.description import TABLES
+from leadline.machine.schema import ABOUT, TOP, TOPOLOGIES
 
 SMALL = """\
 title = "Two nodes on a wire"
@@ -356,6 +357,6 @@ def test_every_key_is_documented() -> None:
     told = {
         word for row in rows for cell in row.split(" | ")[:-1] for word in re.findall(r"`\[*(\w+)\]*`", cell)
     }
-    keys = {key for part in (*PARTS.values(), *TOPOLOGIES.values()) for key in part.keys}
+    keys = {key for part in (*TABLES.values(), *TOPOLOGIES.values()) for key in part.keys}
     kinds = {kind for kind in TOPOLOGIES if kind.isidentifier()}
-    assert told == keys | kinds | set(TOP) | set(ABOUT) | set(PARTS)
+    assert told == keys | kinds | set(TOP) | set(ABOUT) | set(TABLES)
