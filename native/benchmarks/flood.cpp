@@ -26,7 +26,8 @@ Task<> one_sided(Run& run, const Operation& operation) {
         for ([[maybe_unused]] auto i : run.batch()) {
             if (world.rank() != 0) break;  // the target takes no part
             for (std::int64_t k = 0; k < outstanding; ++k) {
-                if (operation.direct) copy_directly(operation, data, there);
+                if (operation.direct)
+                    co_await run.compute(copying(data), [&] { copy_directly(operation, data, there); });
                 else if (operation.put) co_await window.put(data, 1, 0);
                 else co_await window.get(data, 1, 0);
             }

@@ -25,7 +25,7 @@ Task<> one_sided(Run& run, const Operation& operation) {
         for ([[maybe_unused]] auto i : run.batch()) {
             if (world.rank() != 0) break;  // the target takes no part
             if (operation.direct) {
-                copy_directly(operation, data, there);
+                co_await run.compute(copying(data), [&] { copy_directly(operation, data, there); });
                 fence_directly();
                 continue;
             }

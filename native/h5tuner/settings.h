@@ -21,6 +21,7 @@ enum {
 // Layers are bits: some words are understood in two of them.
 enum { LL_HDF5 = 1, LL_MPI_IO = 2, LL_FILE_SYSTEM = 4 };
 
+// NOLINTBEGIN(modernize-use-using): this is C, which tests in C++ read too
 typedef enum { LL_INTEGER, LL_INTEGERS, LL_REAL, LL_YES_NO, LL_CHOICE, LL_TEXT } ll_kind;
 
 // What it can cost to set a word: nothing, another layout of the file, or other results in a wrong program.
@@ -58,6 +59,7 @@ typedef struct {
     char problem[LL_PROBLEM];  // one sentence, or empty
     ll_setting item[LL_SETTINGS];
 } ll_settings;
+// NOLINTEND(modernize-use-using)
 
 extern const ll_word ll_vocabulary[];  // ends with a word without a name
 

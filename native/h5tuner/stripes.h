@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct {
+typedef struct {           // NOLINT(modernize-use-using): this is C, which tests in C++ read too
     uint64_t count, size;  // targets; bytes of a stripe
 } ll_stripes;
 

@@ -43,6 +43,8 @@ inline void copy_directly(const Operation& operation, Bytes own, Bytes there) {
     const Bytes from = operation.put ? own : there;
     if (!to.empty()) std::memcpy(to.data(), from.data(), own.size());
 }
+// What such a copy moves: each byte is read and written.
+inline Work copying(Bytes own) { return {.flops = 0, .bytes = 2.0 * static_cast<double>(own.size())}; }
 inline void fence_directly() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 }  // namespace leadline

@@ -55,8 +55,9 @@ public:
           buffer_(run.buffers(static_cast<std::int64_t>(blocks.bytes))[0]) {}
 
     [[nodiscard]] std::string path(int shift) const {
-        const std::string ending = blocks_.pattern == "apart" ? "-" + std::to_string(other(shift)) : "";
-        return io::file_of(run_, ending + ".dat");
+        std::string ending = ".dat";
+        if (blocks_.pattern == "apart") ending = std::to_string(other(shift)).insert(0, 1, '-') + ending;
+        return io::file_of(run_, ending);
     }
 
     Task<io::Times> move(bool writes, int shift) {

@@ -54,13 +54,14 @@ constexpr std::ptrdiff_t ahead = 128;
 
 // The functions for vectors of a kind: intrinsics may only be used in functions of their own target,
 // which templates and lambdas do not inherit from their callers. A mean of the six neighbours of `i` on.
-#define LEADLINE_MEAN(prefix, from, i, factor)                                                             \
-    prefix##_mul_pd(                                                                                       \
-        prefix##_add_pd(                                                                                   \
-            prefix##_add_pd(                                                                               \
-                prefix##_add_pd(prefix##_loadu_pd(from.own + i - 1), prefix##_loadu_pd(from.own + i + 1)), \
-                prefix##_add_pd(prefix##_loadu_pd(from.before + i), prefix##_loadu_pd(from.after + i))),   \
-            prefix##_add_pd(prefix##_loadu_pd(from.below + i), prefix##_loadu_pd(from.above + i))),        \
+#define LEADLINE_MEAN(prefix, from, i, factor)                                                              \
+    prefix##_mul_pd(                                                                                        \
+        prefix##_add_pd(                                                                                    \
+            prefix##_add_pd(prefix##_add_pd(prefix##_loadu_pd((from).own + (i)-1),                          \
+                                            prefix##_loadu_pd((from).own + (i) + 1)),                       \
+                            prefix##_add_pd(prefix##_loadu_pd((from).before + (i)),                         \
+                                            prefix##_loadu_pd((from).after + (i)))),                        \
+            prefix##_add_pd(prefix##_loadu_pd((from).below + (i)), prefix##_loadu_pd((from).above + (i)))), \
         factor)
 // An update begins its cache lines at `head` and ends each vector with `store`.
 #define LEADLINE_UPDATE(name, isa, vector, lanes, prefix, head, store)                               \

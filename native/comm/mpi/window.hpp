@@ -13,7 +13,7 @@ class Window {
 public:
     Window(MPI_Comm comm, std::size_t bytes, Exposure exposure);
     Bytes local() { return memory_; }
-    Bytes reach(int target) const;
+    [[nodiscard]] Bytes reach(int target) const;
     Ready<> put(Bytes data, int target, std::size_t offset) {
         const auto at = static_cast<MPI_Aint>(offset);
         if (shmem_) shmem::put(memory_.data() + offset, data.data(), data.size(), target);

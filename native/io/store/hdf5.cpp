@@ -32,6 +32,9 @@ Returned check(Returned returned, const std::string& what) {
     return returned;
 }
 
+// By insertion: GCC 12 takes the sum of a literal and a number's text for an overflow.
+std::string attribute_name(std::size_t i) { return std::to_string(i).insert(0, 1, 'a'); }
+
 // Closes an id of HDF5 at the end of its block.
 class Id {
 public:
@@ -118,7 +121,7 @@ void Hdf5File::write(const Array& array, const Part& part, std::span<std::byte> 
     check(H5Dwrite(set, kind_of(array), memory, space, how, bytes.data()), what);
     const Id single(check(H5Screate(H5S_SCALAR), what), H5Sclose);
     for (std::size_t i = 0; i < attributes.size(); ++i) {
-        const std::string name = "a" + std::to_string(i);
+        const std::string name = attribute_name(i);
         const Id attribute(
             check(H5Acreate2(set, name.c_str(), H5T_NATIVE_DOUBLE, single, H5P_DEFAULT, H5P_DEFAULT), what),
             H5Aclose);
@@ -137,7 +140,7 @@ void Hdf5File::read(const Array& array, const Part& part, std::span<std::byte> b
     const Id how(transfer(together), H5Pclose);
     check(H5Dread(set, kind_of(array), memory, space, how, bytes.data()), what);
     for (std::size_t i = 0; i < attributes.size(); ++i) {
-        const std::string name = "a" + std::to_string(i);
+        const std::string name = attribute_name(i);
         const Id attribute(check(H5Aopen(set, name.c_str(), H5P_DEFAULT), what), H5Aclose);
         check(H5Aread(attribute, H5T_NATIVE_DOUBLE, &attributes[i]), what);
     }

@@ -135,7 +135,7 @@ TEST(FtVectors, TransformLinesAbreast) {
 TEST(FtVectors, TurnSquaresAndCopy) {
     for (const Vectors* kind : all_vectors()) {
         Aligned from(8 * halves);
-        Aligned to(2 * 5 * halves);
+        Aligned to(10 * halves);
         for (std::ptrdiff_t i = 0; i < 8 * abreast; ++i)
             from.points()[i] = Complex(static_cast<double>(i), -1);
         kind->turn({from.at(), halves}, 8, {to.at(), 5 * halves});

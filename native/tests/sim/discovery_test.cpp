@@ -94,7 +94,10 @@ void every_benchmark(const std::string& tier) {
         const auto lines = answers(points, simulate);
         EXPECT_EQ(answers(points, simulate), lines) << benchmark.at("name");
         std::size_t records = 0;
+        std::size_t elsewhere = 0;  // what writes files: on real machines, or by the model of their storage
         for (const auto& line : lines) {
+            if (line.at("event") == "skip" && line.at("reason").get<std::string>().starts_with("files are"))
+                ++elsewhere;
             if (line.at("event") != "record") continue;
             ++records;
             EXPECT_EQ(line.at("samples").size(), 1U) << line;
@@ -109,7 +112,7 @@ void every_benchmark(const std::string& tier) {
                 else EXPECT_GT(sample, 0) << line;
             }
         }
-        EXPECT_GT(records, 0U) << benchmark.at("name");
+        if (elsewhere < points.size()) EXPECT_GT(records, 0U) << benchmark.at("name");
         EXPECT_EQ(lines.back().at("event"), "done");
     }
 }

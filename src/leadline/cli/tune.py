@@ -50,5 +50,6 @@ def command() -> None:
     """Write what results say into the form that a library or a job takes.
 
     'collectives' chooses a library's algorithms from a run; 'mapping' chooses which rank sits where, on the
-    simulator. See 'leadline tune collectives --help' and 'leadline tune mapping --help'.
+    simulator; 'io' tries settings of HDF5, MPI-IO and the file system on a program, which 'check', 'doctor',
+    'library' and 'advise' help with. Each has a --help of its own.
     """
