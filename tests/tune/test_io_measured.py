@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
+from leadline.errors import LeadlineError
 from leadline.tune import io_files, io_journal, io_log, io_process
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import Command
@@ -219,8 +220,6 @@ def test_a_full_disk_is_told_and_the_journal_stays(tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("no right to mount a small file system here")
     try:
-        from leadline.errors import LeadlineError  # noqa: PLC0415
-
         with io_journal.Journal.create(mount / "t", {"command": []}) as journal:
             with pytest.raises(LeadlineError, match="No space left on device; every run before is kept"):
                 for number in range(100):
@@ -230,3 +229,48 @@ def test_a_full_disk_is_told_and_the_journal_stays(tmp_path: Path) -> None:
         assert len(io_journal.read(mount / "t")[1]) == kept
     finally:
         subprocess.run(["umount", str(mount)], check=False)
+
+
+def test_the_end_of_a_command_is_waited_for_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Popen.wait with a limit sleeps up to 50 ms between two looks, to which times would snap."""
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
+    assert made(tmp_path, "sleep 0.2").run({}, 10).seconds
+
+
+def test_what_a_killed_tuning_left_is_ended(tmp_path: Path) -> None:
+    """By its folder, and nothing of another tuning, whose folder begins with the same letters."""
+    left, other = (
+        subprocess.Popen(["sleep", "60"], env={**os.environ, io_process.MARK: f"{tmp_path}{tail}:1"})
+        for tail in ("", "-other")
+    )
+    try:
+        io_process.end_left(str(tmp_path))
+        assert left.wait(10) == -9
+        assert other.poll() is None
+    finally:
+        for each in (left, other):
+            each.kill()
+            each.wait()
+
+
+def test_settings_that_the_library_refuses_are_a_failure(tmp_path: Path) -> None:
+    """Otherwise the default would be measured in their name."""
+    line = '{"kind":"message","text":"settings.toml: line 2: bad; nothing is set"}'
+    outcome = made(tmp_path, f"echo '{line}' > $LEADLINE_H5_LOG", library=Path("/none.so")).run({}, 10)
+    assert outcome.seconds is None
+    assert outcome.reason == "settings.toml: line 2: bad; nothing is set"
+
+
+def test_a_time_without_end_is_a_failure(tmp_path: Path) -> None:
+    """The journal could not hold it."""
+    outcome = made(tmp_path, "echo took inf s", time=r"took (\w+)").run({}, 10)
+    assert outcome.reason == "it printed a time of inf"
+
+
+def test_a_run_without_a_place_for_its_files_is_one_sentence(tmp_path: Path) -> None:
+    """As where the disk is full."""
+    command = Command(["/bin/true"], tmp_path, tmp_path / "gone", {})
+    with pytest.raises(LeadlineError, match=r"cannot write a run's files in .*; every run before is kept"):
+        command.run({}, 10)
