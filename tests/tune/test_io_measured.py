@@ -340,8 +340,14 @@ def test_paths_mean_the_same_from_another_directory(
     script = "cd /; test -f $LEADLINE_H5_SETTINGS || exit 7"
     _, said = tune("--space", "space.toml", "-o", "t", "--", "/bin/sh", "-c", script)
     assert "neither HDF5 nor MPI-IO opened a file" in said
-    monkeypatch.chdir("/")
-    _, said = tune("--resume", str(tmp_path / "t"))
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path / "else")
+    mark = {io_process.MARK: f"{tmp_path.resolve() / 't'}:1"}
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, **mark}) as left:  # by one that was killed
+        _, said = tune("--resume", "../t")
+        left_status = left.poll()
+        left.kill()
+    assert left_status == -9
     assert "neither HDF5 nor MPI-IO opened a file" in said
 
 

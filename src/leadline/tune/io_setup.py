@@ -70,7 +70,7 @@ class Request:
             space = str(self.where / space)
         return replace(
             self,
-            output=self.output.absolute(),
+            output=self.output.resolve(),
             directory=self.where / self.directory if self.directory else None,
             machine=self.where / self.machine if self.machine else None,
             space=space,
