@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
-from leadline.tune import io_files, io_journal, io_log, io_process
+from leadline.errors import LeadlineError
+from leadline.tune import h5settings, io_files, io_journal, io_log, io_process
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import Command
 
@@ -219,8 +220,6 @@ def test_a_full_disk_is_told_and_the_journal_stays(tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("no right to mount a small file system here")
     try:
-        from leadline.errors import LeadlineError  # noqa: PLC0415
-
         with io_journal.Journal.create(mount / "t", {"command": []}) as journal:
             with pytest.raises(LeadlineError, match="No space left on device; every run before is kept"):
                 for number in range(100):
@@ -230,3 +229,135 @@ def test_a_full_disk_is_told_and_the_journal_stays(tmp_path: Path) -> None:
         assert len(io_journal.read(mount / "t")[1]) == kept
     finally:
         subprocess.run(["umount", str(mount)], check=False)
+
+
+def test_the_end_of_a_command_is_waited_for_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Popen.wait with a limit sleeps up to 50 ms between two looks, to which times would snap."""
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
+    assert made(tmp_path, "sleep 0.2").run({}, 10).seconds
+
+
+def test_what_a_killed_tuning_left_is_ended(tmp_path: Path) -> None:
+    """By its folder, and nothing of another tuning, whose folder begins with the same letters."""
+    left, other = (
+        subprocess.Popen(["sleep", "60"], env={**os.environ, io_process.MARK: f"{tmp_path}{tail}:1"})
+        for tail in ("", "-other")
+    )
+    try:
+        io_process.end_left(str(tmp_path))
+        assert left.wait(10) == -9
+        assert other.poll() is None
+    finally:
+        for each in (left, other):
+            each.kill()
+            each.wait()
+
+
+def test_settings_that_the_library_refuses_are_a_failure(tmp_path: Path) -> None:
+    """Otherwise the default would be measured in their name."""
+    line = '{"kind":"message","text":"settings.toml: line 2: bad; nothing is set"}'
+    outcome = made(tmp_path, f"echo '{line}' > $LEADLINE_H5_LOG", library=Path("/none.so")).run({}, 10)
+    assert outcome.seconds is None
+    assert outcome.reason == "settings.toml: line 2: bad; nothing is set"
+
+
+def test_a_time_without_end_is_a_failure(tmp_path: Path) -> None:
+    """The journal could not hold it."""
+    outcome = made(tmp_path, "echo took inf s", time=r"took (\w+)").run({}, 10)
+    assert outcome.reason == "it printed a time of inf"
+
+
+def test_a_run_without_a_place_for_its_files_is_one_sentence(tmp_path: Path) -> None:
+    """As where the disk is full."""
+    command = Command(["/bin/true"], tmp_path, tmp_path / "gone", {})
+    with pytest.raises(LeadlineError, match=r"cannot write a run's files in .*; every run before is kept"):
+        command.run({}, 10)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--time", "took ([", "--", "/bin/true"), "--time is a regular expression"),
+        (("--check", "cmp 'a b", "--", "/bin/true"), "--check is a command"),
+        (("--kernel", "vorpal", "--directory", "no/such"), "--directory is a directory that is there"),
+    ],
+)
+def test_what_can_be_seen_at_once_is_told_at_once(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """Before the tuning has a folder."""
+    code, output = tune("-o", str(tmp_path / "t"), *words)
+    assert code == 2
+    assert said in output
+    assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "words"),
+    [
+        (("cb_buffer_size", "mpi-io", "bytes"), "3 GiB", "cb_buffer_size of space bad is never 3221225472"),
+        (("alloc_time", "hdf5", "word"), "soon", "alloc_time of space bad is never 'soon'"),
+        (("chunk", "mpi-io", "word"), "rows", "chunk of space bad is of layer hdf5"),
+        (("chunk", "hdf5", "word"), "round", "chunk of space bad is never 'round'"),
+    ],
+)
+def test_a_value_that_the_library_refuses_is_told(
+    tmp_path: Path, parameter: tuple[str, str, str], value: str, words: str
+) -> None:
+    """Its parameter is named, and nothing is run: with it nothing at all would be set."""
+    path = tmp_path / "bad.toml"
+    name, layer, kind = parameter
+    text = SPACE.replace("meta_block_size", name).replace("hdf5", layer).replace("bytes", kind)
+    path.write_text(text.replace('"64 KiB", "1 MiB"', f'"{value}"'))
+    code, said = tune("--space", str(path), "-o", str(tmp_path / "t"), "--", "/bin/true")
+    assert code == 2
+    assert words in said
+
+
+def test_going_on_takes_nothing_new(tmp_path: Path, space: str) -> None:
+    """Neither options nor another space; what a killed run left in its folder is removed."""
+    where = tmp_path / "t"
+    tune("--space", space, "-o", str(where), "--", "/bin/true")
+    (where / "run-left").mkdir()
+    code, said = tune("--resume", str(where), "--budget", "40")
+    assert code == 2
+    assert "--resume takes everything from the tuning, but got --budget" in said
+    code, said = tune("--resume", str(where))
+    assert code == 1
+    assert "neither HDF5 nor MPI-IO opened a file" in said
+    assert not (where / "run-left").exists()
+    Path(space).write_text(SPACE.replace("1 MiB", "2 MiB"))
+    code, said = tune("--resume", str(where))
+    assert code == 2
+    assert "is another now than when it began" in said
+
+
+def test_paths_mean_the_same_from_another_directory(
+    tmp_path: Path, space: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program changes its directory, and the tuning is gone on with from elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    script = "cd /; test -f $LEADLINE_H5_SETTINGS || exit 7"
+    _, said = tune("--space", "space.toml", "-o", "t", "--", "/bin/sh", "-c", script)
+    assert "neither HDF5 nor MPI-IO opened a file" in said
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path / "else")
+    mark = {io_process.MARK: f"{tmp_path.resolve() / 't'}:1"}
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, **mark}) as left:  # by one that was killed
+        _, said = tune("--resume", "../t")
+        assert left.wait(10) == -9
+    assert "neither HDF5 nor MPI-IO opened a file" in said
+
+
+def test_names_and_values_are_quoted(tmp_path: Path) -> None:
+    """As the library reads them, and as a shell does; names that its file cannot hold are left out."""
+    names = ['/a\\b"c', "/" + "x" * 255, "/a\tb"]
+    text = io_files.toml({"chunk": "rows"}, {"chunk": "hdf5"}, [Array(name, (8,)) for name in names], 2)
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    assert [each.dataset for each in h5settings.read(path)] == ['/a\\\\b"c']
+    layers = {"WHAT": "environment"}
+    (tmp_path / "prolog.sh").write_text(io_files.prolog({"WHAT": "a b"}, layers, "", str(tmp_path / "it's")))
+    shell = ["/bin/sh", "-c", '. ./prolog.sh; echo "$WHAT:$LEADLINE_H5_SETTINGS"']
+    said = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert said == f"a b:{tmp_path}/it's/settings.toml\n"

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,68 @@ def test_a_program_that_fails_as_it_is_ends_at_once(tmp_path: Path) -> None:
         tuned(tmp_path / "t", broken)
     assert broken.runs == 1
     assert len(io_journal.read(tmp_path / "t")[1]) == 1
+
+
+def test_settings_that_fail_at_times_have_no_gain(tmp_path: Path) -> None:
+    """Fast where they run, and one run of the final comparison fails: that is the answer."""
+
+    class Flaky(Fake):
+        def run(self, settings: Settings, limit: float) -> Outcome:
+            lines = io_journal.read(tmp_path / "t")[1]
+            if settings and sum(line["phase"] == "final" for line in lines) in (6, 7):  # of the fourth pair
+                return Outcome(None, "the data are wrong")
+            return super().run(settings, limit)
+
+    found = tuned(tmp_path / "t", Flaky())
+    assert found.gain is None
+    assert found.finished
+    assert found.verdict == "a run of the final comparison failed: the data are wrong"
+
+
+def test_what_fails_in_a_round_is_no_finalist_that_wins(tmp_path: Path) -> None:
+    """Blocks are the fastest by far, and run in trials only."""
+
+    class Tired(Fake):
+        def run(self, settings: Settings, limit: float) -> Outcome:
+            outcome = super().run(settings, limit)
+            turns = [
+                line["turn"] for line in io_journal.read(tmp_path / "t")[1] if "finalist" in line["label"]
+            ]
+            fast = outcome.seconds is not None and outcome.seconds < 0.5
+            return Outcome(None, "exit status 9") if fast and turns else outcome
+
+    options = replace(SMALL, budget=40)
+    found = tuned(tmp_path / "t", Tired(), options)
+    lines = io_journal.read(tmp_path / "t")[1]
+    assert any(line["phase"] == "finalists" and line["reason"] == "exit status 9" for line in lines)
+    assert found.best is None or (found.best.get("chunk"), found.best.get("fill_time")) != ("blocks", "never")
+    assert found.finished
+
+
+def test_a_part_of_the_final_comparison_has_no_gain(tmp_path: Path) -> None:
+    """Until all pairs are there it is not finished; the last line is no run."""
+    whole = Fake(noise=0.0)
+    found = tuned(tmp_path / "t", whole)
+    facts, lines = io_journal.read(tmp_path / "t")
+    assert lines[-1]["phase"] == "end"
+    assert found.runs == whole.runs == len(lines) - 1
+    last = max(place for place, line in enumerate(lines) if line["phase"] == "final")
+    cut = io_results.results(facts, lines[:last])
+    assert cut.gain is None
+    assert cut.verdict == "not finished"
+    assert io_results.results(facts, lines[: last + 1]).verdict == "faster"
+
+
+def test_where_nothing_runs_but_the_default_it_is_finished(tmp_path: Path) -> None:
+    """Every trial fails: no settings that run were found, and it is not asked for more."""
+
+    class Stubborn(Fake):
+        def run(self, settings: Settings, limit: float) -> Outcome:
+            return Outcome(None, "exit status 1") if settings else super().run(settings, limit)
+
+    found = tuned(tmp_path / "t", Stubborn())
+    assert found.finished
+    assert found.verdict == "no settings that run were found"
 
 
 def test_two_processes_do_not_share_a_journal(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from leadline.cli._types import MachineFile
 from leadline.cli._working import working
@@ -97,8 +98,7 @@ def _request(asked: dict[str, Any]) -> Any:
     resume = asked.pop("resume")
     asked["command"] = list(asked["command"])
     if resume:
-        if asked["command"] or asked["kernel"] or asked["output"]:
-            raise click.UsageError("--resume takes the program and its space from the tuning", context)
+        _refuse_others(context, bool(asked["command"]))
         return Request.again(resume)
     if bool(asked["kernel"]) == bool(asked["command"]):
         raise click.UsageError(
@@ -112,6 +112,21 @@ def _request(asked: dict[str, Any]) -> Any:
 
         asked["output"] = RUNS / f"tune-io-{datetime.now():%Y%m%d-%H%M%S}"
     return Request(**asked)
+
+
+def _refuse_others(context: click.Context, named: bool) -> None:
+    """UsageError for what would change a tuning that has begun; `named`: a program is given."""
+    given = ["a program"] if named else []
+    for each in context.command.params:
+        source = context.get_parameter_source(str(each.name))
+        if isinstance(each, click.Option) and each.name != "resume" and source is ParameterSource.COMMANDLINE:
+            given.append(each.opts[0])
+    if given:
+        raise click.UsageError(
+            f"--resume takes everything from the tuning, but got {', '.join(given)}; leave that out, or tune "
+            "anew into another directory",
+            context,
+        )
 
 
 def _show(progress: "Progress") -> None:

@@ -1,5 +1,6 @@
 """Settings in the forms that take them: the preloaded library's file, and what does without it."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -12,6 +13,7 @@ TABLES = {"hdf5": "hdf5", "mpi-io": "mpi-io", "lustre": "file-system", "gpfs": "
 TABLES["file-system"] = "file-system"
 ENVIRONMENT = "environment"
 CHUNK = "chunk"
+LONGEST = 255  # B of a text in the library's file
 CHUNKS = ("slabs", "rows", "blocks", "blocks-reversed")  # how arrays are cut among the ranks
 
 
@@ -76,7 +78,20 @@ def written(value: Value) -> str:
     parts = value.split(",")
     if len(parts) > 1 and all(part.strip().isdigit() for part in parts):
         return f"[{', '.join(part.strip() for part in parts)}]"
-    return f'"{value}"'
+    return quoted(value)
+
+
+def quoted(text: str) -> str:
+    """Text as TOML has it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def pattern(name: str) -> str | None:
+    """What fits an array's name alone; None where the library's file cannot hold it."""
+    # Brackets, stars and backslashes of a name are no pattern's.
+    text = "".join(f"[{c}]" if c in "[*?" else "\\\\" if c == "\\" else c for c in name)
+    return text if text.isprintable() and len(text.encode()) <= LONGEST else None
 
 
 def toml(settings: Settings, layers: Mapping[str, str], arrays: Iterable[Array], ranks: int) -> str:
@@ -95,12 +110,11 @@ def toml(settings: Settings, layers: Mapping[str, str], arrays: Iterable[Array],
     if CHUNK in settings:
         for each in dict.fromkeys(arrays):
             lengths = chunk(str(settings[CHUNK]), each.lengths, ranks)
-            if lengths:
-                # Brackets and stars of a name are no pattern's.
-                name = "".join(f"[{c}]" if c in "[*?" else c for c in each.name)
+            known = pattern(each.name)
+            if lengths and known:
                 lines += [
                     "[[match]]",
-                    f'dataset = "{name}"',
+                    f"dataset = {quoted(known)}",
                     f"hdf5.chunk = [{', '.join(map(str, lengths))}]",
                     "",
                 ]
@@ -143,7 +157,7 @@ def openmpi_parameters(settings: Settings) -> dict[str, str]:
 def lustre_line(settings: Settings, directory: str = "OUTPUT_DIRECTORY") -> str | None:
     """The command that stripes a directory so, before the program writes there; None without stripes."""
     words = [
-        f"{option} {settings[name]}"
+        f"{option} {shlex.quote(str(settings[name]))}"
         for name, option in (("striping_factor", "-c"), ("striping_unit", "-S"))
         if name in settings
     ]
@@ -152,21 +166,26 @@ def lustre_line(settings: Settings, directory: str = "OUTPUT_DIRECTORY") -> str 
 
 def prolog(settings: Settings, layers: Mapping[str, str], library: str, directory: str) -> str:
     """Lines for a job's script, before it starts the program: with the preloaded library, and without it."""
+
+    def exported(name: str, value: str) -> str:
+        return f"export {name}={shlex.quote(value)}"
+
     lines = [
         "# With the preloaded library: every setting.",
-        f"export LEADLINE_H5_SETTINGS={directory}/settings.toml",
+        exported("LEADLINE_H5_SETTINGS", f"{directory}/settings.toml"),
     ]
-    lines += [f"export {name}={value}" for name, value in environment(settings, layers).items()]
+    lines += [exported(name, value) for name, value in environment(settings, layers).items()]
     lines += [
-        f"export LD_PRELOAD={library}${{LD_PRELOAD:+:$LD_PRELOAD}}  # before the program alone where you can"
+        f'{exported("LD_PRELOAD", library)}"${{LD_PRELOAD:+:$LD_PRELOAD}}"'
+        "  # before the program alone where you can"
     ]
     lines += [
         "",
         "# Without it: what the MPI takes from its environment; HDF5's settings are then the program's own.",
     ]
     if romio_hints(settings, layers):
-        lines.append(f"# export ROMIO_HINTS={directory}/romio_hints")
-    lines += [f"# export {name}={value}" for name, value in openmpi_parameters(settings).items()]
+        lines.append(f"# {exported('ROMIO_HINTS', f'{directory}/romio_hints')}")
+    lines += [f"# {exported(name, value)}" for name, value in openmpi_parameters(settings).items()]
     if line := lustre_line(settings):
         lines.append(f"# {line}")
     return "\n".join([*lines, ""])

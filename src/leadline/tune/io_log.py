@@ -18,6 +18,7 @@ Line = dict[str, Any]
 
 MOST_ARRAYS = 200  # each needs a line in the settings file, which is bounded
 SETTING, MESSAGE = "setting", "message"
+REFUSED = "; nothing is set"  # ends what the library says of a file that it does not take
 # What differs from run to run without a meaning.
 UNTOLD = ("process", "seconds", "time", "file", "path", "hash", "settings", "text", "host")
 
@@ -42,6 +43,12 @@ class Seen:
             if line.get("lengths") and line.get("dataset")
         ]
         return tuple(dict.fromkeys(found))
+
+    @property
+    def refused(self) -> str | None:
+        """Why the library took none of the settings, so that the run was one of the default; None: it did."""
+        said = (str(line.get("text")) for line in self.lines if line.get("kind") == MESSAGE)
+        return next((text for text in said if text.endswith(REFUSED)), None)
 
     @property
     def whole(self) -> bool:

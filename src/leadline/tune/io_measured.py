@@ -1,6 +1,7 @@
 """Settings judged by running: any command, or a kernel that comes with Leadline."""
 
 import json
+import math
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ from leadline.tune import io_files, io_log, io_process
 from leadline.tune.io_evaluator import Outcome, Settings
 
 ANSWERS, JOB = "answers.jsonl", "job.json"
+PREFIX = "run-"  # of the folder of one run
 CHECK_LIMIT = 300.0  # s, for the command that checks what was written
 
 
@@ -36,6 +38,7 @@ class Command:
     time: str | None = None
     check: list[str] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    owner: Path | None = None  # the tuning whose runs these are; None: `scratch` is its folder
     exact: bool = False
     arrays: tuple[io_files.Array, ...] = ()  # that it creates, as its first run told
     whole: bool = False  # whether that run wrote every element of them
@@ -55,22 +58,30 @@ class Command:
 
     def run(self, settings: Settings, limit: float) -> Outcome:
         """One run; what it leaves behind is its own affair."""
-        with TemporaryDirectory(prefix="run-", dir=self.scratch, ignore_cleanup_errors=True) as place:
-            return self._run(settings, limit, Path(place))
+        try:
+            with TemporaryDirectory(prefix=PREFIX, dir=self.scratch, ignore_cleanup_errors=True) as place:
+                return self._run(settings, limit, Path(place))
+        except OSError as problem:
+            raise LeadlineError(
+                f"cannot write a run's files in {self.scratch}: {problem.strerror or problem}; every run "
+                "before is kept, put that right and go on with --resume"
+            ) from problem
 
     def _run(self, settings: Settings, limit: float, place: Path) -> Outcome:
         log = place / "log.jsonl"
         env = {**self.env, **io_files.environment(settings, self.layers)}
         env |= self._preloaded(settings, place / "settings.toml", log)
-        ended = io_process.run(self._command(place), env, self.directory, limit)
+        owner = str(self.owner or self.scratch)
+        ended = io_process.run(self._command(place), env, self.directory, limit, owner)
         seen = io_log.read(log)
         facts = seen.facts(settings) if seen else {"met": False} if self.library else {}
         outcome = Outcome(None, ended.problem, ended.seconds, seen.fingerprint if seen else None, facts)
         if ended.problem:
             return outcome
         seconds, problem = self._judge(ended, place)
+        problem = (seen.refused if seen else None) or problem
         if problem is None and self.check:
-            checked = io_process.run(self.check, self.env, self.directory, CHECK_LIMIT)
+            checked = io_process.run(self.check, self.env, self.directory, CHECK_LIMIT, owner)
             problem = (
                 f"the data are wrong by '{shlex.join(self.check)}': {checked.problem}"
                 if checked.problem
@@ -90,10 +101,7 @@ class Command:
 
     def _preloaded(self, settings: Settings, path: Path, log: Path) -> dict[str, str]:
         """What makes the program take its settings; the file is written."""
-        try:
-            path.write_text(io_files.toml(settings, self.layers, self.arrays, self.ranks), encoding="utf-8")
-        except OSError as problem:
-            raise LeadlineError(f"cannot write {path}: {problem.strerror}") from problem
+        path.write_text(io_files.toml(settings, self.layers, self.arrays, self.ranks), encoding="utf-8")
         if self.library is None:
             return {}
         before = os.environ.get("LD_PRELOAD", "")
@@ -112,7 +120,8 @@ class Command:
             seconds = float(found[-1])
         except (IndexError, ValueError, TypeError):
             return 0.0, f"it printed no time that fits '{self.time}'"
-        return seconds, None if seconds > 0 else f"it printed a time of {found[-1]}"
+        good = math.isfinite(seconds) and seconds > 0
+        return seconds, None if good else f"it printed a time of {found[-1]}"
 
 
 @dataclass

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from leadline.build import build_h5tuner
 from leadline.errors import UsageError, suggest
-from leadline.search import Space
-from leadline.tune import h5settings
-from leadline.tune.io_files import ENVIRONMENT, TABLES
+from leadline.search import Parameter, Space
+from leadline.tune import h5settings, io_files
+from leadline.tune.io_evaluator import DEFAULT
+from leadline.tune.io_files import CHUNK, ENVIRONMENT, TABLES
 
 VENDORS = (
     "cray_",
@@ -29,7 +31,10 @@ def library(say: Callable[[str], None]) -> Path:
 
 
 def check(space: Space) -> None:
-    """Refuse a space with settings that nothing here could make: UsageError with the nearest word."""
+    """Refuse a space with settings that nothing here could make: UsageError with the nearest word.
+
+    Every value is read as the library reads it: with one that it refuses it would set nothing at all.
+    """
     known = {each.name for each in h5settings.words()}
     for each in space.parameters:
         if each.layer == ENVIRONMENT:
@@ -43,3 +48,27 @@ def check(space: Space) -> None:
             raise UsageError(
                 f"{each.name!r} of space {space.name} is no setting that is known{suggest(each.name, known)}"
             )
+        if each.name == CHUNK and TABLES[each.layer] != "hdf5":
+            raise UsageError(f"{CHUNK} of space {space.name} is of layer hdf5, but got {each.layer!r}")
+    with TemporaryDirectory() as place:
+        for each in space.parameters:
+            if each.layer != ENVIRONMENT:
+                _check_values(each, space, Path(place) / "settings.toml")
+
+
+def _check_values(each: Parameter, space: Space, path: Path) -> None:
+    """UsageError for a value that the library refuses."""
+    source = next((one for one in space.parameters if one.name == each.equals), each)
+    for value in source.values:
+        if value == DEFAULT:
+            continue
+        taken = value * each.times if each.equals and isinstance(value, int) else value
+        try:
+            if each.name == CHUNK:
+                io_files.chunk(str(taken), (1,), 1)
+            text = io_files.toml({each.name: taken}, {each.name: each.layer}, (), 1)
+            path.write_text(text, encoding="utf-8")
+            h5settings.read(path)
+        except UsageError as problem:
+            why = str(problem).removeprefix(f"{path}: ")
+            raise UsageError(f"{each.name} of space {space.name} is never {taken!r}: {why}") from None

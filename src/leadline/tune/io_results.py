@@ -10,7 +10,7 @@ from leadline.tune import io_journal
 from leadline.tune.io_analysis import Gain, Noise, Weight, bootstrap, importance, noise
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import arrays_of
-from leadline.tune.io_runner import ALL, BASELINE, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
+from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
 
 Line = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ class Part:
 
     name: str
     settings: dict[str, Any]
-    gain: Gain | None  # None where no turn had both
+    gain: Gain | None  # None where a run of it failed, or no turn had both
     reason: str | None = None  # of its last failure
 
 
@@ -52,16 +52,19 @@ class Results:
     looked_at: list[str]  # all that were looked at
     trials: list[Trial]
     best: dict[str, Any] | None
-    gain: Gain | None  # of the best over the default
+    gain: Gain | None  # of the best over the default; None before all pairs are there, and where a run failed
     parts: list[Part]
     weights: list[Weight]
     finished: bool
     arrays: tuple[Array, ...] = ()  # that the program creates
     ranks: int = 1
+    failure: str | None = None  # of a run of the final comparison, of either
 
     @property
     def verdict(self) -> str:
         """One word or few about the gain."""
+        if self.failure is not None:
+            return f"a run of the final comparison failed: {self.failure}"
         if self.gain is None:
             return "not finished" if not self.finished else "no settings that run were found"
         return self.gain.verdict
@@ -75,6 +78,8 @@ def load(directory: Path) -> Results:
 
 def results(facts: Line, lines: Sequence[Line]) -> Results:
     """The results that lines of a journal tell."""
+    finished = bool(_of(lines, END))
+    lines = [line for line in lines if line["phase"] != END]
     pairs = int(facts.get("options", {}).get("pairs", 10))
     baseline = [line["seconds"] for line in _of(lines, BASELINE) if line["seconds"] is not None]
     default = [line["seconds"] for line in lines if not line["settings"] and line["seconds"] is not None]
@@ -83,8 +88,10 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
     first: Line = next((line.get("facts") or {} for line in _of(lines, BASELINE)), {})
     idle = _idle(looks, prints)
     trials = _trials(_of(lines, SEARCH))
-    final = _parts(_of(lines, FINAL))
-    chosen = next((each for each in final if each.name == "best"), None)
+    final = _of(lines, FINAL)
+    chosen = next((each for each in _parts(final) if each.name == "best"), None)
+    failure = next((str(line["reason"]) for line in final if line["seconds"] is None), None)
+    whole = finished or bool(_of(lines, PARTIAL)) or len(final) == 2 * pairs
     scored = [(each.settings, score) for each in trials if (score := each.score) is not None]
     if baseline:
         scored.append(({}, median(baseline)))
@@ -97,12 +104,13 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         looked_at=list(dict.fromkeys(line["label"] for line in looks if line["label"] != ALL)),
         trials=trials,
         best=chosen.settings if chosen else None,
-        gain=chosen.gain if chosen else None,
+        gain=chosen.gain if chosen and whole and failure is None else None,
         parts=[each for each in _parts(_of(lines, PARTIAL)) if each.name != "default"],
         weights=importance(scored),
-        finished=bool(_of(lines, PARTIAL)),
+        finished=finished,
         arrays=arrays_of(first),
         ranks=int(first.get("ranks") or 1),
+        failure=failure,
     )
 
 
@@ -150,8 +158,8 @@ def _parts(lines: Sequence[Line]) -> list[Part]:
             for turn, line in sorted(turns.items())
             if turn in default and default[turn]["seconds"] is not None and line["seconds"] is not None
         ]
-        gain = bootstrap([one for one, _ in both], [other for _, other in both])
         failures = [line["reason"] for line in turns.values() if line["seconds"] is None]
+        gain = None if failures else bootstrap([one for one, _ in both], [other for _, other in both])
         settings = next(iter(turns.values()))["settings"]
         found.append(Part(name, settings, gain, failures[-1] if failures else None))
     return found

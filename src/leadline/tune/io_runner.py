@@ -16,19 +16,21 @@ from typing import Any
 from leadline import search
 from leadline.errors import LeadlineError
 from leadline.search import Space
+from leadline.tune import io_process
 from leadline.tune.io_analysis import noise
 from leadline.tune.io_evaluator import DEFAULT, Evaluator, Outcome, Settings, Value, effective
 from leadline.tune.io_journal import Journal, Line
 from leadline.tune.io_parts import parts
 from leadline.tune.io_spaces import allowed, without
 
-BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL = (
+BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL, END = (
     "baseline",
     "screen",
     "search",
     "finalists",
     "final",
     "partial",
+    "end",  # of the last line, which is no run: nothing more is to be run
 )
 ALL = "everything"  # the label of the look at all parameters together
 FIRST_LIMIT = 300.0  # s, for the first run, of which nothing is known
@@ -116,6 +118,13 @@ class Tuning:
 
     def run(self) -> None:
         """Everything; LeadlineError where the program does not run as it is."""
+        self._runs()
+        end: Line = {"phase": END, "label": END, "turn": 0, "settings": {}}
+        if self.journal.answered(end) is None:
+            self.journal.append({**end, "seconds": None})
+
+    def _runs(self) -> None:
+        """Every run, in the order of the phases."""
         self._baselines()
         self._screen()
         self._search()
@@ -165,7 +174,7 @@ class Tuning:
         for place in range(count):
             outcome = self._once(Step(BASELINE, "default", place + 1, count), {})
             if outcome.seconds is None:
-                raise LeadlineError(f"the program fails as it is: {outcome.reason}")
+                raise LeadlineError(f"the program fails as it is: {outcome.reason}; {self._remedy(outcome)}")
             if place == 0:
                 self.fingerprint = outcome.fingerprint
                 self.evaluator.learn(outcome.facts)
@@ -178,6 +187,12 @@ class Tuning:
                 self.fingerprint = None  # it does not do the same twice: nothing can be told by that
         if self.options.proven and not self.evaluator.proves():
             self.space = allowed(self.space, "layout")
+
+    def _remedy(self, outcome: Outcome) -> str:
+        """What would do where the default fails."""
+        if self.options.limit is None and (outcome.reason or "").startswith(io_process.LATE):
+            return "tune anew into another directory, with --limit SECONDS"
+        return "put that right and tune anew into another directory"
 
     def _screen(self) -> None:
         """Look at each parameter: what changes nothing that is done to files is left out.
@@ -256,7 +271,8 @@ class Tuning:
             **{f"finalist {place + 1}": each.settings for place, each in enumerate(first)},
         }
         seconds = self._in_turns(FINALISTS, named, self.options.rounds)
-        ran = {name: each for name, each in seconds.items() if name != "default" and each}
+        rounds = self.options.rounds  # what fails at times is not chosen
+        ran = {name: each for name, each in seconds.items() if name != "default" and len(each) == rounds}
         if not ran:
             return None
         return dict(named[min(ran, key=lambda name: median(ran[name]))])

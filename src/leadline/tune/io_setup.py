@@ -1,6 +1,10 @@
 """What a tuning is made of, from what was asked: the evaluator, the space, and the journal."""
 
+import hashlib
+import os
+import re
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -9,10 +13,10 @@ from typing import Any
 from leadline import registry, search
 from leadline.errors import LeadlineError, UsageError, suggest
 from leadline.search import Space
-from leadline.tune import io_preload
+from leadline.tune import io_preload, io_process
 from leadline.tune.io_evaluator import Evaluator
 from leadline.tune.io_journal import Journal, read
-from leadline.tune.io_measured import Command, Kernel
+from leadline.tune.io_measured import PREFIX, Command, Kernel
 from leadline.tune.io_runner import Options, Progress, Tuning
 from leadline.tune.io_spaces import allowed
 
@@ -55,9 +59,22 @@ class Request:
         asked |= {name: Path(asked[name]) for name in ("machine", "directory", "where") if asked.get(name)}
         asked["sweeps"] = tuple(asked.get("sweeps", ()))
         try:
-            return cls(**{**asked, "output": directory, "resumes": True})
+            return cls(**{**asked, "output": directory, "resumes": True}).settled()
         except TypeError as problem:
             raise LeadlineError(f"{directory} is a tuning of another version: {problem}") from None
+
+    def settled(self) -> "Request":
+        """With paths that mean the same from everywhere: a program may change its directory."""
+        space = self.space
+        if space and (self.where / space).is_file():
+            space = str(self.where / space)
+        return replace(
+            self,
+            output=self.output.resolve(),
+            directory=self.where / self.directory if self.directory else None,
+            machine=self.where / self.machine if self.machine else None,
+            space=space,
+        )
 
     def plain(self) -> dict[str, Any]:
         """As the journal keeps it."""
@@ -70,10 +87,12 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
 
     Raises UsageError for what was asked wrongly, LeadlineError for what this machine lacks.
     """
+    request = request.settled()
+    check = _sensible(request)
     proven = request.safety == AUTO
     options = Options(request.budget, request.method, request.seed, limit=request.limit, proven=proven)
     search.question(request.method)  # an unknown method is told before anything is run
-    evaluator, space = _judged(request, say)
+    evaluator, space = _judged(request, check, say)
     layers = {each.name: each.layer for each in space.parameters}
     facts = {
         **evaluator.facts(),
@@ -81,12 +100,44 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
         "options": asdict(options),
         "request": request.plain(),
         "library": str(getattr(evaluator, "library", None) or ""),
+        "space": hashlib.sha256(repr(space).encode()).hexdigest(),
     }
-    journal = Journal.reopen(request.output) if request.resumes else Journal.create(request.output, facts)
+    journal = _reopened(request, facts) if request.resumes else Journal.create(request.output, facts)
     return Tuning(evaluator, space, journal, options, show)
 
 
-def _judged(request: Request, say: Callable[[str], None]) -> tuple[Evaluator, Space]:
+def _sensible(request: Request) -> list[str] | None:
+    """The words of the command that checks the data; UsageError for what can be seen to be wrong at once."""
+    try:
+        re.compile(request.time or "")
+    except re.error as problem:
+        raise UsageError(f"--time is a regular expression, but got {request.time!r}: {problem}") from None
+    folder = request.directory
+    if folder and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        why = "one that may be written to" if folder.is_dir() else "a directory that is there"
+        raise UsageError(f"--directory is {why}, but got {folder}")
+    try:
+        return shlex.split(request.check or "") or None
+    except ValueError as problem:
+        raise UsageError(f"--check is a command, but got {request.check!r}: {problem}") from None
+
+
+def _reopened(request: Request, facts: Mapping[str, Any]) -> Journal:
+    """The journal of a tuning that is gone on with; what it left when it was killed is ended and removed."""
+    journal = Journal.reopen(request.output)
+    if journal.facts.get("space", facts["space"]) != facts["space"]:
+        journal.close()
+        raise UsageError(
+            f"the space of {request.output} is another now than when it began; put it back as it was, or "
+            "tune anew into another directory"
+        )
+    io_process.end_left(str(request.output))
+    for left in request.output.glob(f"{PREFIX}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    return journal
+
+
+def _judged(request: Request, check: list[str] | None, say: Callable[[str], None]) -> tuple[Evaluator, Space]:
     """What judges settings, and the settings that there are."""
     safety = "semantics" if request.safety == AUTO else request.safety
     if request.machine is not None:
@@ -102,7 +153,6 @@ def _judged(request: Request, say: Callable[[str], None]) -> tuple[Evaluator, Sp
     io_preload.check(space)
     if request.kernel:
         return _kernel(request, layers, library, say), space
-    check = shlex.split(request.check) if request.check else None
     made = Command(
         request.command, request.where, request.output, layers, library, time=request.time, check=check
     )
@@ -126,7 +176,8 @@ def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Cal
     crowded = possible("default", ranks, ()) is not None
     command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=crowded)), str(program)]
     question = {"id": 0, "benchmark": request.kernel, "point": point, "time": KERNEL_TIME}
-    made = Kernel(command, Path.cwd(), request.directory or request.output, layers, library, ranks, env=env)
+    scratch = request.directory or request.output
+    made = Kernel(command, request.where, scratch, layers, library, ranks, env=env, owner=request.output)
     return replace(made, job={"points": [question], "mpi": mpi.id})
 
 
