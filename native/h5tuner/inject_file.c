@@ -143,8 +143,11 @@ static ll_hid with_settings(injection* in) {
     if (!agreed(in)) ll_set_aside(opening->name);
     else if (has_settings(in->settings, opening->name)) apply_all(in);
     ll_hid file = -1;
+    bool taken = false;
     if (in->applied) {
+        errno = 0;
         file = opening->invoke(opening, opening->flags, in->create_list, in->access_list);
+        taken = file < 0 && errno == EEXIST;
         if (file < 0) refused(in);
         read_back(in, file);
     }
@@ -152,8 +155,10 @@ static ll_hid with_settings(injection* in) {
     if (in->create_list > 0) (void)in->h->H5Pclose(in->create_list);
     ll_tell_again(in->h, telling);
     if (file < 0) {
-        // A file that only may be new was made by the call that failed, not by somebody else.
-        const bool ours = in->applied && opening->creates && !was_there && (opening->flags & LL_H5_EXCL) != 0;
+        // A file that only may be new was made by the call that failed, unless that failed because somebody
+        // else made it meanwhile. What made the file of several ranks cannot be told: it is left alone.
+        const bool ours = in->applied && opening->creates && !was_there && !taken && !in->parallel &&
+                          (opening->flags & LL_H5_EXCL) != 0;
         file =
             plainly(opening, ours ? (opening->flags & ~(unsigned)LL_H5_EXCL) | LL_H5_TRUNC : opening->flags);
     }

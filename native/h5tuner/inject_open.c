@@ -11,7 +11,8 @@
 #include "real.h"
 #include "stripes.h"
 
-enum { OUTCOMES = 64, HINTS = LL_MPI_IO | LL_FILE_SYSTEM };
+// Open MPI's MPI_MAX_INFO_KEY, the zero byte counted; its own handler of errors ends the program beyond.
+enum { OUTCOMES = 64, HINTS = LL_MPI_IO | LL_FILE_SYSTEM, OPEN_MPI_KEY = 36 };
 
 typedef struct {
     const ll_mpi* m;
@@ -49,6 +50,11 @@ static bool get(const injection* in, ll_handle info, const char* hint, char* val
 static void set(injection* in, const ll_setting* setting) {
     ll_outcome* outcome = &in->outcome[in->count++];
     *outcome = (ll_outcome){.setting = setting, .state = LL_ACCEPTED};
+    if (in->m->pointers && strlen(setting->name) >= OPEN_MPI_KEY) {
+        outcome->state = LL_REFUSED;
+        outcome->why = "Open MPI takes no name of more than 35 characters";
+        return;
+    }
     if (!setting->override && get(in, in->given, setting->name, outcome->accepted)) {
         outcome->state = LL_KEPT;
         outcome->why = "the program sets it; say override to replace it";

@@ -37,6 +37,7 @@ cray_cb_nodes_multiplier = 2
 [file-system]
 striping_factor = 4
 """
+BOTH = "[hdf5]\nalignment = [0, 4096]\n[mpi-io]\ncb_buffer_size = 65536\n"
 BROKEN = {
     "unknown": ("[hdf5]\nalignmant = [1, 2]\n", "line 2: unknown setting 'alignmant' of hdf5"),
     "bomb": ('<!DOCTYPE a [<!ENTITY b "bb">]><Parameters/>', "document types and entities are not taken"),
@@ -157,6 +158,58 @@ def test_what_the_library_refuses_is_undone(
     assert tuned.told() == plain.told()
     assert set(tuned.states().values()) == {"refused"}
     same(plain.folder / "f.h5", tuned.folder / "f.h5")
+
+
+def preloaded(folder: Path, code: str) -> Path:
+    """A library of this C code, to be preloaded beside ours."""
+    needs("gcc")
+    (folder / "planted.c").write_text(code)
+    subprocess.run(
+        ["gcc", "-fPIC", "-shared", folder / "planted.c", "-o", folder / "planted.so", "-ldl"], check=True
+    )
+    return folder / "planted.so"
+
+
+RIVAL = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int access(const char* path, int mode) {
+    int there = ((int (*)(const char*, int))dlsym(RTLD_NEXT, "access"))(path, mode);
+    FILE* file = there != 0 && strstr(path, "f.h5") != NULL ? fopen(path, "w") : NULL;
+    if (file != NULL) fputs("somebody else's", file), fclose(file);
+    return there;
+}
+"""
+
+
+def test_a_file_that_somebody_else_makes_meanwhile(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A program that wants a new file gets no file, and what another process wrote into it stays."""
+    rival = preloaded(tmp_path, RIVAL)
+    run = Run([compiled("serial.c"), "f.h5", "new"], tmp_path / "run", BOTH, rival, library)
+    assert "wrong: 1" in run.out
+    assert (run.folder / "f.h5").read_text() == "somebody else's"
+    assert run.lines("setting") == []
+
+
+OTHER = """
+#include <stdlib.h>
+int H5Pget_fapl_mpio(long list, void* communicator, void* info) { abort(); }
+int H5Pset_dxpl_mpio(long list, int mode) { abort(); }
+int H5Pget_dxpl_mpio(long list, int* mode) { abort(); }
+"""
+
+
+def test_functions_of_another_hdf5(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """What a serial HDF5 has not is not taken from a parallel one that is loaded beside it."""
+    other = preloaded(tmp_path, OTHER)
+    both = BOTH + '[[match]]\noverride = true\nhdf5.transfer = "collective"\n'
+    run = Run([compiled("serial.c"), "f.h5", "own"], tmp_path / "run", both, library, other)
+    assert (run.code, "wrong: 0\nwrong: 0" in run.out) == (0, True)
+    assert [each["parallel"] for each in run.lines("library") if "hdf5" in each] == [False]
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -330,6 +383,62 @@ def test_ranks(library: Path, compiled: Callable[..., Path], tmp_path: Path, fla
     assert tuned.states("/x")["chunk"] == tuned.states("/x")["transfer"] == "accepted"
     assert {each["rank"] for each in tuned.lines("observed")} == {0, 1}
     assert {Path(each["file"]).name for each in tuned.lines("observed")} == {"f.h5"}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+@pytest.mark.parametrize("settings", [None, BOTH])
+def test_data_that_the_program_copies(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str, settings: str | None
+) -> None:
+    """MPI's and HDF5's constants that the linker copied into the program: no hints, no settings, or both."""
+    needs(f"mpirun.{flavour}")
+    program = compiled("parallel.c", flavour)
+    command: list[str | Path] = [f"mpirun.{flavour}", "-n", "2", "{env}", program, "f.h5", "bare"]
+    run = Run(command, tmp_path / "run", settings, library)
+    assert (run.code, run.out, run.err) == (0, "done\n", "")
+    made = {"alignment": "accepted", "cb_buffer_size": "accepted"}
+    assert run.states() == ({} if settings is None else made)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_transfers_made_collective(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str
+) -> None:
+    """Of a file of several ranks they are; of one that was not opened through MPI-IO they stay as they are."""
+    needs(f"mpirun.{flavour}")
+    forced = '[[match]]\noverride = true\nhdf5.transfer = "collective"\n'
+    program = compiled("parallel.c", flavour)
+    command: list[str | Path] = [f"mpirun.{flavour}", "-n", "2", "{env}", program, "f.h5", "bare"]
+    ranks = Run(command, tmp_path / "ranks", forced, library)
+    assert (ranks.code, ranks.out, ranks.err) == (0, "done\n", "")
+    assert ranks.states("/x") == {"transfer": "accepted"}
+    plain = Run([compiled("serial.c", flavour), "f.h5"], tmp_path / "plain", None)
+    alone = Run([compiled("serial.c", flavour), "f.h5"], tmp_path / "alone", forced, library)
+    assert "wrong: 0\nwrong: 0" in alone.out
+    assert alone.told() == plain.told()
+    assert alone.states("/x") == {"transfer": "not applicable"}
+
+
+@pytest.mark.mpi
+def test_names_that_open_mpi_does_not_take(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A hint with a name longer than its greatest is refused; it would end the program."""
+    needs("mpirun.openmpi")
+    name, short = "cray_" + "n" * 31, "cray_" + "n" * 30
+    command: list[str | Path] = [
+        "mpirun.openmpi",
+        "-n",
+        "2",
+        "{env}",
+        compiled("parallel.c", "openmpi"),
+        "f.h5",
+    ]
+    run = Run(command, tmp_path / "run", f"[mpi-io]\n{name} = 1\n{short} = 1\n", library)
+    assert (run.code, run.out, run.err) == (0, "done\n", "")
+    assert run.states() == {name: "refused", short: "ignored"}
 
 
 @pytest.mark.mpi
