@@ -104,3 +104,13 @@ def same(one: Path, other: Path) -> None:
     needs("h5diff")
     done = subprocess.run(["h5diff", one, other], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def preloaded(folder: Path, code: str) -> Path:
+    """A library of this C code, to be preloaded beside ours."""
+    needs("gcc")
+    (folder / "planted.c").write_text(code)
+    subprocess.run(
+        ["gcc", "-fPIC", "-shared", folder / "planted.c", "-o", folder / "planted.so", "-ldl"], check=True
+    )
+    return folder / "planted.so"

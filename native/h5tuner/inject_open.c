@@ -167,15 +167,16 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
     char room[LL_H5_PATH];
     const char* name = lockless(o, settings, &prefix, room);
     const bool none = ll_same_handle(m, o->info, m->no_info);
-    if ((none ? m->Info_create(&in.info) : m->Info_dup(o->info, &in.info)) != 0) return plainly(o);
-    set_all(&in, settings);
-    int result = o->invoke(o, name, in.info);
-    (void)m->Info_free(&in.info);
+    const bool made = (none ? m->Info_create(&in.info) : m->Info_dup(o->info, &in.info)) == 0;
+    if (made) set_all(&in, settings);
+    int result = made ? o->invoke(o, name, in.info) : plainly(o);
+    if (made) (void)m->Info_free(&in.info);
+    // Opening is collective: once more only where it failed on all ranks, or one would wait for the others.
+    const bool alike = ll_all_alike(m, o->communicator, result != 0);
     if (result == 0) {
         read_back(&in, *o->file);
-    } else if (in.count > 0 || name != o->name) {
-        // Without them it fails as it would have, or it does not: ranks get the same answer, so all come
-        // here.
+    } else if (alike && (in.count > 0 || name != o->name || !made)) {
+        // Without them it fails as it would have, or it does not.
         for (int i = 0; i < in.count; ++i) in.outcome[i].state = LL_REFUSED;
         if (name != o->name) prefix.state = LL_REFUSED;
         result = plainly(o);

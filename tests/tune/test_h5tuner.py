@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from h5programs import BOTH, MANY, Run, needs, same
+from h5programs import BOTH, MANY, Run, needs, preloaded, same
 
 NATIVE = Path(__file__).parents[2] / "native" / "h5tuner"
 
@@ -96,16 +96,6 @@ def test_what_the_library_refuses_is_undone(
     assert tuned.told() == plain.told()
     assert set(tuned.states().values()) == {"refused"}
     same(plain.folder / "f.h5", tuned.folder / "f.h5")
-
-
-def preloaded(folder: Path, code: str) -> Path:
-    """A library of this C code, to be preloaded beside ours."""
-    needs("gcc")
-    (folder / "planted.c").write_text(code)
-    subprocess.run(
-        ["gcc", "-fPIC", "-shared", folder / "planted.c", "-o", folder / "planted.so", "-ldl"], check=True
-    )
-    return folder / "planted.so"
 
 
 RIVAL = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from h5programs import BOTH, MANY, Run, needs, same
+from h5programs import BOTH, MANY, Run, needs, preloaded, same
 
 
 @pytest.mark.mpi
@@ -125,6 +125,35 @@ def test_ranks_that_disagree(
     assert (run.code, run.out) == (0, "done\n")
     assert run.states("/x") == {}
     assert "not all of its ranks read the same settings" in run.lines("message")[0]["text"]
+
+
+# The second rank is told of a failure, whatever became of its call.
+FAILS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+int MPI_File_open(void* group, const char* name, int mode, void* info, void* file) {
+    int (*open)(void*, const char*, int, void*, void*) = dlsym(RTLD_NEXT, "MPI_File_open");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *other = getenv("PMI_RANK");
+    int result = open(group, name, mode, info, file);
+    return strcmp(rank != NULL ? rank : other, "1") == 0 ? 16 : result;
+}
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_opening_fails_on_one_rank(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str
+) -> None:
+    """It is not made again there, where it would wait for the other rank for ever."""
+    needs(f"mpirun.{flavour}")
+    planted = preloaded(tmp_path, FAILS)
+    program = compiled("opens.c", flavour)
+    command: list[str | Path] = [f"mpirun.{flavour}", "-n", "2", "{env}", program, "./f"]
+    run = Run(command, tmp_path / "run", BOTH, library, planted)
+    assert (run.code, run.out) == (0, "failed: 0 1\n")
 
 
 @pytest.mark.mpi
