@@ -16,6 +16,33 @@ LAUNCHER_QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
 Line = dict[str, Any]
 
+# Settings of every layer and list, and one of HDF5 with one of MPI-IO.
+MANY = """
+[hdf5]
+alignment = [0, 4096]
+meta_block_size = 65536
+sieve_buf_size = 1048576
+libver_bounds = ["v18", "latest"]
+coll_metadata_ops = true
+chunk_cache_bytes = 2000000
+file_space_strategy = "page"
+page_buffer_size = 16384
+[[match]]
+dataset = "/*"
+hdf5.chunk = [5, 20, 100]
+hdf5.fill_time = "never"
+hdf5.alloc_time = "early"
+hdf5.chunk_cache_w0 = 0.5
+[mpi-io]
+cb_nodes = 2
+cb_buffer_size = 1048576
+romio_cb_write = "enable"
+cray_cb_nodes_multiplier = 2
+[file-system]
+striping_factor = 4
+"""
+BOTH = "[hdf5]\nalignment = [0, 4096]\n[mpi-io]\ncb_buffer_size = 65536\n"
+
 
 def needs(*tools: str) -> None:
     """Skip where a program that a test looks on with is not installed."""
@@ -77,3 +104,13 @@ def same(one: Path, other: Path) -> None:
     needs("h5diff")
     done = subprocess.run(["h5diff", one, other], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def preloaded(folder: Path, code: str) -> Path:
+    """A library of this C code, to be preloaded beside ours."""
+    needs("gcc")
+    (folder / "planted.c").write_text(code)
+    subprocess.run(
+        ["gcc", "-fPIC", "-shared", folder / "planted.c", "-o", folder / "planted.so", "-ldl"], check=True
+    )
+    return folder / "planted.so"

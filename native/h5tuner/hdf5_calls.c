@@ -12,12 +12,30 @@ static ll_hdf5 known[LIBRARIES];
 static int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+// What only some HDF5s have is this one's or none's: another that is loaded beside it has identifiers and
+// lists of its own.
+static void* own(const ll_hdf5* h, const char* name) {
+    void* found = dlsym(h->library != NULL ? h->library : RTLD_NEXT, name);
+    Dl_info its, there;
+    const bool same = found != NULL && dladdr(found, &its) != 0 &&
+                      dladdr((const void*)h->H5open, &there) != 0 && its.dli_fbase == there.dli_fbase;
+    return same ? found : NULL;
+}
+
 // A function of ours has the address under one name; ISO C has no cast from void* to a function, POSIX has.
 static bool bind(ll_hdf5* h, void** into, const char* name, bool optional) {
-    *into = ll_beside(h->library, name);
+    *into = optional ? own(h, name) : ll_beside(h->library, name);
     if (*into != NULL || optional) return true;
     (void)snprintf(h->problem, sizeof h->problem, "the loaded HDF5 has no %s", name);
     return false;
+}
+
+// A default list's identifier. Where the program's code copied it into itself (R_X86_64_COPY), the library's
+// own stays unset for ever; that holds only of the HDF5 that all of the program sees.
+static const ll_hid* bind_list(const ll_hdf5* h, const char* name) {
+    const bool global = dlsym(RTLD_DEFAULT, "H5Eauto_is_v2") == (void*)h->H5Eauto_is_v2;
+    const void* found = global ? dlsym(RTLD_DEFAULT, name) : NULL;
+    return found != NULL ? found : ll_beside(h->library, name);
 }
 
 static void bind_all(ll_hdf5* h) {
@@ -31,8 +49,9 @@ static void bind_all(ll_hdf5* h) {
                        h->version[0], h->version[1], h->version[2]);
         return;
     }
-#define BIND(name) \
-    if (!bind(h, (void**)&h->name, "H5P_LST_" #name "_ID_g", false)) return;
+#define BIND(name)                                                           \
+    if (!bind(h, (void**)&h->name, "H5P_LST_" #name "_ID_g", false)) return; \
+    h->name = bind_list(h, "H5P_LST_" #name "_ID_g");
     LL_HDF5_LISTS(BIND)
 #undef BIND
     if (h->H5open() < 0) (void)snprintf(h->problem, sizeof h->problem, "HDF5 cannot be opened");

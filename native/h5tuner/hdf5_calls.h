@@ -40,6 +40,8 @@ enum {
     X(0, ptrdiff_t, H5Iget_name, (ll_hid, char*, size_t))                           \
     X(0, int, H5Iget_type, (ll_hid))                                                \
     X(0, ptrdiff_t, H5Fget_name, (ll_hid, char*, size_t))                           \
+    X(0, ll_hid, H5Iget_file_id, (ll_hid))                                          \
+    X(0, ll_herr, H5Fclose, (ll_hid))                                               \
     X(0, ll_hid, H5Fget_access_plist, (ll_hid))                                     \
     X(0, ll_hid, H5Fget_create_plist, (ll_hid))                                     \
     X(0, ll_hid, H5Dget_create_plist, (ll_hid))                                     \
@@ -81,6 +83,7 @@ enum {
     X(0, ll_herr, H5Pset_alloc_time, (ll_hid, int))                                 \
     X(0, ll_herr, H5Pget_alloc_time, (ll_hid, int*))                                \
     X(1, ll_herr, H5Pget_fapl_mpio, (ll_hid, void*, void*))                         \
+    X(1, ll_herr, H5Fget_mpi_atomicity, (ll_hid, ll_hbool*))                        \
     X(1, ll_herr, H5Pset_dxpl_mpio, (ll_hid, int))                                  \
     X(1, ll_herr, H5Pget_dxpl_mpio, (ll_hid, int*))                                 \
     X(1, ll_herr, H5Pset_dxpl_mpio_collective_opt, (ll_hid, int))                   \

@@ -18,6 +18,8 @@ typedef struct {
     const ll_opening* opening;
     bool parallel;
     bool applied;
+    const ll_mpi* m;
+    ll_handle communicator;  // of a file of several ranks, until its opening ends
     ll_hid create_list, access_list;
     int count;
     ll_outcome outcome[OUTCOMES];
@@ -28,14 +30,14 @@ typedef struct {
 // is that of the access list: creating and opening a file is collective over it, so this may be too.
 static bool agreed(injection* in) {
     const ll_hdf5* h = in->h;
-    ll_handle communicator = 0, info = 0;
+    ll_handle info = 0;
     if (h->H5Pget_fapl_mpio == NULL || in->opening->access_list == LL_H5_DEFAULT) return true;
     const ll_mpi* m = ll_mpi_of(h->library);
-    if (h->H5Pget_fapl_mpio(in->opening->access_list, &communicator, &info) < 0) return true;
+    if (h->H5Pget_fapl_mpio(in->opening->access_list, &in->communicator, &info) < 0) return true;
     in->parallel = true;
     if (m == NULL) return false;
-    const bool alike = ll_all_alike(m, communicator, in->settings->hash);
-    (void)m->Comm_free(&communicator);
+    in->m = m;
+    const bool alike = ll_all_alike(m, in->communicator, in->settings->hash);
     if (!ll_same_handle(m, info, m->no_info)) (void)m->Info_free(&info);
     return alike;
 }
@@ -136,24 +138,44 @@ static ll_hid plainly(const ll_opening* opening, unsigned flags) {
     return opening->invoke(opening, flags, opening->create_list, opening->access_list);
 }
 
+// The first call, with settings where there are any, and whether it is to be made again without: of a file of
+// several ranks only where it failed on all of them, or one would wait for the others.
+static ll_hid first_call(injection* in, bool* again, bool* taken) {
+    const ll_opening* opening = in->opening;
+    errno = 0;
+    const ll_hid file = in->applied
+                            ? opening->invoke(opening, opening->flags, in->create_list, in->access_list)
+                            : plainly(opening, opening->flags);
+    *taken = file < 0 && errno == EEXIST;
+    *again = file < 0 && in->applied;
+    if (in->parallel) *again = ll_all_alike(in->m, in->communicator, file < 0) && file < 0;
+    if (file < 0) refused(in);
+    read_back(in, file);
+    return file;
+}
+
 static ll_hid with_settings(injection* in) {
     const ll_opening* opening = in->opening;
     const bool was_there = access(opening->name, F_OK) == 0;
     const ll_telling telling = ll_silence(in->h);
-    if (!agreed(in)) ll_set_aside(opening->name);
-    else if (has_settings(in->settings, opening->name)) apply_all(in);
+    bool again = true, taken = false;
     ll_hid file = -1;
-    if (in->applied) {
-        file = opening->invoke(opening, opening->flags, in->create_list, in->access_list);
-        if (file < 0) refused(in);
-        read_back(in, file);
+    if (!agreed(in)) {
+        ll_set_aside(opening->name);
+    } else if (has_settings(in->settings, opening->name)) {
+        apply_all(in);
+        // Ranks on which nothing could be set take part: they do not know of each other.
+        if (in->applied || in->parallel) file = first_call(in, &again, &taken);
     }
     if (in->access_list > 0) (void)in->h->H5Pclose(in->access_list);
     if (in->create_list > 0) (void)in->h->H5Pclose(in->create_list);
+    if (in->m != NULL) (void)in->m->Comm_free(&in->communicator);
     ll_tell_again(in->h, telling);
-    if (file < 0) {
-        // A file that only may be new was made by the call that failed, not by somebody else.
-        const bool ours = in->applied && opening->creates && !was_there && (opening->flags & LL_H5_EXCL) != 0;
+    if (file < 0 && again) {
+        // A file that only may be new was made by the call that failed, unless that failed because somebody
+        // else made it meanwhile. What made the file of several ranks cannot be told: it is left alone.
+        const bool ours = in->applied && opening->creates && !was_there && !taken && !in->parallel &&
+                          (opening->flags & LL_H5_EXCL) != 0;
         file =
             plainly(opening, ours ? (opening->flags & ~(unsigned)LL_H5_EXCL) | LL_H5_TRUNC : opening->flags);
     }

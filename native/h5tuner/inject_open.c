@@ -11,7 +11,8 @@
 #include "real.h"
 #include "stripes.h"
 
-enum { OUTCOMES = 64, HINTS = LL_MPI_IO | LL_FILE_SYSTEM };
+// Open MPI's MPI_MAX_INFO_KEY, the zero byte counted; its own handler of errors ends the program beyond.
+enum { OUTCOMES = 64, HINTS = LL_MPI_IO | LL_FILE_SYSTEM, OPEN_MPI_KEY = 36 };
 
 typedef struct {
     const ll_mpi* m;
@@ -49,6 +50,11 @@ static bool get(const injection* in, ll_handle info, const char* hint, char* val
 static void set(injection* in, const ll_setting* setting) {
     ll_outcome* outcome = &in->outcome[in->count++];
     *outcome = (ll_outcome){.setting = setting, .state = LL_ACCEPTED};
+    if (in->m->pointers && strlen(setting->name) >= OPEN_MPI_KEY) {
+        outcome->state = LL_REFUSED;
+        outcome->why = "Open MPI takes no name of more than 35 characters";
+        return;
+    }
     if (!setting->override && get(in, in->given, setting->name, outcome->accepted)) {
         outcome->state = LL_KEPT;
         outcome->why = "the program sets it; say override to replace it";
@@ -161,15 +167,16 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
     char room[LL_H5_PATH];
     const char* name = lockless(o, settings, &prefix, room);
     const bool none = ll_same_handle(m, o->info, m->no_info);
-    if ((none ? m->Info_create(&in.info) : m->Info_dup(o->info, &in.info)) != 0) return plainly(o);
-    set_all(&in, settings);
-    int result = o->invoke(o, name, in.info);
-    (void)m->Info_free(&in.info);
+    const bool made = (none ? m->Info_create(&in.info) : m->Info_dup(o->info, &in.info)) == 0;
+    if (made) set_all(&in, settings);
+    int result = made ? o->invoke(o, name, in.info) : plainly(o);
+    if (made) (void)m->Info_free(&in.info);
+    // Opening is collective: once more only where it failed on all ranks, or one would wait for the others.
+    const bool alike = ll_all_alike(m, o->communicator, result != 0);
     if (result == 0) {
         read_back(&in, *o->file);
-    } else if (in.count > 0 || name != o->name) {
-        // Without them it fails as it would have, or it does not: ranks get the same answer, so all come
-        // here.
+    } else if (alike && (in.count > 0 || name != o->name || !made)) {
+        // Without them it fails as it would have, or it does not.
         for (int i = 0; i < in.count; ++i) in.outcome[i].state = LL_REFUSED;
         if (name != o->name) prefix.state = LL_REFUSED;
         result = plainly(o);

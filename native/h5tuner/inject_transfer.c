@@ -24,8 +24,18 @@ typedef struct {
     const ll_hdf5* h;
     const ll_setting *mode, *opt;
     ll_outcome mode_outcome, opt_outcome;
-    ll_hid list;
+    ll_hid dataset, list;
 } injection;
+
+// Whether the dataset's file is opened through MPI-IO. Asking its access list would be collective; asking for
+// what only such a file has is not.
+static bool through_mpi(const ll_hdf5* h, ll_hid dataset) {
+    ll_hbool atomic = 0;
+    const ll_hid file = h->H5Fget_mpi_atomicity != NULL ? h->H5Iget_file_id(dataset) : -1;
+    const bool has = file >= 0 && h->H5Fget_mpi_atomicity(file, &atomic) >= 0;
+    if (file >= 0) (void)h->H5Fclose(file);
+    return has;
+}
 
 // Collective is what a rank may only be made to do on purpose.
 static void set_mode(injection* in) {
@@ -41,6 +51,10 @@ static void set_mode(injection* in) {
         in->mode_outcome.why =
             "the program transfers independently; say override if all ranks make each call";
         (void)strcpy(in->mode_outcome.accepted, "independent");
+    } else if (wanted == COLLECTIVE && !through_mpi(in->h, in->dataset)) {
+        in->mode_outcome.state = LL_NOT_APPLICABLE;
+        in->mode_outcome.why = "the file is not opened through MPI-IO";
+        in->mode_outcome.accepted[0] = '\0';
     } else if (in->h->H5Pset_dxpl_mpio(in->list, wanted) < 0) {
         in->mode_outcome.state = LL_REFUSED;
     }
@@ -75,6 +89,7 @@ static ll_hid transfer(const ll_hdf5* h, const ll_settings* settings, ll_hid dat
         h->H5Iget_name(dataset, path, sizeof path) < 0 || ll_is_aside(file))
         return list;
     injection in = {.h = h,
+                    .dataset = dataset,
                     .mode = ll_wanted(settings, "transfer", file, path),
                     .opt = ll_wanted(settings, "collective_opt", file, path)};
     if ((in.mode == NULL && in.opt == NULL) || has_filters(h, dataset)) return list;

@@ -1,5 +1,6 @@
 #include "mpi_calls.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,12 @@ static bool bind_all(void) {
     return true;
 }
 
-static void* data(const char* name) { return ll_beside(known.library, name); }
+// Data first as the program sees them: where its code copies one of the library's objects into itself
+// (R_X86_64_COPY), that copy is the one that all use, and the library's own is dead.
+static void* data(const char* name) {
+    void* found = dlsym(RTLD_DEFAULT, name);
+    return found != NULL ? found : ll_beside(known.library, name);
+}
 
 static bool constants(void) {
     if (data("ompi_mpi_info_null") != NULL) {

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Of an exact call (name and caller), what was found. Filled once, never emptied: what is found stays loaded,
@@ -46,24 +47,41 @@ void* ll_library_of(const void* address) {
     return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
+enum { LOADED = 1024 };
 typedef struct {
-    const char* name;
-    void* found;
-} search;
+    int count;
+    char* name[LOADED];
+} names;
 
-static int look_in(struct dl_phdr_info* info, size_t size, void* data) {
-    search* wanted = data;
+// Names only: the loader's lock is held here, and opening takes another before it.
+static int collect(struct dl_phdr_info* info, size_t size, void* data) {
+    names* into = data;
     (void)size;
     if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') return 0;
-    void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL) return 0;
-    void* found = dlsym(library, wanted->name);
-    if (found == NULL || ours(found)) {
-        (void)dlclose(library);
-        return 0;
+    if (into->count == LOADED) return 1;
+    char* name = strdup(info->dlpi_name);
+    if (name != NULL) into->name[into->count++] = name;
+    return 0;
+}
+
+static void* look_in(const char* file, const char* name) {
+    void* library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL) return NULL;
+    void* found = dlsym(library, name);
+    if (found != NULL && !ours(found)) return found;
+    (void)dlclose(library);
+    return NULL;
+}
+
+static void* look_in_all(const char* name) {
+    names loaded = {.count = 0};
+    void* found = NULL;
+    (void)dl_iterate_phdr(collect, &loaded);
+    for (int i = 0; i < loaded.count; ++i) {
+        if (found == NULL) found = look_in(loaded.name[i], name);
+        free(loaded.name[i]);
     }
-    wanted->found = found;
-    return 1;
+    return found;
 }
 
 void* ll_beside(void* library, const char* name) {
@@ -71,9 +89,7 @@ void* ll_beside(void* library, const char* name) {
     if (found != NULL && !ours(found)) return found;
     found = dlsym(RTLD_NEXT, name);
     if (found != NULL) return found;
-    search wanted = {.name = name, .found = NULL};
-    (void)dl_iterate_phdr(look_in, &wanted);
-    return wanted.found;
+    return look_in_all(name);
 }
 
 static void* find(const char* name, const void* caller) {

@@ -41,7 +41,8 @@ const ll_word ll_vocabulary[] = {
     BYTES("small_data_block_size", LL_HDF5, LL_LAYOUT, "bytes for small raw data allocated at once"),
     BYTES("sieve_buf_size", LL_HDF5, CLEAR, "bytes of the sieve buffer of contiguous datasets"),
     BYTES("chunk_cache_bytes", LL_HDF5, CLEAR, "bytes of each dataset's chunk cache"),
-    NUMBER("chunk_cache_slots", LL_HDF5, CLEAR, 1, INT64_MAX,
+    // HDF5 multiplies them by a pointer's size without looking for overflow, and allocates that a dataset.
+    NUMBER("chunk_cache_slots", LL_HDF5, CLEAR, 1, 1 << 24,
            "slots of each dataset's chunk cache; a prime is best"),
     {"chunk_cache_w0", LL_HDF5, LL_REAL, CLEAR, 0, 1, ONE, NULL,
      "0 to 1: how soon whole chunks leave the cache"},

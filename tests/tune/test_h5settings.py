@@ -80,6 +80,7 @@ def test_forms_are_converted(figure: Path, tmp_path: Path) -> None:
             "[mpi-io]\nalignment = [1, 2]\n",
             "line 2: unknown setting 'alignment' of mpi-io; it is one of hdf5",
         ),
+        ("[hdf5]\nchunk_cache_slots = 2305843009213693953\n", "chunk_cache_slots must be 1 to 16777216, got"),
         ("[mpi-io]\ncb_nodes = -1\n", "line 2: cb_nodes must be 1 to 2147483647, got -1"),
         ("<Parameters", "does not end with '>'"),
     ],

@@ -7,36 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from h5programs import Run, needs, same
-from leadline.build import build_h5tuner
+from h5programs import BOTH, MANY, Run, needs, preloaded, same
 
-PROGRAMS = Path(__file__).parent / "programs"
 NATIVE = Path(__file__).parents[2] / "native" / "h5tuner"
 
-MANY = """
-[hdf5]
-alignment = [0, 4096]
-meta_block_size = 65536
-sieve_buf_size = 1048576
-libver_bounds = ["v18", "latest"]
-coll_metadata_ops = true
-chunk_cache_bytes = 2000000
-file_space_strategy = "page"
-page_buffer_size = 16384
-[[match]]
-dataset = "/*"
-hdf5.chunk = [5, 20, 100]
-hdf5.fill_time = "never"
-hdf5.alloc_time = "early"
-hdf5.chunk_cache_w0 = 0.5
-[mpi-io]
-cb_nodes = 2
-cb_buffer_size = 1048576
-romio_cb_write = "enable"
-cray_cb_nodes_multiplier = 2
-[file-system]
-striping_factor = 4
-"""
 BROKEN = {
     "unknown": ("[hdf5]\nalignmant = [1, 2]\n", "line 2: unknown setting 'alignmant' of hdf5"),
     "bomb": ('<!DOCTYPE a [<!ENTITY b "bb">]><Parameters/>', "document types and entities are not taken"),
@@ -45,41 +19,6 @@ BROKEN = {
     "huge": ("#" * 70000, "70000 bytes; at most 65536 are read"),
     "binary": ("\0\1\2", "it holds a zero byte"),
 }
-
-
-@pytest.fixture(scope="session")
-def library() -> Path:
-    """The library as a user gets it."""
-    return build_h5tuner()
-
-
-@pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compiles a program of `programs/` for an HDF5 of Debian's, once."""
-    folder, made = tmp_path_factory.mktemp("programs"), dict[tuple[str, ...], Path]()
-
-    def compile_it(name: str, flavour: str = "serial", *more: str) -> Path:
-        key = (name, flavour, *more)
-        if key not in made:
-            include = Path("/usr/include/hdf5") / flavour
-            places = list(Path("/usr/lib").glob(f"*/hdf5/{flavour}"))
-            compiler = {"serial": "gfortran" if name.endswith("90") else "gcc"}.get(
-                flavour, f"mpicc.{flavour}"
-            )
-            needs(compiler)
-            if not include.is_dir() or not places:
-                pytest.skip(f"HDF5 for {flavour} is not installed (setup.sh --test installs it)")
-            made[key] = folder / f"{len(made)}-{Path(name).stem}"
-            link = more or (("-lhdf5_fortran",) if name.endswith("90") else ()) + ("-lhdf5",)
-            where = [word.replace("{lib}", str(places[0])) for word in link]
-            subprocess.run(
-                [compiler, PROGRAMS / name, "-O1", "-o", made[key], f"-I{include}", f"-L{places[0]}", *where],
-                check=True,
-                capture_output=True,
-            )
-        return made[key]
-
-    return compile_it
 
 
 # ------------------------------------------------------------------------------------------------ one process
@@ -157,6 +96,48 @@ def test_what_the_library_refuses_is_undone(
     assert tuned.told() == plain.told()
     assert set(tuned.states().values()) == {"refused"}
     same(plain.folder / "f.h5", tuned.folder / "f.h5")
+
+
+RIVAL = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int access(const char* path, int mode) {
+    int there = ((int (*)(const char*, int))dlsym(RTLD_NEXT, "access"))(path, mode);
+    FILE* file = there != 0 && strstr(path, "f.h5") != NULL ? fopen(path, "w") : NULL;
+    if (file != NULL) fputs("somebody else's", file), fclose(file);
+    return there;
+}
+"""
+
+
+def test_a_file_that_somebody_else_makes_meanwhile(
+    library: Path, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A program that wants a new file gets no file, and what another process wrote into it stays."""
+    rival = preloaded(tmp_path, RIVAL)
+    run = Run([compiled("serial.c"), "f.h5", "new"], tmp_path / "run", BOTH, rival, library)
+    assert "wrong: 1" in run.out
+    assert (run.folder / "f.h5").read_text() == "somebody else's"
+    assert run.lines("setting") == []
+
+
+OTHER = """
+#include <stdlib.h>
+int H5Pget_fapl_mpio(long list, void* communicator, void* info) { abort(); }
+int H5Pset_dxpl_mpio(long list, int mode) { abort(); }
+int H5Pget_dxpl_mpio(long list, int* mode) { abort(); }
+"""
+
+
+def test_functions_of_another_hdf5(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """What a serial HDF5 has not is not taken from a parallel one that is loaded beside it."""
+    other = preloaded(tmp_path, OTHER)
+    both = BOTH + '[[match]]\noverride = true\nhdf5.transfer = "collective"\n'
+    run = Run([compiled("serial.c"), "f.h5", "own"], tmp_path / "run", both, library, other)
+    assert (run.code, "wrong: 0\nwrong: 0" in run.out) == (0, True)
+    assert [each["parallel"] for each in run.lines("library") if "hdf5" in each] == [False]
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -295,83 +276,3 @@ def test_h5pys_wheel(library: Path, tmp_path: Path) -> None:
     assert tuned.out.startswith("[((20, 30), True), ((20, 30), True), ((6, 7), True)]")
     assert (tuned.code, tuned.err, tuned.out.splitlines()[1:]) == (0, "", plain.out.splitlines()[1:])
     same(plain.folder / "f.h5", tuned.folder / "f.h5")
-
-
-# ---------------------------------------------------------------------------------------------- several ranks
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
-def test_ranks(library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str) -> None:
-    """Hints of both MPIs, what they took of them, and collective properties of HDF5."""
-    needs(f"mpirun.{flavour}")
-    command: list[str | Path] = [
-        f"mpirun.{flavour}",
-        "-n",
-        "2",
-        "{env}",
-        compiled("parallel.c", flavour),
-        "f.h5",
-    ]
-    asked = MANY.replace("[5, 20, 100]", "[64, 64]").replace('file_space_strategy = "page"\n', "")
-    plain = Run(command, tmp_path / "plain", None)
-    tuned = Run(command, tmp_path / "tuned", asked + '[hdf5]\ntransfer = "independent"\n', library)
-    assert (plain.code, plain.out) == (tuned.code, tuned.out) == (0, "done\n")
-    same(plain.folder / "f.h5", tuned.folder / "f.h5")
-    states = tuned.states()
-    assert {name: states[name] for name in ("cb_nodes", "cb_buffer_size", "coll_metadata_ops")} == {
-        "cb_nodes": "kept",
-        "cb_buffer_size": "accepted",
-        "coll_metadata_ops": "accepted",
-    }
-    assert states["cray_cb_nodes_multiplier"] == "ignored"
-    assert states["striping_factor"] == "ignored"  # this is no Lustre
-    assert states["page_buffer_size"] == "not applicable"
-    assert tuned.states("/x")["chunk"] == tuned.states("/x")["transfer"] == "accepted"
-    assert {each["rank"] for each in tuned.lines("observed")} == {0, 1}
-    assert {Path(each["file"]).name for each in tuned.lines("observed")} == {"f.h5"}
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
-def test_ranks_that_disagree(
-    library: Path, compiled: Callable[..., Path], tmp_path: Path, flavour: str
-) -> None:
-    """Where one rank has other settings than another, nothing is set, and nobody waits for ever."""
-    needs(f"mpirun.{flavour}")
-    program = compiled("parallel.c", flavour)
-    (tmp_path / "other").write_text("[hdf5]\nchunk = [32, 32]\n")
-    second = ["env", f"LEADLINE_H5_SETTINGS={tmp_path / 'other'}", f"LD_PRELOAD={library}"]
-    command: list[str | Path] = [
-        f"mpirun.{flavour}",
-        "-n",
-        "1",
-        "{env}",
-        program,
-        "f.h5",
-        ":",
-        "-n",
-        "1",
-        *second,
-        program,
-        "f.h5",
-    ]
-    run = Run(command, tmp_path / "run", "[hdf5]\nchunk = [64, 64]\n", library)
-    assert (run.code, run.out) == (0, "done\n")
-    assert run.states("/x") == {}
-    assert "not all of its ranks read the same settings" in run.lines("message")[0]["text"]
-
-
-@pytest.mark.mpi
-def test_static_hdf5(library: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """HDF5 linked statically: hints are set all the same, and what could not be reached is told."""
-    needs("mpirun.openmpi")
-    try:
-        more = ["{lib}/libhdf5.a", "-lcrypto", "-lcurl", "-lz", "-lsz", "-lm", "-ldl"]
-        program = compiled("parallel.c", "openmpi", *more)
-    except subprocess.CalledProcessError:
-        pytest.skip("what a static HDF5 is linked with is not installed")
-    run = Run(["mpirun.openmpi", "-n", "2", "{env}", program, "f.h5"], tmp_path / "run", MANY, library)
-    assert (run.code, run.out) == (0, "done\n")
-    assert run.states()["cb_buffer_size"] == "accepted"
-    assert run.states()["alignment"] == "not reached"
