@@ -119,7 +119,7 @@ typedef struct {
     void *tell, *data;
 } ll_telling;
 ll_telling ll_silence(const ll_hdf5* h);
-void ll_tell_again(const ll_hdf5* h, ll_telling telling);
+void ll_tell_again(const ll_hdf5* h, ll_telling was);
 
 // A copy of `list`, or of the default where it is H5P_DEFAULT; negative where it cannot be had.
 ll_hid ll_copy(const ll_hdf5* h, ll_hid list, const ll_hid* standard);
