@@ -52,8 +52,8 @@ SHARES = ("overlap", "hidden", "together")
 # Plain numbers that count something; others are parts of one.
 COUNTS = {("ft", "messages"), ("ft", "bytes"), ("ring", "messages"), ("ring", "sum")}
 COUNTS |= {("sum3d", "least"), ("sum3d", "most")}
-# Times that are told of more than was done, by how much: 1 MB is some 500 trains of 256 messages of 8 B. And the
-# share of a copy's bandwidth, of sweeps over a grid that stays in the caches, or of several in one go.
+# Times that are told of more than was done, by how much: 1 MB is some 500 trains of 256 messages of 8 B. And
+# the share of a copy's bandwidth, of sweeps over a grid that stays in the caches, or of several in one go.
 SCALED = {("protocol", "time"): 500.0, ("jacobi", "share"): 50.0}
 
 
