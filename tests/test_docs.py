@@ -244,14 +244,10 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[M
         monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path)])
         made.append(f"{room.__name__}.{name}")
 
-    fits._modules.cache_clear()
-    search._modules.cache_clear()
     figures.members.cache_clear()
     yield put
     for module in made:
         sys.modules.pop(module, None)
-    fits._modules.cache_clear()
-    search._modules.cache_clear()
     figures.members.cache_clear()
 
 

@@ -5,7 +5,6 @@ point is begun; at its end they become `records.parquet`. Where there is a journ
 run that was killed at any moment can be read, and gone on with, as it is.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from leadline import appending
 from leadline.errors import LeadlineError, UsageError, suggest
 from leadline.record_files import (
     PLAN_KEY,
@@ -80,7 +80,7 @@ class Store:
         except OSError as problem:
             shutil.rmtree(draft, ignore_errors=True)
             raise LeadlineError(f"cannot make the run {path}: {problem.strerror}") from problem
-        return cls(path, _lock(path / JOURNAL))
+        return cls(path, appending.claim(path / JOURNAL))
 
     @classmethod
     def reopen(cls, path: Path) -> "Store":
@@ -93,7 +93,7 @@ class Store:
         if not (path / JOURNAL).exists():
             rows = load(path).to_dicts()
             replace(path / JOURNAL, journal_header() + b"".join(journal_lines(rows)))
-        store = cls(path, _lock(path / JOURNAL))
+        store = cls(path, appending.claim(path / JOURNAL))
         try:
             read_journal(path / JOURNAL)
             os.ftruncate(store._journal, whole_length(path / JOURNAL))
@@ -109,18 +109,8 @@ class Store:
         the run is killed. Raises LeadlineError when the disk is full; the journal then ends as before.
         """
         named = [{**row, "run": row.get("run") or self.path.name} for row in rows]
-        data = memoryview(b"".join(journal_lines(named)))
-        before = os.fstat(self._journal).st_size
-        try:
-            while data:
-                data = data[os.write(self._journal, data) :]
-            os.fsync(self._journal)
-        except OSError as problem:
-            os.ftruncate(self._journal, before)
-            raise LeadlineError(
-                f"cannot write {self.path / JOURNAL}: {problem.strerror}; every record before is kept, "
-                f"put that right and go on with --resume {self.path}"
-            ) from problem
+        lines = b"".join(journal_lines(named))
+        appending.append(self._journal, lines, self.path / JOURNAL, "every record before")
 
     def records(self) -> pl.DataFrame:
         """The records so far."""
@@ -237,19 +227,6 @@ def _there(path: Path) -> Path:
     if not Path(path).exists():
         raise UsageError(f"there is no run or record file {path}")
     return Path(path)
-
-
-def _lock(journal: Path) -> int:
-    """The journal open for appending, by this process only; LeadlineError while another has it."""
-    descriptor = os.open(journal, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        os.close(descriptor)
-        raise LeadlineError(
-            f"another process is writing {journal.parent}; wait until it is done"
-        ) from problem
-    return descriptor
 
 
 def _sync_directory(path: Path) -> None:

@@ -38,13 +38,9 @@ def test_a_new_file_is_a_new_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A module put into the folder is listed and used, and nothing else is edited."""
     (tmp_path / "added.py").write_text("QUESTION = 'Is it found?'\ndef fit(records):\n    yield 'fitted'\n")
     monkeypatch.setattr(fits, "__path__", [*fits.__path__, str(tmp_path)])
-    fits._modules.cache_clear()
-    try:
-        assert "added" in fits.names()
-        assert fits.fit_all(record.frame([]), ["added"]) == ["fitted"]  # type: ignore[comparison-overlap]
-        assert fits.question("added") == "Is it found?"
-    finally:
-        fits._modules.cache_clear()
+    assert "added" in fits.names()
+    assert fits.fit_all(record.frame([]), ["added"]) == ["fitted"]  # type: ignore[comparison-overlap]
+    assert fits.question("added") == "Is it found?"
 
 
 def test_an_unknown_fit_is_refused_with_the_nearest() -> None:

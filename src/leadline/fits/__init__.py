@@ -10,16 +10,12 @@ and its name is the module's. Adding one edits no other file.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from leadline.errors import UsageError, suggest
+from leadline.members import Members
 from leadline.units import format_bytes, format_quantity
 
 Array = NDArray[np.float64]
@@ -78,28 +74,17 @@ class Fit:
         return next((each for each in self.parameters if each.name == name), None)
 
 
-@cache
-def _modules() -> dict[str, ModuleType]:
-    """The fits by name: every module here without a leading underscore."""
-    found = sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
-    return {name: import_module(f"{__name__}.{name}") for name in found}
+_FITS = Members(__name__, "unknown fit {}")
 
 
 def names() -> list[str]:
     """The names of all fits."""
-    return list(_modules())
+    return _FITS.names()
 
 
 def question(name: str) -> str:
     """What the fit of that name answers. Raises UsageError for a name that is none."""
-    return str(_module(name).QUESTION)
-
-
-def _module(name: str) -> ModuleType:
-    """The fit of that name. Raises UsageError for a name that is none."""
-    if name not in _modules():
-        raise UsageError(f"unknown fit {name!r}{suggest(name, names())}")
-    return _modules()[name]
+    return str(_FITS.find(name).QUESTION)
 
 
 def fit_all(records: pl.DataFrame, only: Iterable[str] | None = None) -> list[Fit]:
@@ -107,5 +92,5 @@ def fit_all(records: pl.DataFrame, only: Iterable[str] | None = None) -> list[Fi
 
     Raises UsageError for the name of a fit that there is not.
     """
-    chosen = [_module(name) for name in (names() if only is None else only)]
+    chosen = [_FITS.find(name) for name in (names() if only is None else only)]
     return [fit for module in chosen for fit in module.fit(records)]

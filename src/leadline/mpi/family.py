@@ -11,12 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
-from pkgutil import iter_modules
 
 from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.members import Members
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned
 
@@ -182,12 +181,7 @@ class Family(ABC):
 @cache
 def families() -> dict[str, Family]:
     """Every kind of library by name."""
-    package = import_module("leadline.mpi.families")
-    found = [
-        import_module(f"{package.__name__}.{module.name}").FAMILY
-        for module in iter_modules(package.__path__)
-        if not module.name.startswith("_")
-    ]
+    found = [module.FAMILY for module in Members("leadline.mpi.families", "unknown kind of MPI {}").all()]
     return {each.name: each for each in found}
 
 

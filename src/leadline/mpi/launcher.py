@@ -8,11 +8,10 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Protocol
 
 from leadline.errors import UsageError, suggest
+from leadline.members import Members
 from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.library import Mpi
 
@@ -47,9 +46,7 @@ class Launcher(ABC):
 @cache
 def launchers() -> dict[str, Launcher]:
     """Every batch system by name."""
-    package = import_module("leadline.mpi.launchers")
-    modules = [module.name for module in iter_modules(package.__path__) if not module.name.startswith("_")]
-    found = [import_module(f"{package.__name__}.{name}").LAUNCHER for name in modules]
+    found = [module.LAUNCHER for module in Members("leadline.mpi.launchers", "unknown launcher {}").all()]
     return {each.name: each for each in found}
 
 

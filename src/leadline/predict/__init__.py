@@ -8,12 +8,10 @@ prediction for, with it in place of what was measured: the bands of reports.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from leadline.errors import UsageError, suggest
+from leadline.members import Members
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,9 +49,12 @@ class Predictor:
     predict: Callable[[Mapping[str, Any]], Prediction]
 
 
+_MODELS = Members(__name__, "there is no {} to predict")
+
+
 def names() -> list[str]:
     """The applications that can be predicted."""
-    return sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
+    return _MODELS.names()
 
 
 def path(name: str) -> Path:
@@ -63,9 +64,7 @@ def path(name: str) -> Path:
 
 def find(name: str) -> Predictor:
     """The model of that name; UsageError where there is none."""
-    if name not in names():
-        raise UsageError(f"there is no {name!r} to predict{suggest(name, names())}")
-    module = import_module(f"{__name__}.{name}")
+    module = _MODELS.find(name)
     return Predictor(name, (module.__doc__ or "").strip(), tuple(module.OPTIONS), module.predict)
 
 
@@ -77,6 +76,6 @@ def expected(name: str, rows: Sequence[Mapping[str, Any]], records: "pl.DataFram
     """
     if name not in names():
         return []
-    module = import_module(f"{__name__}.{name}")
+    module = _MODELS.find(name)
     of_run = getattr(module, "of_run", None)
     return list(of_run(rows, records)) if of_run else []

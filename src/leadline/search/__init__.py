@@ -36,12 +36,8 @@ seconds, infinite for failures, in that order; when it returns, the search is ov
 """
 
 from collections.abc import Iterable
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType
 
-from leadline.errors import UsageError, suggest
+from leadline.members import Members
 from leadline.search._driver import Result, Search, Task
 from leadline.search._read import load, spaces
 from leadline.search._space import Index, Parameter, Settings, Space, Value
@@ -63,28 +59,17 @@ __all__ = [
 ]
 
 
-@cache
-def _modules() -> dict[str, ModuleType]:
-    """The methods by name: every module here without a leading underscore."""
-    found = sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
-    return {name: import_module(f"{__name__}.{name}") for name in found}
+_METHODS = Members(__name__, "unknown search method {}")
 
 
 def names() -> list[str]:
     """The names of all methods."""
-    return list(_modules())
+    return _METHODS.names()
 
 
 def question(name: str) -> str:
     """How the method of that name searches. Raises UsageError for a name that is none."""
-    return str(_module(name).QUESTION)
-
-
-def _module(name: str) -> ModuleType:
-    """The method of that name. Raises UsageError for a name that is none."""
-    if name not in _modules():
-        raise UsageError(f"unknown search method {name!r}{suggest(name, names())}")
-    return _modules()[name]
+    return str(_METHODS.find(name).QUESTION)
 
 
 def start(
@@ -94,4 +79,4 @@ def start(
 
     With `repeat`, points may be asked for several times, as many as the method wishes.
     """
-    return Search(_module(name).search, space, seed, repeat, tuple(known))
+    return Search(_METHODS.find(name).search, space, seed, repeat, tuple(known))

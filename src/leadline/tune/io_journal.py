@@ -6,13 +6,13 @@ answered from it, in its order, and the first run that it does not hold is reall
 whenever it was killed, and nothing is evaluated twice.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from leadline import appending
 from leadline.errors import LeadlineError, UsageError
 
 NAME = "journal.jsonl"
@@ -39,10 +39,10 @@ class Journal:
             raise UsageError(f"{directory} is there already; name another directory, or --resume {directory}")
         try:
             directory.mkdir(parents=True)
-            descriptor = os.open(directory / NAME, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
+            descriptor = appending.claim(directory / NAME, os.O_CREAT)
         except OSError as problem:
             raise LeadlineError(f"cannot make the tuning {directory}: {problem.strerror}") from problem
-        made = cls(directory, _locked(descriptor, directory), dict(facts), [])
+        made = cls(directory, descriptor, dict(facts), [])
         made._write({"form": FORM, **facts})
         return made
 
@@ -53,10 +53,9 @@ class Journal:
         Raises UsageError where there is none, LeadlineError where it is damaged or another process has it.
         """
         try:
-            descriptor = os.open(directory / NAME, os.O_RDWR | os.O_APPEND)
+            descriptor = appending.claim(directory / NAME)
         except OSError as problem:
             raise UsageError(f"there is no tuning {directory}: {problem.strerror}") from problem
-        _locked(descriptor, directory)
         try:
             facts, lines, whole = _read(directory)
             os.ftruncate(descriptor, whole)
@@ -107,18 +106,8 @@ class Journal:
         self.close()
 
     def _write(self, line: Line) -> None:
-        data = memoryview(json.dumps(line, allow_nan=False).encode() + b"\n")
-        before = os.fstat(self._descriptor).st_size
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-            os.fsync(self._descriptor)
-        except OSError as problem:
-            os.ftruncate(self._descriptor, before)
-            raise LeadlineError(
-                f"cannot write {self.path / NAME}: {problem.strerror}; every run before is kept, put that "
-                f"right and go on with --resume {self.path}"
-            ) from problem
+        data = json.dumps(line, allow_nan=False).encode() + b"\n"
+        appending.append(self._descriptor, data, self.path / NAME, "every run before")
 
 
 def read(directory: Path) -> tuple[Line, list[Line]]:
@@ -138,15 +127,6 @@ def is_tuning(directory: Path) -> bool:
         return isinstance(first, dict) and first.get("form") == FORM and "command" in first
     except (OSError, ValueError):
         return False
-
-
-def _locked(descriptor: int, directory: Path) -> int:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        os.close(descriptor)
-        raise LeadlineError(f"another process works on {directory}") from problem
-    return descriptor
 
 
 def _read(directory: Path) -> tuple[Line, list[Line], int]:

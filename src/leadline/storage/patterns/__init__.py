@@ -8,11 +8,8 @@ and its name is the kernel's. Adding one edits no other file.
 """
 
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
-from leadline.errors import UsageError, suggest
+from leadline.members import Members
 
 
 @dataclass(frozen=True)
@@ -36,20 +33,16 @@ class Pattern:
         return self.datasets * self.share * ranks
 
 
-@cache
-def _patterns() -> dict[str, Pattern]:
-    """The patterns by kernel."""
-    found = sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
-    return {name: import_module(f"{__name__}.{name}").PATTERN for name in found}
+_PATTERNS = Members(__name__, "no access pattern of a kernel {}")
 
 
 def names() -> list[str]:
     """The kernels that have a pattern."""
-    return list(_patterns())
+    return _PATTERNS.names()
 
 
 def pattern(name: str) -> Pattern:
     """The pattern of a kernel. Raises UsageError for a name that is none."""
-    if name not in _patterns():
-        raise UsageError(f"no access pattern of a kernel {name!r}{suggest(name, names())}")
-    return _patterns()[name]
+    found = _PATTERNS.find(name).PATTERN
+    assert isinstance(found, Pattern), f"{name}.py has no PATTERN"
+    return found
