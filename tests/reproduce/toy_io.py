@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from leadline import record
-from leadline.reproduce.io import GIB, VOLUMES
+from leadline.reproduce.io import VOLUMES
 from leadline.reproduce.storage_runs import published
 
 Row = dict[str, Any]
@@ -47,8 +47,8 @@ def io() -> list[Row]:
     ]
     for kernel in ("vpic", "vorpal"):
         made.append(_record(("stampede", kernel, 4096), "default", "bandwidth", 380e6))
-    for (kernel, ranks), size in VOLUMES.items():
-        made.append(_record(("hopper", kernel, ranks), "default", "volume", float(size * GIB)))
+    for (kernel, ranks), within in VOLUMES.items():
+        made.append(_record(("hopper", kernel, ranks), "default", "volume", sum(within) / 2))
     for machine, best in (("hopper", 5), ("intrepid", 7)):
         for power in range(8):
             value = 9e9 - 1e8 * abs(power - best)

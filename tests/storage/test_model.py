@@ -8,6 +8,7 @@ import pytest
 
 from leadline import search, storage
 from leadline.errors import UsageError
+from leadline.reproduce.io import VOLUMES
 from leadline.storage import Job, Pattern
 from leadline.storage._model import slowest
 
@@ -95,18 +96,11 @@ def test_the_slowest_of_many_is_as_tables_have_it(count: int, mean: float) -> No
 # machines
 
 
-# Table 2, GiB; 1,100 where it says 1.1 TB.
-VOLUMES = [
-    ("vpic", 128, 32), ("vpic", 2048, 512), ("vpic", 4096, 1024),
-    ("vorpal", 128, 34), ("vorpal", 2048, 549), ("vorpal", 4096, 1100),
-    ("gcrm", 128, 40), ("gcrm", 2048, 650), ("gcrm", 4096, 1300),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("kernel", "ranks", "volume"), VOLUMES)
-def test_volumes_are_those_of_the_paper(kernel: str, ranks: int, volume: int) -> None:
-    """Within what the table rounds away."""
-    assert storage.pattern(kernel).volume(ranks) / 2**30 == pytest.approx(volume, rel=0.021)
+@pytest.mark.parametrize(("kernel", "ranks"), VOLUMES)
+def test_volumes_are_those_of_the_paper(kernel: str, ranks: int) -> None:
+    """Within what table 2 rounds away."""
+    least, most = VOLUMES[kernel, ranks]
+    assert least <= storage.pattern(kernel).volume(ranks) <= most
 
 
 @pytest.mark.parametrize("machine", MACHINES)

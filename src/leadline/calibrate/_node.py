@@ -88,18 +88,18 @@ def noise(records: pl.DataFrame) -> dict[str, Value] | None:
 def computing(records: pl.DataFrame, cores: int) -> dict[str, Value]:
     """What the node's memory moves, B/s, and a core computes, flop/s; nothing where jacobi was not measured.
 
-    The solver's bound is a copy by all ranks at once, 16 B a point: of the most ranks, in proportion to the
-    cores. Its fastest point on one rank, six operations an update, is what a core computes at least.
+    The solver's bound is a copy by all ranks at once, 16 B a point, and the memory's where every core has a
+    rank; fewer do not tell, since memory is full before all cores are. Its fastest point on one rank, six
+    operations an update, is what a core computes at least.
     """
     of_solver = (pl.col("benchmark") == "jacobi") & (pl.col("source") == MEASURED)
     launches = launch_estimates(records.filter(of_solver & pl.col("metric").is_in(["bound", "rate"])))
     found: dict[str, Value] = {}
-    bounds = launches.filter(pl.col("metric") == "bound")
+    bounds = launches.filter((pl.col("metric") == "bound") & (pl.col("ranks") >= cores))
     if bounds.height:
-        most = bounds.filter(pl.col("ranks") == pl.col("ranks").max())
-        most = most.filter(pl.col("edge") == pl.col("edge").max())
-        scale = SOLVER_BYTES * max(1.0, cores / float(most["ranks"][0]))
-        found["memory"] = from_launches((most.get_column("median") * scale).to_list(), "B/s", ("jacobi",))
+        largest = bounds.filter(pl.col("edge") == pl.col("edge").max())
+        copied = (largest.get_column("median") * SOLVER_BYTES).to_list()
+        found["memory"] = from_launches(copied, "B/s", ("jacobi",))
     rates = launches.filter((pl.col("metric") == "rate") & (pl.col("ranks") == 1))
     if rates.height:
         by = [name for name in ("edge", "kernel", "depth", "halo", "scaling") if name in rates.columns]
