@@ -16,8 +16,8 @@ constexpr std::size_t attributes = 4;
 
 io::Contents contents(const Run& run) {
     const io::Size size = io::size_of(run);
-    const auto ranks = static_cast<io::Length>(run.ranks());
-    const io::Length all = size.strong ? std::max(elements, ranks) : elements * ranks;
+    // It is their number that shrinks, not what they hold.
+    const io::Length all = io::Size{.shrink = 1, .strong = size.strong}.of_all(elements, run.ranks());
     io::Contents made;
     for (io::Length i = 0; i < std::max<io::Length>(arrays / size.shrink, 1); ++i)
         made.arrays.push_back(
@@ -25,11 +25,7 @@ io::Contents contents(const Run& run) {
              .lengths = {all},
              .wide = true,
              .attributes = attributes});
-    made.part = [all, ranks](std::size_t, int rank) {
-        const auto which = static_cast<io::Length>(rank);
-        const io::Length from = io::begin_of(all, which, ranks, false);
-        return io::Part{.from = {from}, .lengths = {io::begin_of(all, which + 1, ranks, false) - from}};
-    };
+    made.part = [all, ranks = run.ranks()](std::size_t, int rank) { return io::even_part(all, rank, ranks); };
     return made;
 }
 

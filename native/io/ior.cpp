@@ -45,55 +45,52 @@ Blocks blocks(const Run& run) {
     return {.pattern = run.word("pattern"), .bytes = bytes, .count = count, .ranks = ranks, .step = step};
 }
 
-// One rank's way through its file, or through another's.
-class Mover {
+class Mover : public io::Way {
 public:
     Mover(Run& run, const Blocks& blocks)
-        : run_(run),
+        : Way(run),
           blocks_(blocks),
-          together_(run.word("transfer") == "collective"),
+          apart_(blocks.pattern == "apart"),
           buffer_(run.buffers(static_cast<std::int64_t>(blocks.bytes))[0]) {}
 
     [[nodiscard]] std::string path(int shift) const {
         std::string ending = ".dat";
-        if (blocks_.pattern == "apart") ending = std::to_string(other(shift)).insert(0, 1, '-') + ending;
+        if (apart_) ending = std::to_string(other(shift)).insert(0, 1, '-') + ending;
         return io::file_of(run_, ending);
     }
 
-    Task<io::Times> move(bool writes, int shift) {
+    Task<io::Times> move(bool writes, int shift) override {
         io::Times times;
         std::optional<io::PlainFile> file;
         const Work opening{.flops = 1};
-        const bool apart = blocks_.pattern == "apart";
         const std::string where = path(shift);
         double begin = run_.now();
-        co_await run_.compute(opening, [&] { file.emplace(run_.world(), where, writes, apart); });
+        co_await run_.compute(opening, [&] { file.emplace(run_.world(), where, writes, apart_); });
         times.open = run_.now() - begin;
         for (io::Length which = 0; which < blocks_.count; ++which) {
             const double one = co_await move_one(*file, writes, which, shift);
             times.transfer += one;
         }
+        if (!apart_) co_await run_.world().barrier();  // nobody's judging is another's closing
         begin = run_.now();
         co_await run_.compute(opening, [&] { file->close(); });
         times.close = run_.now() - begin;
         co_return times;
     }
 
-    Task<> remove() {
-        co_await run_.world().barrier();
+    Task<> remove() override {
         const std::string where = path(0);
-        if (blocks_.pattern == "apart" || run_.rank() == 0) io::PlainFile::remove(where);
-        co_await run_.world().barrier();
+        co_await io::remove(run_, where, apart_ || run_.rank() == 0);
     }
 
 private:
-    [[nodiscard]] int other(int shift) const { return (run_.rank() + shift) % run_.ranks(); }
-
     Task<double> move_one(io::PlainFile& file, bool writes, io::Length which, int shift) {
         const auto rank = static_cast<io::Length>(other(shift));
         const io::Length at = blocks_.at(rank, which);
-        const std::size_t ordinal = blocks_.pattern == "apart" ? rank + 1 : 0;
+        const std::size_t ordinal = apart_ ? rank + 1 : 0;
         if (writes && run_.verifies()) io::stamp(ordinal, at, buffer_);
+        // Nobody's making or judging is another's transfer, where they wait for each other.
+        if (together_ && !apart_) co_await run_.world().barrier();
         const double begin = run_.now();
         const Work work{.bytes = static_cast<double>(buffer_.size())};
         co_await run_.compute(work, [&] {
@@ -108,9 +105,8 @@ private:
         co_return spent;
     }
 
-    Run& run_;
     const Blocks& blocks_;
-    bool together_;
+    bool apart_;
     Bytes buffer_;
 };
 
@@ -123,26 +119,8 @@ BENCHMARK(ior, at_least(1),
           Sampling{.one_operation = true}) {
     io::check_here(run, io::PlainFile::available(), "this program was built without MPI-IO");
     const Blocks made = blocks(run);
-    const bool writes = run.word("mode") == "write";
-    const int shift = writes ? 0 : 1;
     Mover mover(run, made);
-    co_await mover.remove();
-    if (!writes) {
-        const io::Times unused = co_await mover.move(true, 0);
-        (void)unused;
-    }
-    while (co_await run.next_sample()) {
-        if (writes) co_await mover.remove();
-        run.start();
-        const io::Times times = co_await mover.move(writes, shift);
-        run.stop();
-        times.sample(run, static_cast<double>(made.bytes * made.count * made.ranks));
-    }
-    if (writes) {
-        const io::Times unused = co_await mover.move(false, 1);
-        (void)unused;
-    }
-    co_await mover.remove();
+    co_await io::repeat(run, mover, static_cast<double>(made.bytes * made.count * made.ranks));
 }
 
 }  // namespace leadline

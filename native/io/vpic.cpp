@@ -15,12 +15,7 @@ io::Contents contents(const Run& run) {
     const io::Length all = io::size_of(run).of_all(particles, run.ranks());
     io::Contents made;
     for (const auto& name : variables) made.arrays.push_back({.name = "Step#0/" + name, .lengths = {all}});
-    const auto ranks = static_cast<io::Length>(run.ranks());
-    made.part = [all, ranks](std::size_t, int rank) {
-        const auto which = static_cast<io::Length>(rank);
-        const io::Length from = io::begin_of(all, which, ranks, false);
-        return io::Part{.from = {from}, .lengths = {io::begin_of(all, which + 1, ranks, false) - from}};
-    };
+    made.part = [all, ranks = run.ranks()](std::size_t, int rank) { return io::even_part(all, rank, ranks); };
     return made;
 }
 

@@ -46,7 +46,8 @@ Task<> Fused::open() {
     for (std::size_t i = 0; i < transforms_.size(); ++i) {
         const std::array<std::int64_t, 3> lengths{problem_.nx, problem_.ny, problem_.nz};
         const auto sign = i < backwards ? Transform::Sign::forward : Transform::Sign::inverse;
-        transforms_[i] = std::make_unique<Transform>(lengths[i % 3], sign, options_.vectors);
+        transforms_[i] =
+            std::make_unique<Transform>(lengths[i % 3], sign, Transform::Use::lines, options_.vectors);
     }
     picked_.resize(static_cast<std::size_t>(xs_));
     for (const auto& [x, y, z] : summed(problem_))
@@ -73,7 +74,7 @@ Task<> Fused::expose(std::int64_t points) {
     landed_ = behind(window_->local(), run_.rank());
     reach_.assign(ranks, nullptr);
     reach_[static_cast<std::size_t>(rank_)] = landed_;
-    if (!options_.stores) co_return;
+    if (!options_.stores()) co_return;
     for (int rank = 0; rank < run_.ranks(); ++rank)
         if (rank != run_.rank()) reach_[static_cast<std::size_t>(rank)] = behind(window_->reach(rank), rank);
 }
@@ -108,7 +109,7 @@ Task<> Fused::hand(const Complex* from, std::int64_t points, std::int64_t receiv
 
 // All that was put of what is going to be used anew has arrived.
 Task<> Fused::arrive() {
-    if (options_.stores) co_return;
+    if (options_.stores()) co_return;
     for (std::int64_t turn = 1; turn < ranks_; ++turn)
         co_await window_->flush(static_cast<int>((rank_ + turn) % ranks_));
 }
@@ -132,7 +133,7 @@ Task<> Fused::there() {
         }
         split_.lap(Spent::initiation);
     }
-    fence();
+    drain_stores();
     co_await settle(*window_);
     split_.lap(Spent::completion);
     co_await compute(transforming(part_of(problem_, ranks_), problem_.nx), [&] { tiles_of_state(); });
@@ -189,7 +190,7 @@ Task<> Fused::handed_over() {
             }
             split_.lap(Spent::initiation);
         }
-    fence();
+    drain_stores();
     co_await settle(*window_);
     split_.lap(Spent::completion);
 }
@@ -204,7 +205,7 @@ Task<> Fused::back(int step) {
     if (!options_.kept) both.bytes /= 2;
     co_await compute(both, [&] {
         for (std::int64_t x = 0; x < xs_; ++x) sum += plane(x);
-        fence();
+        drain_stores();
     });
     split_.lap(Spent::fft);
     co_await sum_up(sum / static_cast<double>(problem_.points()));

@@ -27,7 +27,8 @@ Task<> Planes::open() {
     if (computes_) {
         for (const auto sign : {Transform::Sign::forward, Transform::Sign::inverse})
             for (const std::int64_t length : {problem_.nx, problem_.ny, problem_.nz})
-                transforms_.push_back(std::make_unique<Transform>(length, sign, options_.vectors));
+                transforms_.push_back(
+                    std::make_unique<Transform>(length, sign, Transform::Use::planes, options_.vectors));
         tile_ = reserved(std::max(problem_.nx, problem_.nz) * tile);
     } else {
         transforms_.resize(6);

@@ -3,13 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdlib>
-#include <stdexcept>
 #include <string>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "applications/ft/fused.hpp"
 #include "applications/ft/planes.hpp"
@@ -17,7 +11,6 @@
 namespace leadline::ft {
 namespace {
 
-constexpr std::size_t huge = std::size_t{1} << 21U;  // B, of a huge page of x86; nothing else depends on it
 constexpr int arrays = 3;  // of a rank's part of the grid: the state, what leaves (unless fused), what lands
 
 double logarithm(std::int64_t length) {
@@ -63,16 +56,9 @@ Complex* Solver::reserved(std::int64_t points) {
         const std::int64_t bytes = Control::simulated ? points * number : number;
         return reinterpret_cast<Complex*>(run_.buffers(bytes)[0].data());
     }
-    const auto bytes = static_cast<std::size_t>(points * number);
-    const std::size_t room = (bytes + huge - 1) / huge * huge;
-    memory_.emplace_back(static_cast<std::byte*>(std::aligned_alloc(huge, room)));
-    std::byte* base = memory_.back().get();
-    if (!base) throw std::runtime_error("there is no memory for " + told(points * number));
-#ifdef __linux__
-    madvise(base, room, MADV_HUGEPAGE);  // a column's points are pages apart; what comes of it is no matter
-#endif
-    std::fill_n(base, bytes, std::byte{});
-    return reinterpret_cast<Complex*>(base);
+    // A column's points are pages apart.
+    memory_.push_back(large_pages(static_cast<std::size_t>(points * number)));
+    return reinterpret_cast<Complex*>(memory_.back().get());
 }
 
 Task<> Solver::alone(double& took) {

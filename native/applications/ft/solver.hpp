@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "applications/ft/grid.hpp"
 #include "applications/ft/transforms.hpp"
+#include "harness/large_pages.hpp"
 #include "harness/run.hpp"
 
 namespace leadline::ft {
@@ -48,9 +48,11 @@ struct Options {
     int iterations = 0;
     std::int64_t polls = 0;  // tiles between two tests of what is under way; 0: none
     bool fused = false;      // rows are handed over out of the cache, and no copy of them is kept
-    bool stores = false;     // rows are stored into memory that ranks share, by no call
     bool vectors = false;    // columns are transformed by vectors of our own, not by FFTW
     bool kept = true;        // fused: the result is written to memory, though only its checksum is asked for
+
+    // Rows are stored into memory that ranks share, by no call.
+    [[nodiscard]] bool stores() const { return window == Exposure::shared; }
 };
 
 // A way of going through the whole benchmark.
@@ -113,10 +115,7 @@ protected:
     std::vector<Complex> checksums_{};
 
 private:
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
-    };
-    std::vector<std::unique_ptr<std::byte, Free>> memory_{};
+    std::vector<LargePages> memory_{};
     std::int64_t notices_ = 0;
 };
 

@@ -25,20 +25,23 @@ struct FreeFftw {
 bool transforms_available() { return true; }
 
 struct Transform::Plans {
-    Plans(int n, int direction) {
+    // Only what will be asked for: a plan is found by trying.
+    Plans(int n, int direction, Use use, bool by_vectors) {
         const auto points = static_cast<std::size_t>(n * tile);
         const std::unique_ptr<fftw_complex, FreeFftw> memory(fftw_alloc_complex(points));
         fftw_complex* at = memory.get();
-        row = fftw_plan_dft_1d(n, at, at, direction, FFTW_MEASURE);
-        columns = of_lines(n, static_cast<int>(tile), at, direction);
-        few = of_lines(n, static_cast<int>(ft::abreast), at, direction);
+        if (use == Use::planes) row = fftw_plan_dft_1d(n, at, at, direction, FFTW_MEASURE);
+        if (by_vectors) return;
+        if (use == Use::planes) columns = of_lines(n, static_cast<int>(tile), at, direction);
+        else few = of_lines(n, static_cast<int>(ft::abreast), at, direction);
     }
     static fftw_plan of_lines(int n, int lines, fftw_complex* at, int direction) {
         return fftw_plan_many_dft(1, &n, lines, at, nullptr, lines, 1, at, nullptr, lines, 1, direction,
                                   FFTW_MEASURE);
     }
     ~Plans() {
-        for (const fftw_plan each : {row, columns, few}) fftw_destroy_plan(each);
+        for (const fftw_plan each : {row, columns, few})
+            if (each) fftw_destroy_plan(each);
     }
     Plans(const Plans&) = delete;
     Plans& operator=(const Plans&) = delete;
@@ -59,7 +62,7 @@ struct Transform::Plans {
 bool transforms_available() { return false; }
 
 struct Transform::Plans {
-    Plans(int, int) {}
+    Plans(int, int, Use, bool) {}
     void a_row(Complex*) const {}
     void a_tile(Complex*) const {}
     void a_few(double*) const {}
@@ -76,13 +79,14 @@ constexpr std::size_t line = 64;  // B, of a cache
 
 }  // namespace
 
-Transform::Transform(std::int64_t length, Sign sign, bool by_vectors) {
+Transform::Transform(std::int64_t length, Sign sign, Use use, bool by_vectors) {
     const bool inverse = sign == Sign::inverse;
     if (by_vectors) radices_.emplace(length, inverse);
     const std::int64_t room = by_vectors ? radices_->room() : length * halves;
     const std::size_t bytes = static_cast<std::size_t>(room) * sizeof(double);
     work_.reset(static_cast<double*>(std::aligned_alloc(line, bytes)));
-    plans_ = std::make_unique<Plans>(static_cast<int>(length), inverse ? FFTW_BACKWARD : FFTW_FORWARD);
+    plans_ = std::make_unique<Plans>(static_cast<int>(length), inverse ? FFTW_BACKWARD : FFTW_FORWARD, use,
+                                     by_vectors);
     length_ = length;
 }
 

@@ -24,7 +24,9 @@ inline constexpr std::int64_t tile = 8;
 class Transform {
 public:
     enum class Sign { forward, inverse };
-    Transform(std::int64_t length, Sign sign, bool by_vectors = false);
+    // Of planes, `row` and `columns` can be asked for; of lines, `abreast`. Each costs plans of its own.
+    enum class Use { planes, lines };
+    Transform(std::int64_t length, Sign sign, Use use, bool by_vectors = false);
     ~Transform();
     Transform(const Transform&) = delete;
     Transform& operator=(const Transform&) = delete;

@@ -1,32 +1,21 @@
 #include "applications/jacobi/field.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 #include "applications/jacobi/rows.hpp"
 
 namespace leadline::jacobi {
 namespace {
 
-constexpr Index line = 8;  // numbers in a cache line
-constexpr std::size_t large_page = std::size_t{2} << 20U;
+constexpr Index line = 8;     // numbers in a cache line
 constexpr Index stacked = 4;  // planes that a streaming sweep takes at once
 
 Index round_up(Index value, Index to) { return (value + to - 1) / to * to; }
 
-double* touched(Index numbers) {
-    const auto bytes =
-        (static_cast<std::size_t>(numbers) * sizeof(double) + large_page - 1) / large_page * large_page;
-    void* memory = std::aligned_alloc(large_page, bytes);
-    if (!memory) throw std::bad_alloc();
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    auto* first = static_cast<double*>(memory);
-    std::fill_n(first, bytes / sizeof(double), 0.0);
-    return first;
+LargePages memory_for(Index numbers) {
+    return large_pages(static_cast<std::size_t>(numbers) * sizeof(double));
 }
 
 // B; what most processors have had for some years where the system does not tell.
@@ -46,8 +35,6 @@ double Part::bytes() const {
     return all;
 }
 
-void Field::Free::operator()(double* memory) const { std::free(memory); }
-
 // Half of the cache: the rest is for the rows that pass through.
 Index block_rows(Index pitch, Index planes, Index rows) {
     const double row = static_cast<double>(pitch) * sizeof(double);
@@ -63,10 +50,10 @@ Field::Field(const Part& part)
       left_(round_up(part.depth, line)),
       pitch_(round_up(part.lengths[2] + 2 * part.depth, line)),
       height_(part.lengths[1] + 2 * part.depth) {
-    for (auto& copy : copies_) copy.reset(touched(numbers() + apart));
+    for (auto& copy : copies_) copy = memory_for(numbers() + apart);
     if (part.depth == 1) return;
     ring_rows_ = block_rows(pitch_, 3 * part.depth, part.lengths[1]) + 2 * part.depth;
-    ring_.reset(touched(3 * (part.depth - 1) * ring_rows_ * pitch_ + 2 * left_));
+    ring_ = memory_for(3 * (part.depth - 1) * ring_rows_ * pitch_ + 2 * left_);
 }
 
 // Of one copy; the last row ends beyond the last pitch.
@@ -115,7 +102,7 @@ void Field::sweep(Kernel kernel, const Region& region) {
             }
         }
     }
-    fence();
+    drain_stores();
 }
 
 // What the sweep of that number, from 1, has to give, so that the last gives the whole: beyond the whole
@@ -212,19 +199,19 @@ void Field::sweeps(Kernel kernel) {
         return;
     }
     const Index rows_at_once = ring_rows_ - 2 * depth;
-    Ring ring{ring_.get(), ring_rows_, pitch_, left_, 0};
+    Ring ring{reinterpret_cast<double*>(ring_.get()), ring_rows_, pitch_, left_, 0};
     for (Index from = 0; from < part_.lengths[1]; from += rows_at_once) {
         const Index to = std::min(from + rows_at_once, part_.lengths[1]);
         ring.first = from - depth;
         block(ring, from, to, kernel == Kernel::streaming);
     }
-    fence();
+    drain_stores();
     turn();
 }
 
 double Field::copy() {
     rows().copy(first(1 - now_), first(now_), numbers());
-    fence();
+    drain_stores();
     return 2.0 * sizeof(double) * static_cast<double>(numbers());
 }
 

@@ -8,6 +8,8 @@
 #include <memory>
 #include <span>
 
+#include "harness/large_pages.hpp"
+
 namespace leadline::jacobi {
 
 using Index = std::ptrdiff_t;
@@ -64,9 +66,6 @@ public:
     void unpack(const Region& region, const double* from);
 
 private:
-    struct Free {
-        void operator()(double* memory) const;
-    };
     // Rows of all levels but the last, three planes of each: what sweeps in one go keep in the cache.
     struct Ring;
 
@@ -76,7 +75,7 @@ private:
     static constexpr Index apart = 128;
 
     [[nodiscard]] double* first(int copy) const {
-        return copies_[static_cast<std::size_t>(copy)].get() + copy * apart;
+        return reinterpret_cast<double*>(copies_[static_cast<std::size_t>(copy)].get()) + copy * apart;
     }
     [[nodiscard]] double* address(int copy, Index z, Index y, Index x) const {
         return first(copy) + ((z + part_.depth) * height_ + y + part_.depth) * pitch_ + left_ + x;
@@ -98,8 +97,8 @@ private:
     Index pitch_;   // from row to row
     Index height_;  // rows of a plane
     int now_ = 0;
-    std::array<std::unique_ptr<double, Free>, 2> copies_;
-    std::unique_ptr<double, Free> ring_;
+    std::array<LargePages, 2> copies_;
+    LargePages ring_;
     Index ring_rows_ = 0;
 };
 

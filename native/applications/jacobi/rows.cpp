@@ -170,10 +170,4 @@ const Rows& kind(std::size_t index) { return all.at(index); }
 
 const Rows& rows() { return all.at(kinds() - 1); }
 
-void fence() {
-#ifdef __x86_64__
-    _mm_sfence();
-#endif
-}
-
 }  // namespace leadline::jacobi

@@ -50,7 +50,4 @@ const Rows& rows();
 std::size_t kinds();
 const Rows& kind(std::size_t index);
 
-// Streaming stores have all been done when it returns.
-void fence();
-
 }  // namespace leadline::jacobi

@@ -115,4 +115,11 @@ Length begin_of(Length length, Length which, Length pieces, bool uneven) {
     return even - most + word_of(pieces, which) % (2 * most + 1);
 }
 
+Part even_part(Length all, int rank, int ranks) {
+    const auto which = static_cast<Length>(rank);
+    const auto pieces = static_cast<Length>(ranks);
+    const Length from = begin_of(all, which, pieces, false);
+    return {.from = {from}, .lengths = {begin_of(all, which + 1, pieces, false) - from}};
+}
+
 }  // namespace leadline::io

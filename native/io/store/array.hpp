@@ -48,6 +48,8 @@ std::optional<std::string> differs(std::size_t ordinal, Length at, std::span<con
 // An attribute of an array.
 double attribute(std::size_t ordinal, std::size_t which);
 
+// What a rank has of an array of one axis that all share alike.
+Part even_part(Length all, int rank, int ranks);
 // Where piece `which` of `pieces` begins along an axis of `length`; uneven: up to an eighth of a piece off.
 Length begin_of(Length length, Length which, Length pieces, bool uneven);
 

@@ -93,13 +93,12 @@ hid_t transfer(bool together) {
 
 bool Hdf5File::available() { return true; }
 
-Hdf5File::Hdf5File(const Comm& comm, std::string path, Mode mode) : path_(std::move(path)) {
+Hdf5File::Hdf5File(const Comm& comm, std::string path, bool creates) : path_(std::move(path)) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Id access(properties(H5P_FILE_ACCESS), H5Pclose);
     check(H5Pset_fapl_mpio(access, comm.handle(), MPI_INFO_NULL), "use MPI-IO");
-    id_ = mode == Mode::create
-              ? check(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "create " + path_)
-              : check(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), "open " + path_);
+    id_ = creates ? check(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "create " + path_)
+                  : check(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), "open " + path_);
 }
 
 void Hdf5File::write(const Array& array, const Part& part, std::span<std::byte> bytes,
@@ -155,7 +154,7 @@ void Hdf5File::close() { check(H5Fclose(id_), "close " + path_); }
 namespace leadline::io {
 
 bool Hdf5File::available() { return false; }
-Hdf5File::Hdf5File(const Comm&, std::string path, Mode) : path_(std::move(path)) {}
+Hdf5File::Hdf5File(const Comm&, std::string path, bool) : path_(std::move(path)) {}
 void Hdf5File::write(const Array&, const Part&, std::span<std::byte>, std::span<const double>, bool) {}
 void Hdf5File::read(const Array&, const Part&, std::span<std::byte>, std::span<double>, bool) {}
 void Hdf5File::close() { id_ = -1; }

@@ -13,12 +13,11 @@ namespace leadline::io {
 
 class Hdf5File {
 public:
-    enum class Mode { create, read };
-
     static bool available();
 
-    // Collective. This and all others throw std::runtime_error, saying what failed and why.
-    Hdf5File(const Comm& comm, std::string path, Mode mode);
+    // Collective; creates the file, or opens it to be read. This and all others throw std::runtime_error,
+    // saying what failed and why.
+    Hdf5File(const Comm& comm, std::string path, bool creates);
     // Creates the array and writes the part and the attributes; `together`: one collective operation.
     void write(const Array& array, const Part& part, std::span<std::byte> bytes,
                std::span<const double> attributes, bool together);

@@ -63,39 +63,58 @@ std::string file_of(const Run& run, const std::string& ending) {
     return std::filesystem::path(run.directory()) / (run.benchmark() + ending);
 }
 
-Task<> remove(Run& run, const std::string& path) {
+Task<> remove(Run& run, const std::string& path, bool mine) {
     co_await run.world().barrier();
     std::error_code gone;
-    if (run.rank() == 0 && run.verifies()) std::filesystem::remove(path, gone);
+    if (mine && run.verifies()) std::filesystem::remove(path, gone);
     co_await run.world().barrier();
+}
+
+Task<> repeat(Run& run, Way& way, double bytes) {
+    const bool writes = run.word("mode") == "write";
+    co_await way.remove();
+    if (!writes) {
+        const Times unused = co_await way.move(true, 0);
+        (void)unused;
+    }
+    while (co_await run.next_sample()) {
+        if (writes) co_await way.remove();
+        run.start();
+        const Times times = co_await way.move(writes, writes ? 0 : 1);
+        run.stop();
+        times.sample(run, bytes);
+    }
+    if (writes) {
+        const Times unused = co_await way.move(false, 1);
+        (void)unused;
+    }
+    co_await way.remove();
 }
 
 namespace {
 
-// One rank's way through the file.
-class Mover {
+class Mover : public Way {
 public:
     Mover(Run& run, const Contents& contents)
-        : run_(run),
+        : Way(run),
           contents_(contents),
           path_(file_of(run, ".h5")),
-          together_(run.word("transfer") == "collective"),
           buffer_(run.buffers(static_cast<std::int64_t>(largest_part()))[0]) {}
 
-    [[nodiscard]] const std::string& path() const { return path_; }
+    Task<> remove() override { return io::remove(run_, path_, run_.rank() == 0); }
 
-    // The whole file, once there or once back. Contents are made and judged beside the clock.
-    Task<Times> move(Hdf5File::Mode mode, int shift) {
+    Task<Times> move(bool writes, int shift) override {
         Times times;
         std::optional<Hdf5File> file;
         double begin = run_.now();
         const Work opening{.flops = 1};
-        co_await run_.compute(opening, [&] { file.emplace(run_.world(), path_, mode); });
+        co_await run_.compute(opening, [&] { file.emplace(run_.world(), path_, writes); });
         times.open = run_.now() - begin;
         for (std::size_t i = 0; i < contents_.arrays.size(); ++i) {
-            const double one = co_await move_one(*file, mode, i, shift);
+            const double one = co_await move_one(*file, writes, i, shift);
             times.transfer += one;
         }
+        co_await run_.world().barrier();  // nobody's judging is another's closing
         begin = run_.now();
         co_await run_.compute(opening, [&] { file->close(); });
         times.close = run_.now() - begin;
@@ -103,8 +122,6 @@ public:
     }
 
 private:
-    [[nodiscard]] int other(int shift) const { return (run_.rank() + shift) % run_.ranks(); }
-
     [[nodiscard]] std::size_t largest_part() const {
         std::size_t most = 8;
         for (std::size_t i = 0; i < contents_.arrays.size(); ++i)
@@ -114,14 +131,14 @@ private:
         return most;
     }
 
-    Task<double> move_one(Hdf5File& file, Hdf5File::Mode mode, std::size_t which, int shift) {
+    Task<double> move_one(Hdf5File& file, bool writes, std::size_t which, int shift) {
         const Array& array = contents_.arrays[which];
         const Part part = contents_.part(which, other(shift));
         const auto bytes = buffer_.first(part.elements() * array.element());
         std::vector<double> attributes(array.attributes);
-        const bool writes = mode == Hdf5File::Mode::create;
         if (writes && run_.verifies()) stamp(array, which, part, bytes);
         for (std::size_t i = 0; writes && i < attributes.size(); ++i) attributes[i] = attribute(which, i);
+        co_await run_.world().barrier();  // nobody's making or judging is another's transfer
         const double begin = run_.now();
         const Work work{.bytes = static_cast<double>(bytes.size())};
         co_await run_.compute(work, [&] {
@@ -142,10 +159,8 @@ private:
                         "attribute a" + std::to_string(i) + " of " + array.name + " is not what was written");
     }
 
-    Run& run_;
     const Contents& contents_;
     std::string path_;
-    bool together_;
     Bytes buffer_;
 };
 
@@ -157,27 +172,7 @@ Task<> move_arrays(Run& run, const Contents& contents) {
         "this program was built without parallel HDF5: install libhdf5-openmpi-dev or libhdf5-mpich-dev "
         "and run again");
     Mover mover(run, contents);
-    const bool writes = run.word("mode") == "write";
-    // A rank reads what another wrote: its own could come out of what it kept itself.
-    const auto mode = writes ? Hdf5File::Mode::create : Hdf5File::Mode::read;
-    const int shift = writes ? 0 : 1;
-    if (!writes) {
-        co_await remove(run, mover.path());
-        const Times unused = co_await mover.move(Hdf5File::Mode::create, 0);
-        (void)unused;
-    }
-    while (co_await run.next_sample()) {
-        if (writes) co_await remove(run, mover.path());
-        run.start();
-        const Times times = co_await mover.move(mode, shift);
-        run.stop();
-        times.sample(run, contents.bytes());
-    }
-    if (writes) {
-        const Times unused = co_await mover.move(Hdf5File::Mode::read, 1);
-        (void)unused;
-    }
-    co_await remove(run, mover.path());
+    co_await repeat(run, mover, contents.bytes());
 }
 
 }  // namespace leadline::io

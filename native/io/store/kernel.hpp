@@ -42,9 +42,34 @@ struct Times {
     void sample(Run& run, double bytes) const;
 };
 
-// Where the point's file is; and without it, on rank 0, after all ranks have come so far.
+// Where the point's file is; and without it, by the ranks whose it is, after all ranks have come so far.
 std::string file_of(const Run& run, const std::string& ending);
-Task<> remove(Run& run, const std::string& path);
+Task<> remove(Run& run, const std::string& path, bool mine);
+
+// A rank's way through its file, or with a shift through that of another rank.
+class Way {
+public:
+    explicit Way(Run& run) : run_(run), together_(run.word("transfer") == "collective") {}
+    virtual ~Way() = default;
+    Way(const Way&) = delete;
+    Way& operator=(const Way&) = delete;
+    Way(Way&&) = delete;
+    Way& operator=(Way&&) = delete;
+
+    // The whole file, once there or once back. Contents are made and judged beside the clock.
+    virtual Task<Times> move(bool writes, int shift) = 0;
+    virtual Task<> remove() = 0;
+
+protected:
+    [[nodiscard]] int other(int shift) const { return (run_.rank() + shift) % run_.ranks(); }
+
+    Run& run_;
+    bool together_;
+};
+
+// Moves the file of `bytes` as often as samples are wanted; what is written is read back and checked. A rank
+// reads what another wrote: its own could come out of what it kept itself.
+Task<> repeat(Run& run, Way& way, double bytes);
 
 // Writes or reads the file of HDF5 as often as samples are wanted, and checks every byte.
 Task<> move_arrays(Run& run, const Contents& contents);

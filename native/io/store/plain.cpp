@@ -5,7 +5,6 @@
 #ifdef LEADLINE_MPI_IO
 
 #include <array>
-#include <filesystem>
 
 namespace leadline::io {
 
@@ -38,11 +37,6 @@ void check_count(const MPI_Status& status, std::size_t bytes, const std::string&
 }  // namespace
 
 bool PlainFile::available() { return true; }
-
-void PlainFile::remove(const std::string& path) {
-    std::error_code gone;
-    std::filesystem::remove(path, gone);
-}
 
 PlainFile::PlainFile(const Comm& comm, std::string path, bool writes, bool own)
     : path_(std::move(path)), handle_(std::make_shared<Handle>()) {
@@ -82,7 +76,6 @@ namespace leadline::io {
 
 struct PlainFile::Handle {};
 bool PlainFile::available() { return false; }
-void PlainFile::remove(const std::string&) {}
 PlainFile::PlainFile(const Comm&, std::string path, bool, bool) : path_(std::move(path)) {}
 void PlainFile::write(Length, Bytes, bool) { (void)path_; }
 void PlainFile::read(Length, Bytes, bool) { (void)path_; }

@@ -13,8 +13,6 @@ namespace leadline::io {
 class PlainFile {
 public:
     static bool available();
-    static void remove(const std::string& path);  // where it is there
-
     // Collective, unless it is `own`. This and all others throw std::runtime_error, saying what failed and
     // why.
     PlainFile(const Comm& comm, std::string path, bool writes, bool own);

@@ -14,6 +14,7 @@
 #include "applications/ft/random.hpp"
 #include "applications/ft/transforms.hpp"
 #include "applications/ft/vectors/vectors.hpp"
+#include "harness/large_pages.hpp"
 
 namespace leadline::ft {
 namespace {
@@ -81,8 +82,8 @@ TEST(FtTransform, IsTheFourierSum) {
     for (std::int64_t i = 0; i < length * tile; ++i)
         rows[static_cast<std::size_t>(i)] = row[static_cast<std::size_t>(i / tile)];
     const auto before = row;
-    Transform there(length, Transform::Sign::forward);
-    Transform back(length, Transform::Sign::inverse);
+    Transform there(length, Transform::Sign::forward, Transform::Use::planes);
+    Transform back(length, Transform::Sign::inverse, Transform::Use::planes);
     there.row(row.data());
     there.columns(rows.data());
     for (std::int64_t k = 0; k < length; ++k) {
@@ -144,7 +145,7 @@ TEST(FtVectors, TurnSquaresAndCopy) {
                 EXPECT_EQ(to.points()[(i / 4 * 5 + k) * abreast + i % 4], from.points()[i * abreast + k])
                     << kind->name;
         kind->stream(from.at(), to.at(), 8 * halves);
-        fence();
+        drain_stores();
         for (std::ptrdiff_t i = 0; i < 8 * halves; ++i) EXPECT_EQ(to.at()[i], from.at()[i]) << kind->name;
     }
 }

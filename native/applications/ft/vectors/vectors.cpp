@@ -7,10 +7,6 @@
 
 #include "applications/ft/vectors/kinds.hpp"
 
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
 namespace leadline::ft {
 namespace {
 
@@ -64,12 +60,6 @@ std::vector<const Vectors*> all_vectors() {
 const Vectors& vectors() {
     static const Vectors& widest = *all_vectors().back();
     return widest;
-}
-
-void fence() {
-#ifdef __x86_64__
-    _mm_sfence();
-#endif
 }
 
 }  // namespace leadline::ft

@@ -65,13 +65,12 @@ struct Vectors {
     // Turns each four rows of a tile into a square of which the lines are rows: row 4 q + i, line k goes to
     // row k, line i of square q, `apart` doubles behind square q - 1.
     void (*turn)(From from, std::ptrdiff_t rows, To squares);
-    // Copies cache lines without reading what they overwrite; `fence` ends it.
+    // Copies cache lines without reading what they overwrite; `drain_stores` ends it.
     void (*stream)(const double* from, double* to, std::ptrdiff_t doubles);
 };
 
-// Of this processor, the plainest first; null where a kind cannot be had.
+// Of this processor: the widest, and all, the plainest first.
 const Vectors& vectors();
 std::vector<const Vectors*> all_vectors();
-void fence();  // what was streamed has been written when it returns
 
 }  // namespace leadline::ft
