@@ -13,6 +13,7 @@ from leadline.record import OK, SIMULATED
 Row = Mapping[str, Any]
 
 KEYS = ("run", "mpi", "stack")
+REUSED, ROTATED = "reused", "rotated"  # how a ping-pong's buffers are: in the caches, and out of them
 
 
 @dataclass(frozen=True)
@@ -43,28 +44,33 @@ class Fitted:
         )
         self._known: dict[tuple[Any, ...], Ends] = {}
 
-    def of(self, row: Row) -> Ends:
-        """Those of a point's run, library and stack; UsageError where the run has no ping-pong of it."""
-        key = tuple(row.get(name) for name in KEYS)
+    def of(self, row: Row, buffers: str = REUSED) -> Ends:
+        """Those of a point's run, library and stack, by the ping-pong whose buffers are as told where it has one.
+
+        UsageError where the run has no ping-pong of the library.
+        """
+        key = (*(row.get(name) for name in KEYS), buffers)
         if key not in self._known:
-            self._known[key] = self._fit(row)
+            self._known[key] = self._fit(row, buffers)
         return self._known[key]
 
-    def known(self, row: Row) -> Ends | None:
+    def known(self, row: Row, buffers: str = REUSED) -> Ends | None:
         """The same, or None where the run does not tell them."""
         try:
-            return self.of(row)
+            return self.of(row, buffers)
         except UsageError:
             return None
 
-    def _fit(self, row: Row) -> Ends:
+    def _fit(self, row: Row, buffers: str) -> Ends:
         """The fit by the two ends."""
         wanted = [
             pl.col(name) == row[name]
             for name in KEYS
             if name in self._records.columns and row.get(name) is not None
         ]
-        for fit in fit_all(self._records.filter(*wanted), ["ends"]):
+        told = self._records.filter(*wanted)
+        alike = told.filter(pl.col("buffers") == buffers) if "buffers" in told.columns else told.clear()
+        for fit in (*fit_all(alike, ["ends"]), *fit_all(told, ["ends"])):
             latency, bandwidth = fit.parameter("latency"), fit.parameter("bandwidth")
             if latency and bandwidth:
                 return Ends(_ends(latency, worst="high"), _ends(bandwidth, worst="low"))

@@ -3,7 +3,8 @@
 All that the others get and give passes through rank 0: T = 3 (N - 1) (T_l + 8 E / (N B)) for E numbers, N
 ranks, a latency T_l and a bandwidth B of one rank's messages (Celoria, section 1 B, which measures and has no
 model). What rank 0 keeps, and the addition, are left out. With --from, measured against predicted at every
-point of a run, by its own ping-pong.
+point of a run, by its own ping-pong: by the one that finds its buffers out of the caches, as arrays are, where
+the run has it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from leadline import machine as machines
 from leadline import store
 from leadline.errors import UsageError
 from leadline.predict import Option, Prediction
-from leadline.predict._ends import Fitted, comparable
+from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.summary import summarise
 from leadline.units import format_quantity
@@ -45,7 +46,7 @@ def of_run(rows: Sequence[Mapping[str, Any]], records: pl.DataFrame) -> list[dic
     for row in rows:
         if (row["benchmark"], row["metric"]) != ("sum3d", "time") or not comparable(row):
             continue
-        if row["ranks"] > 1 and (ends := fitted.known(row)):
+        if row["ranks"] > 1 and (ends := fitted.known(row, ROTATED)):
             typical, slow, fast = ends.time(*traffic(row["array"], row["ranks"]))
             found.append({**row, "value": typical, "low": fast, "high": slow})
     return found
