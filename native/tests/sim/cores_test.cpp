@@ -1,0 +1,76 @@
+// What ranks of a node have of its cores, and what its sockets cost them, by known answers.
+#include <gtest/gtest.h>
+
+#include "testing.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace testing_sim;
+
+// Two sockets of two cores, each of two threads; both threads of a core together do 1.25 of what one alone
+// does.
+json threaded() {
+    json described = round_machine();
+    described["node"] = {{"cores", 4},          {"sockets", 2},           {"threads", 2}, {"ranks", 8},
+                         {"thread_gain", 1.25}, {"socket_latency", 7e-7}, {"flops", 1e9}};
+    return described;
+}
+
+json seated(int ranks, const std::string& mapping) {
+    json simulate = on(ranks, threaded(), {2});
+    simulate["mapping"] = mapping;
+    return simulate;
+}
+
+// What a thousand steps of 1 ns take each rank.
+std::vector<double> times_of_work(const json& simulate) {
+    std::vector<double> times(simulate.at("ranks").get<std::size_t>());
+    play(simulate, [&](Comm world, Control control) -> Task<> {
+        const double began = control.now();
+        co_await control.work(1000);
+        times[static_cast<std::size_t>(world.rank())] = control.now() - began;
+    });
+    return times;
+}
+
+constexpr double alone = 1e-6;
+constexpr double shared = 2e-6 / 1.25;
+
+void expect_times(const std::vector<double>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << "rank " << i;
+}
+
+// Seat after seat fills a socket with four ranks on two cores before it comes to the other one.
+TEST(Cores, RanksOfOneSocketShareItsCoresBeforeTheOtherIsUsed) {
+    expect_times(times_of_work(seated(4, "TX")), {shared, shared, shared, shared});
+    expect_times(times_of_work(seated(5, "TX")), {shared, shared, shared, shared, alone});
+}
+
+// Sockets in turns: four ranks have a core each, the fifth is the first core's second one.
+TEST(Cores, RanksOnSocketsInTurnsHaveCoresOfTheirOwnWhileThereAreAny) {
+    expect_times(times_of_work(seated(4, "sockets")), {alone, alone, alone, alone});
+    expect_times(times_of_work(seated(5, "sockets")), {shared, alone, alone, alone, shared});
+}
+
+// Ranks of another node share nothing with the first one's.
+TEST(Cores, NodesShareNothing) {
+    expect_times(times_of_work(seated(2, "XT")), {alone, alone});
+    expect_times(times_of_work(seated(10, "TX")),
+                 {shared, shared, shared, shared, shared, shared, shared, shared, alone, alone});
+}
+
+// A message between two sockets takes what is told beyond one within.
+TEST(Cores, AMessageBetweenSocketsTakesLonger) {
+    const json point{{"bytes", 8}, {"buffers", "reused"}};
+    json within = on(2, threaded(), {2});
+    within["placement"] = "core-group";
+    json between = within;
+    between["placement"] = "sockets";
+    EXPECT_NEAR(answer("pingpong", point, between, "latency") - answer("pingpong", point, within, "latency"),
+                7e-7, 1e-12);
+}
+
+}  // namespace
+}  // namespace leadline
