@@ -194,6 +194,9 @@ def test_a_run_without_a_solver_is_refused() -> None:
 # ------------------------------------------------------------------------------- what reports draw as bands
 
 
+COUNTED = (("messages", 2.0), ("bytes", 1e6))  # of a rank in one transform, to itself as well
+
+
 def measured_row(benchmark: str, metric: str, **coordinates: Any) -> dict[str, Any]:
     """A row of a summary that was measured."""
     keys = {"mpi": "openmpi-4.1.4", "status": record.OK, "source": record.MEASURED, "ranks": 2}
@@ -237,6 +240,22 @@ def test_an_array_goes_by_the_ping_pong_that_finds_it_out_of_the_caches() -> Non
     turn = measured_row("ring", "time", way="in-turn", bytes=1000)
     (only,) = predict.expected("ring", [turn], records)
     assert only["value"] == pytest.approx(8e-6, rel=1e-2)
+
+
+def test_the_least_of_nas_ft_is_its_memory_and_its_messages() -> None:
+    """Six times 64 B of 64^3 points at 16 GB/s of copies; seven times 1 us and half of 1 MB at 1 GB/s."""
+    keys: dict[str, Any] = {"class": "S", "pieces": "exchange", "by": "messages", "result": "kept"}
+    keys |= {"iterations": 0}
+    rows = [measured_row("ft", "time", **keys)]
+    rows += [measured_row("ft", metric, **keys) | {"value": value} for metric, value in COUNTED]
+    records = pingpong(hockney(1e-6, 1e9))
+    assert predict.expected("ft", rows, records) == []  # nothing tells what its memory carries
+    rows += [measured_row("jacobi", "bound", **point(edge=edge)) | {"value": 1e9} for edge in (96, 160)]
+    (only,) = predict.expected("ft", rows, records)
+    assert only["value"] == pytest.approx(6 * 64 * 64**3 / 16e9 + 7 * (1e-6 + 0.5e-3), rel=1e-2)
+    summed = [row | ({"result": "summed"} if row["benchmark"] == "ft" else {}) for row in rows]
+    (only,) = predict.expected("ft", summed, records)
+    assert only["value"] == pytest.approx(6 * 48 * 64**3 / 16e9 + 7 * (1e-6 + 0.5e-3), rel=1e-2)
 
 
 def test_what_is_not_streamed_moves_half_as_much_again() -> None:

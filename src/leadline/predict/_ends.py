@@ -45,7 +45,7 @@ class Fitted:
         self._known: dict[tuple[Any, ...], Ends] = {}
 
     def of(self, row: Row, buffers: str = REUSED) -> Ends:
-        """Those of a point's run, library and stack, by the ping-pong whose buffers are as told where it has one.
+        """Those of a point's run, library and stack, by a ping-pong whose buffers are as told if it has one.
 
         UsageError where the run has no ping-pong of the library.
         """

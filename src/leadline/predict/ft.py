@@ -6,22 +6,32 @@ has it. Messages and bytes are those that the program counted, of one transform 
 as well; beside them stands what table 1 of the source makes of it, and which part of a plane's
 communication can overlap (Bell, Bonachea, Nishtala, Yelick: Optimizing bandwidth limited problems using
 one-sided communication and overlap, 2006).
+
+With --from, every point of a run beside the least that it can take there. A point and iteration moves 64 B
+through memory (the state is read, what the caches transformed is written to where it belongs, and read and
+written once more by the last transforms), 48 B where the result is only summed up: that over the bandwidth
+of the copy that the Jacobi solver timed in the same run on as many ranks, and the messages that the program
+counted, a rank's own left out, over the latency and bandwidth of the run's ping-pong. What it is off by is
+computing and further passes over memory.
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
 
 from leadline import machine as machines
-from leadline import simulate
+from leadline import simulate, store
 from leadline.described import Described
 from leadline.errors import LeadlineError, UsageError
 from leadline.predict import Option, Prediction
+from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.record import OK
+from leadline.summary import summarise
 from leadline.units import format_quantity
 
 
@@ -34,6 +44,11 @@ class Class:
     nz: int
     iterations: int
 
+    @property
+    def points(self) -> int:
+        """Of the grid."""
+        return self.nx * self.ny * self.nz
+
 
 CLASSES = {
     "S": Class(64, 64, 64, 6),
@@ -43,10 +58,14 @@ CLASSES = {
     "C": Class(512, 512, 512, 20),
     "D": Class(2048, 1024, 1024, 25),
 }
-POINT = 16  # B, a complex number
+NUMBER = 16  # B, a complex one
 PIECES = ("exchange", "slabs", "pencils")
 WAYS = ("messages", "put")
 DEFAULT = ("exchange", "messages")
+KEPT, SUMMED = 64, 48  # B that a point and iteration moves at least, by what becomes of the result
+COPIED = 16  # B an update, of which the bound of the Jacobi solver is made
+SAME = ("run", "mpi", "stack", "ranks")  # of points that have the same memory
+POINT = ("placement", "class", "pieces", "by", "kernel", "result", "depth", "padding", "polls", "iterations")
 
 PLAN = """
 question = "What does NAS FT take?"
@@ -74,7 +93,7 @@ def messages(problem: Class, ranks: int, pieces: str) -> int:
 
 def volume(problem: Class, ranks: int) -> int:
     """Bytes of a process in one transform, to itself as well: its part of the grid, however it is cut."""
-    return POINT * problem.nx * problem.ny * problem.nz // ranks
+    return NUMBER * problem.points // ranks
 
 
 def overlap(problem: Class, ranks: int, pieces: str) -> float:
@@ -105,6 +124,59 @@ def totals(records: pl.DataFrame, problem: Class, metric: str = "time") -> dict[
     }
 
 
+Row = Mapping[str, Any]
+
+
+def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[dict[str, Any]]:
+    """What each measured point takes at least by the run's own memory and ping-pong, where it has both."""
+    fitted = Fitted(records)
+    found = []
+    for row in rows:
+        if (row["benchmark"], row["metric"]) != ("ft", "time") or not comparable(row):
+            continue
+        memory, ends = _memory(rows, row), fitted.known(row, ROTATED)
+        if memory is None or ends is None:
+            continue
+        problem = CLASSES[row["class"]]
+        many = row["iterations"] or problem.iterations
+        moved = (SUMMED if row["result"] == "summed" else KEPT) * problem.points * many
+        handed = (1 - 1 / row["ranks"]) * (1 + many)  # transforms, without a rank's own share
+        between = ends.time(*(handed * _counted(rows, row, what) for what in ("messages", "bytes")))
+        typical, slow, fast = (moved / speed + time for speed, time in zip(memory, between, strict=True))
+        found.append({**row, "value": typical, "low": fast, "high": slow})
+    return found
+
+
+def _memory(rows: Sequence[Row], point: Row) -> tuple[float, float, float] | None:
+    """Bandwidth of the solver's copy, B/s: typical, slowest and fastest; None where the run has no solver."""
+    bounds = [
+        row
+        for row in rows
+        if (row["benchmark"], row["metric"]) == ("jacobi", "bound")
+        and comparable(row)
+        and _alike(row, point, SAME)
+    ]
+    if not bounds:
+        return None
+    largest = max(row["edge"] for row in bounds)  # what no cache holds
+    told = [row for row in bounds if row["edge"] == largest]
+    typical, slow, fast = (
+        COPIED * median(row[end] or row["value"] for row in told) for end in ("value", "low", "high")
+    )
+    return typical, slow, fast
+
+
+def _counted(rows: Sequence[Row], point: Row, metric: str) -> float:
+    """What the program counted at the same point, of one rank in one transform."""
+    counted = (row for row in rows if (row["benchmark"], row["metric"]) == ("ft", metric))
+    return float(next(row["value"] for row in counted if _alike(row, point, SAME + POINT)))
+
+
+def _alike(row: Row, point: Row, names: Sequence[str]) -> bool:
+    """Whether two rows agree in so many columns."""
+    return all(row.get(name) == point.get(name) for name in names)
+
+
 def _count(value: str) -> int:
     """A number of ranks, or of receives."""
     if not value.isdecimal():
@@ -117,7 +189,20 @@ OPTIONS = (
     Option("class", "The problem.", default="D", words=tuple(CLASSES)),
     Option("ranks", "Processes.", _count, default="256", metavar="N"),
     Option("depth", "Receives posted in advance; 0: all of a transform's.", _count, default="0", metavar="N"),
+    Option(
+        "from", "Instead: every point of a run beside the least that it can take.", store.find, metavar="RUN"
+    ),
 )
+RUN = {
+    "mpi": "mpi",
+    "ranks": "ranks",
+    "class": "class",
+    "pieces": "pieces",
+    "by": "by",
+    "told_measured": "measured",
+    "told_predicted": "at least",
+    "told_error": "that is off by",
+}
 
 COLUMNS = {
     "told_way": "way",
@@ -132,7 +217,9 @@ COLUMNS = {
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
-    """Simulates the class on the machine, every way of handing its planes over."""
+    """Simulates the class on the machine, every way of handing its planes over; or a run's points."""
+    if asked["from"] is not None:
+        return _of_run(store.load(asked["from"]))
     problem, ranks = CLASSES[asked["class"]], asked["ranks"]
     if ranks < 2 or problem.nx % ranks or problem.nz % ranks:
         raise UsageError(
@@ -147,6 +234,33 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
         plan.write_text(text, encoding="utf-8")
         records = simulate.run(plan, Described.of(described, plan, network="auto"), Path(place) / "run")
     return _table(records, asked["class"], ranks)
+
+
+def _of_run(records: pl.DataFrame) -> Prediction:
+    """Measured times of a run and the least; UsageError where it does not tell them."""
+    rows = summarise(records).rows(named=True)
+    found = []
+    for least in of_run(rows, records):
+        measured = next(
+            row
+            for row in rows
+            if (row["benchmark"], row["metric"]) == ("ft", "time") and _alike(row, least, SAME + POINT)
+        )
+        error = least["value"] / measured["value"] - 1
+        found.append(
+            {
+                **{name: least[name] for name in ("mpi", "ranks", *POINT[1:])},
+                "measured": measured["value"],
+                "predicted": least["value"],
+                "error": error,
+                "told_measured": format_quantity(measured["value"], "s", measured["low"], measured["high"]),
+                "told_predicted": format_quantity(least["value"], "s", least["low"], least["high"]),
+                "told_error": f"{100 * error:+.0f} %",
+            }
+        )
+    if not found:
+        raise UsageError("the run has no ft with a ping-pong and a Jacobi solver on as many ranks beside it")
+    return Prediction(found, RUN)
 
 
 def _table(records: pl.DataFrame, name: str, ranks: int) -> Prediction:

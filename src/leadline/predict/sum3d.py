@@ -3,8 +3,8 @@
 All that the others get and give passes through rank 0: T = 3 (N - 1) (T_l + 8 E / (N B)) for E numbers, N
 ranks, a latency T_l and a bandwidth B of one rank's messages (Celoria, section 1 B, which measures and has no
 model). What rank 0 keeps, and the addition, are left out. With --from, measured against predicted at every
-point of a run, by its own ping-pong: by the one that finds its buffers out of the caches, as arrays are, where
-the run has it.
+point of a run, by its own ping-pong: by the one that finds its buffers out of the caches, as arrays are,
+where the run has it.
 """
 
 from collections.abc import Mapping, Sequence
