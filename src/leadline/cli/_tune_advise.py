@@ -20,7 +20,7 @@ COLUMNS = {
 
 
 @click.command()
-@click.argument("log", type=click.Path(path_type=Path))
+@click.argument("source", metavar="PROGRAM|LOG")
 @click.option("--most", type=click.IntRange(1), default=3, show_default=True, help="How many to show.")
 @click.option(
     "--database", type=click.Path(path_type=Path), help="The database to ask. Default: Leadline's own."
@@ -37,20 +37,23 @@ COLUMNS = {
 @json_option
 def command(
     *,
-    log: Path,
+    source: str,
     most: int,
     database: Path | None,
     remember: Path | None,
     speedup: float | None,
     as_json: bool,
 ) -> None:
-    """Settings for a program from its LOG: the record of the preloaded library, or a Darshan log.
+    """Settings for a PROGRAM that was run by 'leadline tune run', or from the LOG of one.
+
+    A log is the record of the preloaded library, or Darshan's.
 
     The nearest motifs of the database are shown with their settings, how far they are, and a confidence that
     is a judgement, no probability. Nothing is run.
     """
-    from leadline.tune import h5settings, motifs  # noqa: PLC0415
+    from leadline.tune import h5settings, motifs, traced  # noqa: PLC0415
 
+    log = traced.last_of(source) or Path(source)
     motif, kept = motifs.read(log), database or motifs.database()
     if remember is not None:
         settings = {each.name: each.value for each in h5settings.read(remember)}

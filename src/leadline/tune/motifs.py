@@ -29,6 +29,7 @@ from leadline.search import Settings
 _BASE = 16.0  # a factor of 16 in a size is as far as a step of 1
 _MODE, _SYSTEM = 1.0, 2.0  # distances of another way of writing, and of another file system
 DATABASE = "motifs.sqlite"
+TRACE = "a program is traced by 'leadline tune run -- PROGRAM'"
 TABLE5 = "Behzad et al. 2013, table 5"
 _SIZES = ("ranks", "bytes_a_rank", "share", "piece")
 
@@ -70,13 +71,17 @@ def read(path: Path) -> Motif:
         with path.open("rb") as log:
             head = log.read(64)
     except OSError as problem:
-        raise UsageError(f"cannot read the log {path}: {problem.strerror or problem}") from None
+        why = problem.strerror or problem
+        raise UsageError(
+            f"no program {str(path)!r} was traced, and no log of this name can be read: {why}; "
+            f"{TRACE}"
+        ) from None
     if path.suffix == ".darshan":
         return _of_darshan(path)
     if not head.lstrip().startswith(b"{"):
         raise UsageError(
-            f"{path} is neither a record of the preloaded library nor a Darshan log; a program is traced by "
-            "LD_PRELOAD=$(leadline tune library) LEADLINE_H5_LOG=log.jsonl PROGRAM"
+            f"{path} is neither a record of the preloaded library nor a Darshan log, and no program of this "
+            f"name was traced; {TRACE}"
         )
     return of_lines(_lines(path))
 

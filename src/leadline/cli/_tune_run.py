@@ -1,0 +1,122 @@
+"""`leadline tune run`: a program with the settings that are best known for programs that write like it."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from leadline.cli._working import working
+
+if TYPE_CHECKING:
+    from leadline.tune.traced import Chosen
+
+AUTO, NONE = "auto", "none"
+
+
+@click.command()
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.option(
+    "--settings",
+    default=AUTO,
+    show_default=True,
+    metavar="auto|none|FILE",
+    help="auto: the best known for programs that write as this one did in its last run; none: only look on; "
+    "or a settings file.",
+)
+@click.option(
+    "--database", type=click.Path(path_type=Path), help="The database to ask. Default: Leadline's own."
+)
+def command(*, command: tuple[str, ...], settings: str, database: Path | None) -> None:
+    """Run a program with settings preloaded into it; the exit code is its own.
+
+    COMMAND is the program as it is started, such as -- mpirun -n 4 ./app input. What it writes is recorded:
+    from its second run on, 'auto' takes the settings of the nearest program of the database, which 'leadline
+    tune io' fills, where one is near enough; which ones is said on standard error. Settings that are right
+    only for some programs are never taken unasked. 'leadline tune advise ./app' shows what is known without
+    running it.
+    """
+    from tempfile import TemporaryDirectory  # noqa: PLC0415
+
+    from leadline.tune import traced  # noqa: PLC0415
+
+    with TemporaryDirectory(prefix="leadline-") as name:
+        place = Path(name)
+        path, env = _prepare(command, settings, database, place)
+        status = _run(command, env)
+        if status == 0 and path is None:
+            _keep(command, place / traced.LOG)
+    click.get_current_context().exit(status)
+
+
+def _prepare(
+    command: tuple[str, ...], settings: str, database: Path | None, place: Path
+) -> tuple[Path | None, Mapping[str, str]]:
+    """The settings file of this run, None where nothing is set, and the variables of its environment."""
+    from leadline.tune import h5settings, io_preload, traced  # noqa: PLC0415
+
+    path = None if settings in (AUTO, NONE) else Path(settings).absolute()
+    with working("looking at what is known") as say:
+        library = io_preload.library(say)
+        if path is not None:
+            h5settings.read(path)  # what is wrong with it is said before anything runs
+        chosen = _chosen(command, database) if settings == AUTO else None
+    if chosen:
+        path = place / "settings.toml"
+        path.write_text(chosen.text, encoding="utf-8")
+    return path, traced.environment(library, path, place / traced.LOG)
+
+
+def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":
+    """The settings for this run, after saying which."""
+    from leadline.tune import traced  # noqa: PLC0415
+
+    log = traced.log_of(command)
+    if not log.is_file():
+        _say("this command was never seen here: nothing is set; what it writes is recorded for its next run")
+        return None
+    chosen = traced.choose(log, database)
+    if chosen is None:
+        _say("nothing is known of a program that writes like this one: nothing is set")
+        return None
+    advice, names = chosen.advice, ", ".join(chosen.left_out)
+    _say(
+        f"settings of {advice.source}, at a distance of {advice.distance:.2f} "
+        f"(confidence {100 * advice.confidence:.0f} %)"
+        + (f"; without {names}, which not every program can have" if names else "")
+    )
+    return chosen
+
+
+def _run(command: tuple[str, ...], env: Mapping[str, str]) -> int:
+    """Run the program as if there were nothing round it; its exit code, as a shell has it."""
+    from leadline.errors import UsageError  # noqa: PLC0415
+
+    try:
+        process = subprocess.Popen(command, env={**os.environ, **env})
+    except OSError as problem:
+        raise UsageError(f"cannot start {command[0]}: {problem.strerror or problem}") from None
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            continue  # the program has it too, and decides
+        return status if status >= 0 else 128 - status
+
+
+def _keep(command: tuple[str, ...], log: Path) -> None:
+    """Keep what was recorded; the program ran all the same where that cannot be."""
+    from leadline.errors import LeadlineError  # noqa: PLC0415
+    from leadline.tune import traced  # noqa: PLC0415
+
+    try:
+        traced.keep(command, log)
+    except LeadlineError as problem:
+        _say(str(problem))
+
+
+def _say(text: str) -> None:
+    """A line beside what the program says."""
+    click.echo(f"leadline: {text}", err=True)
