@@ -36,6 +36,14 @@ PAGE = "report.html"
     help="With --kernel: simulate its storage on a described machine instead of writing.",
 )
 @click.option("--space", help="What may be set: a shipped space or a TOML file. Default: here.")
+@click.option(
+    "--number",
+    "numbers",
+    multiple=True,
+    metavar="NAME=COUNT",
+    help="What a space depends on, such as targets=48 (lustre, gpfs: targets, nodes, ranks); several times. "
+    "Described machines know their own.",
+)
 @click.option("--search", "method", default="gp", show_default=True, help="How to search, such as ga.")
 @click.option("--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Trials.")
 @click.option("--seed", default=1, show_default=True, help="Of the search and of the order of runs.")

@@ -39,7 +39,7 @@ from collections.abc import Iterable
 
 from leadline.members import Members
 from leadline.search._driver import Result, Search, Task
-from leadline.search._read import load, spaces
+from leadline.search._read import load, needed, spaces
 from leadline.search._space import Index, Parameter, Settings, Space, Value
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Value",
     "load",
     "names",
+    "needed",
     "question",
     "spaces",
     "start",

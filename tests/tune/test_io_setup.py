@@ -1,0 +1,99 @@
+"""What a tuning is made of: spaces that depend on numbers, kernels and points, options that say nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import search
+from leadline.cli import main
+from leadline.tune import io_journal
+
+
+def tune(*words: str) -> tuple[int, str]:
+    """`leadline tune io` with some words: its exit code and what it said, on one line."""
+    result = CliRunner().invoke(main, ["tune", "io", *words])
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("machine", "kernel", "space"),
+    [("hopper", "vpic", "lustre"), ("intrepid", "vorpal", "gpfs"), ("stampede", "gcrm", "lustre-chunked")],
+)
+def test_a_described_machine_knows_the_numbers_of_a_space(
+    tmp_path: Path, machine: str, kernel: str, space: str
+) -> None:
+    """Its targets and nodes; the shipped spaces need no more."""
+    where = tmp_path / "t"
+    named = ("--kernel", kernel, "--on", machine, "--ranks", "128", "--space", space)
+    code, said = tune(*named, "--budget", "3", "--search", "random", "-o", str(where))
+    assert code == 0, said
+    assert io_journal.read(where)[1][-1]["phase"] == "end"
+
+
+def test_a_setting_that_the_model_does_not_know_is_told_before_anything(tmp_path: Path) -> None:
+    """The default space has settings of HDF5 that are not in it."""
+    where = tmp_path / "t"
+    code, said = tune("--kernel", "vpic", "--on", "hopper", "--space", "here", "-o", str(where))
+    assert code == 2
+    assert "the model of storage knows no setting 'chunk'" in said
+    assert not where.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--space", "lustre"), "say it by --number targets=N --number nodes=N --number ranks=N"),
+        (("--space", "gpfs", "--number", "ranks=4"), "space gpfs depends on how many nodes there are"),
+        (("--space", "lustre", "--number", "targets=0"), "a count of 1 or more, as targets=48, but got"),
+        (("--space", "lustre", "--number", "targets"), "a count of 1 or more, as targets=48, but got"),
+        (("--space", "lustre", "--number", "target=4"), "did you mean 'targets'?"),
+        (("--space", "here", "--number", "targets=4"), "space here has no number 'targets'; it has none"),
+        (
+            ("--space", "lustre", "--number", "nodes=4", "--number", "nodes=5"),
+            "--number nodes is given twice: 4 and 5",
+        ),
+    ],
+)
+def test_numbers_of_a_space_are_given_or_asked_for(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """One sentence with what would do, before the tuning has a folder."""
+    code, output = tune(*words, "-o", str(tmp_path / "t"), "--", "/bin/true")
+    assert code == 2
+    assert said in output
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_command_is_tuned_with_the_numbers_given(tmp_path: Path) -> None:
+    """They stand in the space, and are kept for going on."""
+    where = tmp_path / "t"
+    given = ("--number", "targets=4", "--number", "nodes=1", "--number", "ranks=2")
+    code, said = tune("--space", "lustre", *given, "-o", str(where), "--", "/bin/true")
+    assert code == 1
+    assert "neither HDF5 nor MPI-IO opened a file" in said
+    code, said = tune("--resume", str(where))
+    assert "neither HDF5 nor MPI-IO opened a file" in said
+    with (where / io_journal.NAME).open() as file:
+        facts = json.loads(file.readline())
+    assert facts["request"]["numbers"] == ["targets=4", "nodes=1", "ranks=2"]
+
+
+def test_what_a_space_depends_on_is_known_without_reading_it_whole() -> None:
+    """In the order in which they stand in the file."""
+    assert search.needed("here") == ()
+    assert search.needed("lustre") == ("targets", "nodes", "ranks")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ranks", "8"), "--number ranks: the ranks of a kernel are given by --ranks"),
+        ((), "depends on how many targets there are"),
+    ],
+)
+def test_a_kernel_knows_its_ranks_and_its_node(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """Of a space of stripes only the targets are asked for."""
+    named = ("--kernel", "vpic", "--space", "lustre", *words, *(("--number", "ranks=8") if words else ()))
+    code, output = tune(*named, "-o", str(tmp_path / "t"))
+    assert code == 2
+    assert said in output
