@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from leadline import search
+from leadline import paths, registry, search
 from leadline.cli import main
+from leadline.errors import UsageError
 from leadline.tune import io_journal
+from leadline.tune.io_setup import point
 
 
 def tune(*words: str) -> tuple[int, str]:
@@ -97,3 +99,49 @@ def test_a_kernel_knows_its_ranks_and_its_node(tmp_path: Path, words: tuple[str,
     code, output = tune(*named, "-o", str(tmp_path / "t"))
     assert code == 2
     assert said in output
+
+
+def test_every_kernel_is_found_by_its_file() -> None:
+    """And takes the coordinates of its point as a plan has them."""
+    assert paths.kernels() >= {"vpic", "vorpal", "gcrm", "checkpoint", "ior"}
+    for kernel in paths.kernels():
+        assert point(kernel, ("shrink=64",))["shrink"] == 64
+
+
+def test_a_new_kernel_needs_no_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file beside the others is one."""
+    (tmp_path / "io").mkdir()
+    (tmp_path / "io" / "planted.cpp").touch()
+    monkeypatch.setattr(paths, "native_dir", lambda: tmp_path)
+    assert paths.kernels() == {"planted"}
+    described = registry.Benchmark("planted", "?", 1, None, (), ())
+    monkeypatch.setattr(registry, "benchmarks", lambda: {"planted": described})
+    assert point("planted", ()) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("block=4 MiB", None),
+        ("block=4 MIB", "block of planted is never '4 MIB': unknown unit 'MIB'"),
+        ("block=1 MiB .. 4 MiB", "block of planted is one value, but got '1 MiB .. 4 MiB'"),
+        ("mode=raed", "mode of planted is never 'raed': unknown word 'raed'; did you mean 'read'?"),
+        ("mode=", "mode of planted is never '': this is a word in quotes"),
+        ("modes=read", "planted has no sweep 'modes'; did you mean 'mode'?"),
+    ],
+)
+def test_a_point_is_read_as_a_plan_is(monkeypatch: pytest.MonkeyPatch, text: str, said: str | None) -> None:
+    """Sizes with units and words; one value of each."""
+    sweeps = (
+        registry.Sweep("block", "B", "bytes", (1024,), "size of a block"),
+        registry.Sweep("mode", "1", "choice", ("write",), "what is done", ("write", "read")),
+    )
+    described = registry.Benchmark("planted", "?", 1, None, sweeps, ())
+    monkeypatch.setattr(registry, "benchmarks", lambda: {"planted": described})
+    monkeypatch.setattr(paths, "kernels", lambda: {"planted"})
+    if said is None:
+        assert point("planted", (text,)) == {"block": 2**22, "mode": "write"}
+        return
+    with pytest.raises(UsageError) as told:
+        point("planted", (text,))
+    assert said in str(told.value)

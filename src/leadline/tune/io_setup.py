@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from leadline import registry, search
+from leadline import paths, registry, search
 from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.plan_values import values_of
 from leadline.search import Space
 from leadline.tune import io_preload, io_process
 from leadline.tune.io_evaluator import Evaluator
@@ -20,7 +21,6 @@ from leadline.tune.io_measured import PREFIX, Command, Kernel
 from leadline.tune.io_runner import Options, Progress, Tuning
 from leadline.tune.io_spaces import allowed
 
-KERNELS = ("vpic", "vorpal", "gcrm", "checkpoint", "ior")
 SPACE = "here"
 KERNEL_RANKS = 4
 KERNEL_TIME = 0.05  # s, of sampling in one run: a few samples
@@ -200,32 +200,33 @@ def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Cal
 
     ranks = request.ranks or KERNEL_RANKS
     mpi = resolve(request.mpi, find())
-    point = _point(str(request.kernel), request.sweeps)
+    asked = point(str(request.kernel), request.sweeps)
     say(f"building for {mpi.id}")
     program = build(mpi)
     env = family(mpi).environment(mpi)
     crowded = possible("default", ranks, ()) is not None
     command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=crowded)), str(program)]
-    question = {"id": 0, "benchmark": request.kernel, "point": point, "time": KERNEL_TIME}
+    question = {"id": 0, "benchmark": request.kernel, "point": asked, "time": KERNEL_TIME}
     scratch = request.directory or request.output
     made = Kernel(command, request.where, scratch, layers, library, ranks, env=env, owner=request.output)
     return replace(made, job={"points": [question], "mpi": mpi.id})
 
 
-def _point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
+def point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
     """The kernel's point: the first usual value of each sweep, or what was asked."""
-    if kernel not in KERNELS:
-        raise UsageError(f"there is no kernel {kernel!r}{suggest(kernel, KERNELS)}")
+    if kernel not in paths.kernels():
+        raise UsageError(f"there is no kernel {kernel!r}{suggest(kernel, paths.kernels())}")
     declared = {each.name: each for each in registry.benchmarks()[kernel].sweeps}
-    point: dict[str, int | str] = {name: each.default[0] for name, each in declared.items()}
+    found: dict[str, int | str] = {name: each.default[0] for name, each in declared.items()}
     for text in sweeps:
         name, equals, value = text.partition("=")
         if not equals or name not in declared:
             raise UsageError(f"{kernel} has no sweep {name!r}{suggest(name, declared)}")
-        sweep = declared[name]
-        if sweep.choices and value not in sweep.choices:
-            raise UsageError(f"{name} of {kernel} is never {value!r}{suggest(value, sweep.choices)}")
-        if sweep.kind != "choice" and not value.isdigit():
-            raise UsageError(f"{name} of {kernel} is a number, but got {value!r}")
-        point[name] = int(value) if sweep.kind != "choice" else value
-    return point
+        try:
+            values = values_of(declared[name])(value)
+        except UsageError as problem:
+            raise UsageError(f"{name} of {kernel} is never {value!r}: {problem}") from None
+        if len(values) > 1:
+            raise UsageError(f"a tuning is of one point: {name} of {kernel} is one value, but got {value!r}")
+        found[name] = values[0]
+    return found
