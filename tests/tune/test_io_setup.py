@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from leadline import paths, registry, search
 from leadline.cli import main
+from leadline.cli._tune_io import WITHOUT, command
 from leadline.errors import UsageError
 from leadline.tune import io_journal
 from leadline.tune.io_setup import point
@@ -145,3 +147,44 @@ def test_a_point_is_read_as_a_plan_is(monkeypatch: pytest.MonkeyPatch, text: str
     with pytest.raises(UsageError) as told:
         point("planted", (text,))
     assert said in str(told.value)
+
+
+WAYS = {
+    "--on": ("--kernel", "vpic", "--on", "hopper"),
+    "a --kernel": ("--kernel", "vpic"),
+    "a program": ("--", "/bin/true"),
+}
+VALUES = {
+    "--on": "hopper",
+    "--set": "mode=write",
+    "--mpi": "default",
+    "--ranks": "4",
+    "--number": "targets=4",
+}
+
+
+@pytest.mark.parametrize(("way", "option"), [(way, each) for way in WITHOUT for each in WITHOUT[way][0]])
+def test_an_option_that_would_change_nothing_is_refused(tmp_path: Path, way: str, option: str) -> None:
+    """Also one that says what holds by itself; nothing is made."""
+    value = str(tmp_path) if option == "--directory" else VALUES.get(option, "5")
+    code, said = tune("-o", str(tmp_path / "t"), option, value, *WAYS[way])
+    assert code == 2
+    assert f": {option} is of " in said
+    assert "; leave it out" in said
+    assert not (tmp_path / "t").exists()
+
+
+def test_every_option_is_somewhere_of_use() -> None:
+    """The table names options that there are, and none that no way of judging takes."""
+    there = {each.opts[0] for each in command.params if isinstance(each, click.Option)}
+    idle = [set(names) for names, _ in WITHOUT.values()]
+    assert set.union(*idle) <= there
+    assert set.intersection(*idle) == set()
+
+
+def test_several_that_would_change_nothing_are_named_together(tmp_path: Path) -> None:
+    """In one sentence."""
+    code, said = tune("-o", str(tmp_path / "t"), "--time", "x", "--check", "y", "--kernel", "vpic")
+    assert code == 2
+    assert "--time, --check are of a program" in said
+    assert "; leave them out" in said

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from leadline.tune.io_runner import Progress
 
 PAGE = "report.html"
+# What judges settings: the options that would change nothing there, and whose they are.
+WITHOUT = {
+    "a program": (
+        ("--set", "--ranks", "--mpi", "--on", "--directory"),
+        "of a --kernel, and a program has its own",
+    ),
+    "a --kernel": (("--time", "--check"), "of a program, and a kernel times itself and checks every byte"),
+    "--on": (
+        ("--set", "--mpi", "--directory", "--number", "--limit", "--time", "--check"),
+        "of real runs, and --on simulates on a machine whose description says the rest",
+    ),
+}
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -24,7 +36,7 @@ PAGE = "report.html"
     "sweeps",
     multiple=True,
     metavar="SWEEP=VALUE",
-    help="With --kernel: a coordinate of its point, such as mode=read; may be given several times.",
+    help="With --kernel: a coordinate of its point, such as mode=read; several times.",
 )
 @click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: how many. Default: 4.")
 @click.option("--mpi", default="default", show_default=True, help="With --kernel: which MPI.")
@@ -112,9 +124,8 @@ def _request(asked: dict[str, Any]) -> Any:
         raise click.UsageError(
             "name a program after --, such as -- mpirun -n 4 ./app, or a --kernel", context
         )
-    for name in ("sweeps", "ranks", "machine", "directory"):
-        if asked[name] and not asked["kernel"]:
-            raise click.UsageError(f"--{'set' if name == 'sweeps' else name} is of a --kernel", context)
+    way = "--on" if asked["machine"] else "a --kernel" if asked["kernel"] else "a program"
+    _refuse_idle(context, "a program" if asked["command"] else way)
     if asked["output"] is None:
         from datetime import datetime  # noqa: PLC0415
 
@@ -122,13 +133,28 @@ def _request(asked: dict[str, Any]) -> Any:
     return Request(**asked)
 
 
+def _given(context: click.Context) -> list[str]:
+    """The options that were given, by their first names."""
+    return [
+        each.opts[0]
+        for each in context.command.params
+        if isinstance(each, click.Option)
+        and context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE
+    ]
+
+
+def _refuse_idle(context: click.Context, way: str) -> None:
+    """UsageError for options that would change nothing in this way of judging."""
+    without, why = WITHOUT[way]
+    if idle := [each for each in _given(context) if each in without]:
+        be, them = ("is", "it") if len(idle) == 1 else ("are", "them")
+        raise click.UsageError(f"{', '.join(idle)} {be} {why}; leave {them} out", context)
+
+
 def _refuse_others(context: click.Context, named: bool) -> None:
     """UsageError for what would change a tuning that has begun; `named`: a program is given."""
     given = ["a program"] if named else []
-    for each in context.command.params:
-        source = context.get_parameter_source(str(each.name))
-        if isinstance(each, click.Option) and each.name != "resume" and source is ParameterSource.COMMANDLINE:
-            given.append(each.opts[0])
+    given += [each for each in _given(context) if each != "--resume"]
     if given:
         raise click.UsageError(
             f"--resume takes everything from the tuning, but got {', '.join(given)}; leave that out, or tune "
