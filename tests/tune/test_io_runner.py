@@ -215,7 +215,7 @@ def test_the_page_shows_what_was_found(tmp_path: Path) -> None:
     from leadline import report  # noqa: PLC0415
 
     found = tuned(tmp_path / "t", Fake())
-    page = report.write_tuning(found, "t", "[hdf5]\n", tmp_path / "t.html").read_text()
+    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
     for words in (
         "times as fast as the default",
         "only chunk",

@@ -187,8 +187,7 @@ def _conclude(directory: Path) -> None:
     found = io_results.load(directory)
     with working("writing the page"):
         paths = io_output.write(found, directory)
-        text = paths[0].read_text(encoding="utf-8") if paths else ""
-        page = report.write_tuning(found, directory.name, text, directory / PAGE)
+        page = report.write_tuning(found, directory.name, directory / PAGE)
     click.echo(verdict(found))
     for part in found.parts:
         gain = f"{told(part.gain)} as fast" if part.gain else f"failed: {part.reason}"

@@ -9,7 +9,7 @@ from leadline.report.figures._canvas import canvas
 from leadline.report.origin import Origin, origins
 from leadline.report.page import Count, Plot, plot
 from leadline.tune import io_files
-from leadline.tune.io_analysis import Gain
+from leadline.tune.io_analysis import FASTER, SLOWER, Gain
 from leadline.tune.io_results import Part, Results, Trial
 from leadline.units import MISSING, format_quantity
 
@@ -50,9 +50,9 @@ class TuningPage:
     origins: list[Origin]
 
 
-def compose(found: Results, name: str, settings_file: str) -> TuningPage:
-    """The page of a tuning called `name`; `settings_file` is the text of the preloaded library's file."""
-    sections = [_compared(found), _convergence(found), _mattered(found), _settings(found, settings_file)]
+def compose(found: Results, name: str) -> TuningPage:
+    """The page of a tuning called `name`."""
+    sections = [_compared(found), _convergence(found), _mattered(found), _settings(found)]
     facts = {key: value for key, value in found.facts.items() if key != "job"}
     return TuningPage(
         title=f"Settings of input and output for {found.facts['title']}",
@@ -86,8 +86,13 @@ def verdict(found: Results) -> str:
         )
     if found.gain is None:
         return f"{found.verdict[0].upper()}{found.verdict[1:]}.{resolved}"
-    if found.gain.verdict == "faster":
+    if found.gain.verdict == FASTER:
         return f"The settings found make it {told(found.gain)} as fast as the default.{resolved}"
+    if found.gain.verdict == SLOWER:
+        return (
+            "No gain, and the best of the trials is certainly slower: "
+            f"{told(found.gain)} as fast as the default.{resolved}"
+        )
     return f"No significant gain: {told(found.gain)} as fast as the default.{resolved}"
 
 
@@ -255,9 +260,20 @@ def _mattered(found: Results) -> Section | None:
     return Section("What mattered", "importance", says, figures, table)
 
 
-def _settings(found: Results, text: str) -> Section | None:
-    """The settings found, in the form that the preloaded library reads."""
+def _settings(found: Results) -> Section | None:
+    """The settings found, in the form that the preloaded library reads; what was best where it is no gain."""
     if found.best is None:
         return None
-    says = "The file for the preloaded library; beside it stand the forms that do without it."
-    return Section("The settings found", "settings", says, [], None, text)
+    text = found.settings_file
+    if text is None:
+        says = (
+            f"No gain is certain, so no file of settings is written. The best: {io_files.shown(found.best)}."
+        )
+    elif not text:
+        says = f"Variables of the environment alone: {io_files.shown(found.best)}."
+    else:
+        says = (
+            "The file for the preloaded library; a tuning that has ended has it, and the forms that do "
+            "without it, in its directory."
+        )
+    return Section("The settings found", "settings", says, [], None, text or "")

@@ -11,6 +11,8 @@ from leadline.statistics import CONFIDENCE, POWER, ratio_interval
 
 Line = Mapping[str, Any]
 
+FASTER, SLOWER, NO_GAIN = "faster", "slower", "no significant gain"
+
 RESAMPLES = 10_000
 SEED = 20130  # of the bootstrap alone: the same runs give the same interval
 LEAST_NOISE = 0.01  # of the logarithm of a time: a few runs that happen to agree prove no less
@@ -29,8 +31,8 @@ class Gain:
     def verdict(self) -> str:
         """Whether there is a gain: an interval that holds 1 shows none."""
         if self.low > 1:
-            return "faster"
-        return "slower" if self.high < 1 else "no significant gain"
+            return FASTER
+        return SLOWER if self.high < 1 else NO_GAIN
 
 
 def bootstrap(default: Sequence[float], other: Sequence[float]) -> Gain | None:

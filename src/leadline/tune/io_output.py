@@ -16,21 +16,21 @@ SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
 
 
 def write(found: Results, directory: Path) -> list[Path]:
-    """Write the settings found in every form that takes some of them; the paths, none where there is no gain.
+    """Write the settings found in every form that takes some; the paths, none where no gain is certain.
 
     Raises LeadlineError where they cannot be written.
     """
-    if found.best is None or found.gain is None or found.gain.verdict != "faster":
+    settings = found.settings_file
+    if settings is None or found.best is None:
         return []
-    layers = dict(found.facts.get("layers", {}))
     texts = {
-        SETTINGS: io_files.toml(found.best, layers, found.arrays, found.ranks),
-        HINTS: io_files.romio_hints(found.best, layers),
+        SETTINGS: settings,
+        HINTS: io_files.romio_hints(found.best, found.layers),
         PARAMETERS: "".join(f"{k}={v}\n" for k, v in io_files.openmpi_parameters(found.best).items()),
         STRIPES: f"{io_files.lustre_line(found.best)}\n" if io_files.lustre_line(found.best) else "",
         PROLOG: io_files.prolog(
             found.best,
-            layers,
+            found.layers,
             str(found.facts.get("library") or "libleadline_h5.so"),
             str(directory.absolute()),
         ),

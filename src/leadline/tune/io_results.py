@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from leadline.tune import io_journal
-from leadline.tune.io_analysis import Gain, Noise, Weight, bootstrap, importance, noise
+from leadline.tune import io_files, io_journal
+from leadline.tune.io_analysis import FASTER, Gain, Noise, Weight, bootstrap, importance, noise
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import arrays_of
 from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
@@ -68,6 +68,21 @@ class Results:
         if self.gain is None:
             return "not finished" if not self.finished else "no settings that run were found"
         return self.gain.verdict
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """The layer of each setting."""
+        return dict(self.facts.get("layers", {}))
+
+    @property
+    def settings_file(self) -> str | None:
+        """The text of the preloaded library's file for the settings found; None where no gain is certain.
+
+        It is empty where they are variables of the environment alone.
+        """
+        if self.best is None or self.gain is None or self.gain.verdict != FASTER:
+            return None
+        return io_files.toml(self.best, self.layers, self.arrays, self.ranks)
 
 
 def load(directory: Path) -> Results:

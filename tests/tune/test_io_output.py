@@ -1,0 +1,81 @@
+"""What a tuning says and leaves: settings where a gain is certain, nothing else; reading writes nothing."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import report
+from leadline.cli import main
+from leadline.report.tuning import verdict
+from leadline.tune import io_output, io_results
+from leadline.tune.io_evaluator import Outcome, Settings
+
+from .test_io_runner import Fake, tuned
+
+
+def certain(path: Path, gain: float = 8.0) -> io_results.Results:
+    """A tuning without noise, whose best settings are so many times as fast."""
+    return tuned(path, Fake(gain=gain, noise=0.001))
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    """What a directory holds."""
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def test_a_certain_gain_is_written_and_shown(tmp_path: Path) -> None:
+    """The page has the text of the file."""
+    found = certain(tmp_path / "t")
+    paths = io_output.write(found, tmp_path / "t")
+    assert paths[0].read_text() == found.settings_file
+    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
+    assert "The file for the preloaded library" in page
+    assert "[hdf5]" in page
+
+
+def test_where_there_is_no_gain_no_file_is_spoken_of(tmp_path: Path) -> None:
+    """None is written, and the page does not say that one is there."""
+    found = tuned(tmp_path / "t", Fake(gain=1.0, noise=0.1))
+    assert found.settings_file is None
+    assert io_output.write(found, tmp_path / "t") == []
+    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
+    assert "no file of settings is written" in page
+    assert "The file for the preloaded library" not in page
+
+
+def test_what_is_certainly_slower_is_called_so(tmp_path: Path) -> None:
+    """Every setting costs half as much again: that is no gain, and more than the lack of one."""
+
+    class Slow(Fake):
+        def run(self, settings: Settings, limit: float) -> Outcome:
+            outcome = super().run(settings, limit)
+            if not settings or outcome.seconds is None:
+                return outcome
+            return replace(outcome, seconds=1.5 * outcome.seconds)
+
+    found = tuned(tmp_path / "t", Slow(gain=1.0, noise=0.001))
+    assert found.verdict == "slower"
+    assert "certainly slower" in verdict(found)
+    assert "No significant gain" not in verdict(found)
+    assert io_output.write(found, tmp_path / "t") == []
+
+
+def test_a_page_of_a_tuning_only_reads_it(tmp_path: Path) -> None:
+    """`leadline report` leaves a tuning as it is, also one whose files were taken away or changed."""
+    where = tmp_path / "t"
+    found = certain(where)
+    io_output.write(found, where)
+    (where / "settings.toml").write_text("# mine now\n")
+    (where / "prolog.sh").unlink()
+    before = files(where)
+    result = CliRunner().invoke(main, ["report", str(where), "-o", str(tmp_path / "page.html")])
+    assert result.exit_code == 0, result.output
+    assert files(where) == before
+
+
+@pytest.mark.parametrize("gain", [8.0, 1.0])
+def test_the_last_lines_are_the_answer(tmp_path: Path, gain: float) -> None:
+    """The verdict names the speed-up in either case."""
+    assert "as fast as the default" in verdict(certain(tmp_path / "t", gain))
