@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from leadline.tune import io_files, io_journal
-from leadline.tune.io_analysis import FASTER, Gain, Noise, Weight, bootstrap, importance, noise
+from leadline.tune.io_analysis import FASTER, Gain, Noise, Weight, gained, importance, noise
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import arrays_of
 from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
@@ -95,6 +95,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
     """The results that lines of a journal tell."""
     finished = bool(_of(lines, END))
     lines = [line for line in lines if line["phase"] != END]
+    exact = bool(facts.get("exact"))
     pairs = int(facts.get("options", {}).get("pairs", 10))
     baseline = [line["seconds"] for line in _of(lines, BASELINE) if line["seconds"] is not None]
     default = [line["seconds"] for line in lines if not line["settings"] and line["seconds"] is not None]
@@ -104,7 +105,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
     idle = _idle(looks, prints)
     trials = _trials(_of(lines, SEARCH))
     final = _of(lines, FINAL)
-    chosen = next((each for each in _parts(final) if each.name == "best"), None)
+    chosen = next((each for each in _parts(final, exact) if each.name == "best"), None)
     failure = next((str(line["reason"]) for line in final if line["seconds"] is None), None)
     whole = finished or bool(_of(lines, PARTIAL)) or len(final) == 2 * pairs
     scored = [(each.settings, score) for each in trials if (score := each.score) is not None]
@@ -120,7 +121,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         trials=trials,
         best=chosen.settings if chosen else None,
         gain=chosen.gain if chosen and whole and failure is None else None,
-        parts=[each for each in _parts(_of(lines, PARTIAL)) if each.name != "default"],
+        parts=[each for each in _parts(_of(lines, PARTIAL), exact) if each.name != "default"],
         weights=importance(scored),
         finished=finished,
         arrays=arrays_of(first),
@@ -160,7 +161,7 @@ def _trials(lines: Sequence[Line]) -> list[Trial]:
     return list(found.values())
 
 
-def _parts(lines: Sequence[Line]) -> list[Part]:
+def _parts(lines: Sequence[Line], exact: bool) -> list[Part]:
     """Each of several settings against the default of the same turn."""
     by_name: dict[str, dict[int, Line]] = {}
     for line in lines:
@@ -174,7 +175,7 @@ def _parts(lines: Sequence[Line]) -> list[Part]:
             if turn in default and default[turn]["seconds"] is not None and line["seconds"] is not None
         ]
         failures = [line["reason"] for line in turns.values() if line["seconds"] is None]
-        gain = None if failures else bootstrap([one for one, _ in both], [other for _, other in both])
+        gain = None if failures else gained([one for one, _ in both], [other for _, other in both], exact)
         settings = next(iter(turns.values()))["settings"]
         found.append(Part(name, settings, gain, failures[-1] if failures else None))
     return found

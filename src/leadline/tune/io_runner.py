@@ -17,7 +17,7 @@ from leadline import search
 from leadline.errors import LeadlineError
 from leadline.search import Space
 from leadline.tune import io_process
-from leadline.tune.io_analysis import noise
+from leadline.tune.io_analysis import deviation
 from leadline.tune.io_evaluator import DEFAULT, Evaluator, Outcome, Settings, Value, effective
 from leadline.tune.io_journal import Journal, Line
 from leadline.tune.io_parts import parts
@@ -37,6 +37,7 @@ FIRST_LIMIT = 300.0  # s, for the first run, of which nothing is known
 SHORTEST_LIMIT = 10.0  # s: a start that is held up once must not count as a hang
 SLOWER = 4.0  # times the default's time, after which a candidate is ended: it cannot win
 CERTAINLY = 2.5  # deviations by which a candidate must be slower than the best to be given up
+LEAST_NOISE = 0.01  # of the logarithm of a time: a few runs that happen to agree prove no less
 BETWEEN = 8  # trials from one run of the default to the next
 FINALIST_COUNT = 3
 ASKED_IN_VAIN = 20  # points that are the same as others, for each of the budget, after which a search ends
@@ -53,7 +54,7 @@ class Options:
     repeats: int = 3  # runs of a trial that may still win
     rounds: int = 4  # of the finalists
     pairs: int = 10  # of the final comparison
-    parts: int = 5  # rounds of partial tuning
+    parts: int = 6  # rounds of partial tuning: as many as an interval of 95 % takes
     limit: float | None = None  # s, of one run; None: by the default's time
     proven: bool = True  # of what a reader may see of unwritten data only where all is seen to be written
 
@@ -246,7 +247,7 @@ class Tuning:
             self._once(Step(SEARCH, "default", done - 1, self.options.budget), {})
         scores = [score for each in self.trials.values() if (score := each.score) is not None]
         best = min([median(self.default), *scores])
-        worst = best * (1 + CERTAINLY * noise(self.default, 1).deviation)
+        worst = best * (1 + CERTAINLY * max(LEAST_NOISE, deviation(self.default)))
         for _ in range(1 if self.evaluator.exact else self.options.repeats):
             outcome = self._once(Step(SEARCH, f"trial {done}", done, self.options.budget), settings)
             if outcome.seconds is None:
