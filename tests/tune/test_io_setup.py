@@ -12,6 +12,7 @@ from leadline.cli import main
 from leadline.cli._tune_io import WITHOUT, command
 from leadline.errors import UsageError
 from leadline.tune import io_journal
+from leadline.tune.io_measured import Command
 from leadline.tune.io_setup import point
 
 
@@ -172,6 +173,18 @@ def test_an_option_that_would_change_nothing_is_refused(tmp_path: Path, way: str
     assert f": {option} is of " in said
     assert "; leave it out" in said
     assert not (tmp_path / "t").exists()
+
+
+def test_safety_has_the_classes_of_spaces() -> None:
+    """Beside the one that looks who proves what; a command proves nothing by its record."""
+    (safety,) = (each for each in command.params if each.name == "safety")
+    assert isinstance(safety.type, click.Choice)
+    assert list(safety.type.choices) == ["auto", *search.SAFETY]
+    assert isinstance(safety, click.Option)
+    assert "for kernels" in str(safety.help)
+    told = Command(["/bin/true"], Path(), Path(), {})
+    told.learn({"ranks": 2, "whole": True})
+    assert not told.proves()
 
 
 def test_every_option_is_somewhere_of_use() -> None:

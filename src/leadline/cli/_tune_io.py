@@ -65,7 +65,7 @@ WITHOUT = {
     default="auto",
     show_default=True,
     help="The most daring settings: hints, the file's form, or what is read where nothing was written. auto: "
-    "form, and the last where a run shows that all is written.",
+    "form, and for kernels, which write every byte, also the last.",
 )
 @click.option(
     "--time", metavar="PATTERN", help="The program prints its own time, in s: a regular expression."

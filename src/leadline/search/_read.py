@@ -11,7 +11,7 @@ from leadline.plan_values import count, counts, flag, sizes, text, word
 from leadline.search._space import Limit, Parameter, Space, Value
 from leadline.units import parse_bytes
 
-SAFETY = ("hint", "layout", "semantics")
+SAFETY = ("hint", "layout", "semantics")  # each allows what stands before it as well
 _TOP = ("title", "about", "parameter", "limit")
 _KEYS = ("name", "layer", "kind", "values", "equals", "times", "when", "start", "safety")
 _LIMIT = ("product", "at_most", "why")
@@ -82,11 +82,12 @@ def _find(space: str | Path) -> Path:
     path, name = Path(space), str(space)
     if path.is_file():
         return path
+    there = spaces()
     if path.suffix == ".toml" or len(path.parts) > 1:
-        raise UsageError(f"there is no space {path}; those that are shipped are {', '.join(spaces())}")
-    if name not in spaces():
-        raise UsageError(f"no space {name!r} here and none shipped{suggest(name, spaces())}")
-    return spaces()[name]
+        raise UsageError(f"there is no space {path}; those that are shipped are {', '.join(there)}")
+    if name not in there:
+        raise UsageError(f"no space {name!r} here and none shipped{suggest(name, there)}")
+    return there[name]
 
 
 def _pair(value: Any) -> str:

@@ -51,11 +51,6 @@ class Seen:
         return next((text for text in said if text.endswith(REFUSED)), None)
 
     @property
-    def whole(self) -> bool:
-        """Whether it is seen that every element of every array was written."""
-        return False
-
-    @property
     def fingerprint(self) -> str | None:
         """Equal for runs that did the same to their files; None where nothing was observed."""
         # Each once: a kernel may take one sample more, which does the same again.
@@ -83,7 +78,7 @@ class Seen:
         found: dict[str, Any] = {"not taken": lost, "said": said[:5]}
         if not settings:
             arrays = [(each.name, list(each.lengths)) for each in self.arrays[:MOST_ARRAYS]]
-            found |= {"arrays": arrays, "ranks": self.ranks, "whole": self.whole}
+            found |= {"arrays": arrays, "ranks": self.ranks}
         return found
 
 

@@ -10,7 +10,7 @@ from leadline.tune import io_files, io_journal
 from leadline.tune.io_analysis import FASTER, Gain, Noise, Weight, gained, importance, noise
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import arrays_of
-from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
+from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, PARTIAL, SCREEN, SEARCH, idle, outcome_of
 
 Line = Mapping[str, Any]
 
@@ -99,10 +99,8 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
     pairs = int(facts.get("options", {}).get("pairs", 10))
     baseline = [line["seconds"] for line in _of(lines, BASELINE) if line["seconds"] is not None]
     default = [line["seconds"] for line in lines if not line["settings"] and line["seconds"] is not None]
-    prints = {line["fingerprint"] for line in _of(lines, BASELINE)}
     looks = _of(lines, SCREEN)
     first: Line = next((line.get("facts") or {} for line in _of(lines, BASELINE)), {})
-    idle = _idle(looks, prints)
     trials = _trials(_of(lines, SEARCH))
     final = _of(lines, FINAL)
     chosen = next((each for each in _parts(final, exact) if each.name == "best"), None)
@@ -116,7 +114,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         runs=len(lines),
         default=default,
         noise=noise(baseline, pairs) if baseline else None,
-        idle=idle,
+        idle=_idle(_of(lines, BASELINE), looks),
         looked_at=list(dict.fromkeys(line["label"] for line in looks if line["label"] != ALL)),
         trials=trials,
         best=chosen.settings if chosen else None,
@@ -134,16 +132,13 @@ def _of(lines: Sequence[Line], phase: str) -> list[Line]:
     return [line for line in lines if line["phase"] == phase]
 
 
-def _idle(looks: Sequence[Line], prints: set[str | None]) -> list[str]:
-    """The parameters that did nothing: alone as the default does, left out as everything together does."""
-    whole = {line["fingerprint"] for line in looks if line["label"] == ALL and line["seconds"] is not None}
-    alike: dict[str, bool] = {}
-    for line in looks:
-        if line["label"] != ALL:
-            wanted = prints if line["label"] in line["settings"] else whole
-            same = line["seconds"] is not None and line["fingerprint"] in wanted
-            alike[line["label"]] = alike.get(line["label"], True) and same
-    return [name for name, same in alike.items() if same]
+def _idle(baseline: Sequence[Line], looks: Sequence[Line]) -> list[str]:
+    """The parameters that did nothing, as far as they were looked at."""
+    whole = next((line for line in looks if line["label"] == ALL and line["seconds"] is not None), None)
+    if whole is None:
+        return []
+    looked = [(line["label"], line["settings"], outcome_of(line)) for line in looks if line["label"] != ALL]
+    return idle(looked, baseline[0]["fingerprint"], whole["fingerprint"])
 
 
 def _trials(lines: Sequence[Line]) -> list[Trial]:
@@ -179,6 +174,3 @@ def _parts(lines: Sequence[Line], exact: bool) -> list[Part]:
         settings = next(iter(turns.values()))["settings"]
         found.append(Part(name, settings, gain, failures[-1] if failures else None))
     return found
-
-
-PHASES = (BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL)  # in their order

@@ -7,7 +7,7 @@ again.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from statistics import median
@@ -149,7 +149,7 @@ class Tuning:
             outcome = self.evaluator.run(settings, self._limit())
             line = {**key, **asdict(outcome), "at": began.isoformat(timespec="milliseconds")}
             self.journal.append(line)
-        outcome = _outcome(line)
+        outcome = outcome_of(line)
         if not settings and outcome.seconds is not None:
             self.default.append(outcome.seconds)
             self.walls.append(outcome.wall)
@@ -210,13 +210,11 @@ class Tuning:
         else:
             return
         looks = list(looks_at(self.space, full))
-        same: dict[str, bool] = {}
-        for done, (name, settings) in enumerate(looks, 1):
-            outcome = self._once(Step(SCREEN, name, done, len(looks)), settings)
-            wanted = self.fingerprint if name in settings else whole.fingerprint
-            alike = outcome.seconds is not None and outcome.fingerprint == wanted
-            same[name] = same.get(name, True) and alike
-        self.space = without(self.space, {name for name, alike in same.items() if alike})
+        looked = [
+            (name, settings, self._once(Step(SCREEN, name, done, len(looks)), settings))
+            for done, (name, settings) in enumerate(looks, 1)
+        ]
+        self.space = without(self.space, set(idle(looked, self.fingerprint, whole.fingerprint)))
 
     def _search(self) -> None:
         """Trials until the budget is spent or there is nothing more to ask."""
@@ -311,7 +309,22 @@ def looks_at(space: Space, full: Settings) -> Iterator[tuple[str, dict[str, Valu
             yield each.name, effective({**needed, each.name: value})
 
 
-def _outcome(line: Line) -> Outcome:
+def idle(
+    looked: Iterable[tuple[str, Settings, Outcome]], default: str | None, whole: str | None
+) -> list[str]:
+    """The parameters that did nothing: alone as the default does, left out as everything together does.
+
+    `default` and `whole` are the fingerprints of those two; `looked` has each parameter looked at, what was
+    set, and what came of it.
+    """
+    same: dict[str, bool] = {}
+    for name, settings, came in looked:
+        alike = came.seconds is not None and came.fingerprint == (default if name in settings else whole)
+        same[name] = same.get(name, True) and alike
+    return [name for name, alike in same.items() if alike]
+
+
+def outcome_of(line: Mapping[str, Any]) -> Outcome:
     """The outcome that a line of the journal tells."""
     taken: dict[str, Any] = {name: line.get(name) for name in ("seconds", "reason", "wall", "fingerprint")}
     return Outcome(**taken, facts=line.get("facts") or {})
