@@ -1,5 +1,6 @@
 """What a tuning says and leaves: settings where a gain is certain, nothing else; reading writes nothing."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,9 @@ from click.testing import CliRunner
 
 from leadline import report
 from leadline.cli import main
+from leadline.cli._tune_io import _conclude
 from leadline.report.tuning import verdict
-from leadline.tune import io_output, io_results
+from leadline.tune import io_log, io_output, io_results, motifs
 from leadline.tune.io_evaluator import Outcome, Settings
 
 from .test_io_runner import Fake, tuned
@@ -73,6 +75,75 @@ def test_a_page_of_a_tuning_only_reads_it(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["report", str(where), "-o", str(tmp_path / "page.html")])
     assert result.exit_code == 0, result.output
     assert files(where) == before
+
+
+RECORD = [
+    {"kind": "library", "process": 1, "rank": 0, "hdf5": "1.10.8"},
+    {"kind": "dataset", "process": 1, "rank": 3, "file": "a.h5", "dataset": "/x", "lengths": [8]},
+    {
+        "kind": "observed",
+        "process": 1,
+        "rank": 3,
+        "writes": 7,
+        "bytes_written": 2**40,
+        "write_sizes": {"77": 7},
+    },
+]
+
+
+class Traced(Fake):
+    """One whose first run told what it writes."""
+
+    def run(self, settings: Settings, limit: float) -> Outcome:
+        """With the facts of a record."""
+        seen = io_log.Seen(tuple(RECORD))
+        return replace(super().run(settings, limit), facts=seen.facts(settings))
+
+
+@pytest.mark.parametrize(("gain", "known"), [(8.0, True), (1.0, False)])
+def test_advice_has_what_was_found_with_a_certain_gain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gain: float, known: bool
+) -> None:
+    """Without being told where; once, however often a tuning ends."""
+    monkeypatch.setattr(motifs, "database", lambda: tmp_path / "state" / "motifs.sqlite")
+    found = tuned(tmp_path / "t", Traced(gain=gain, noise=0.02))
+    for _ in range(2):
+        assert io_output.remember(found, "t", motifs.database()) == known
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in RECORD))
+    said = CliRunner().invoke(main, ["tune", "advise", str(log), "--json"], catch_exceptions=False).output
+    told = json.loads(said)
+    assert ("fake, t" in [each["source"] for each in told]) == known
+    if known:
+        assert (told[0]["source"], told[0]["distance"]) == ("fake, t", 0)
+        assert told[0]["settings"] == found.best
+        assert told[0]["speedup"] == pytest.approx(8, rel=0.1)
+        assert told[1]["source"] != "fake, t"
+
+
+def test_a_simulated_gain_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tells of a model."""
+    monkeypatch.setattr(motifs, "database", lambda: tmp_path / "motifs.sqlite")
+    words = ["--kernel", "vpic", "--on", "hopper", "--ranks", "128", "--search", "random", "--budget", "9"]
+    result = CliRunner().invoke(main, ["tune", "io", *words, "-o", str(tmp_path / "t")])
+    assert result.exit_code == 0, result.output
+    assert "as fast as the default" in result.output
+    assert (tmp_path / "t" / "settings.toml").exists()
+    assert not motifs.database().exists()
+
+
+def test_an_answer_that_cannot_be_kept_is_told_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The files are written and the verdict is printed; one more line says why advice will not have it."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(motifs, "database", lambda: tmp_path / "file" / "motifs.sqlite")
+    tuned(tmp_path / "t", Traced(noise=0.001))
+    _conclude(tmp_path / "t")
+    said = capsys.readouterr()
+    assert "as fast as the default" in said.out
+    assert "cannot keep the motif" in said.err
+    assert (tmp_path / "t" / "settings.toml").exists()
 
 
 @pytest.mark.parametrize("gain", [8.0, 1.0])

@@ -47,7 +47,8 @@ def command(
     """Settings for a program from its LOG: the record of the preloaded library, or a Darshan log.
 
     The nearest motifs of the database are shown with their settings, how far they are, and a confidence that
-    is a judgement, no probability. Nothing is run.
+    is a judgement, no probability. It knows what is published, and what 'leadline tune io' found here with a
+    gain that is certain. Nothing is run.
     """
     from leadline.tune import h5settings, motifs  # noqa: PLC0415
 

@@ -91,7 +91,8 @@ def command(**asked: Any) -> None:
 
     TUNING gets settings.toml for the preloaded library, what does without it (ROMIO's hints, Open MPI's
     parameters, lfs setstripe), lines for a job's script, and a page, report.html. 'No significant gain' is an
-    answer like any other.
+    answer like any other. Where a gain is certain, 'leadline tune advise' has the settings for programs that
+    write alike.
     """
     from leadline.tune import io_setup  # noqa: PLC0415
 
@@ -179,10 +180,11 @@ def _wipe() -> None:
 
 
 def _conclude(directory: Path) -> None:
-    """Write the files and the page, and say what was found."""
+    """Write the files and the page, say what was found, and keep it where it is a gain."""
     from leadline import report  # noqa: PLC0415
+    from leadline.errors import LeadlineError  # noqa: PLC0415
     from leadline.report.tuning import told, verdict  # noqa: PLC0415
-    from leadline.tune import io_output, io_results  # noqa: PLC0415
+    from leadline.tune import io_output, io_results, motifs  # noqa: PLC0415
 
     found = io_results.load(directory)
     with working("writing the page"):
@@ -195,3 +197,10 @@ def _conclude(directory: Path) -> None:
     for path in paths:
         click.echo(str(path))
     click.echo(str(page))
+    try:
+        kept = io_output.remember(found, directory.name, motifs.database())
+    except LeadlineError as problem:
+        click.echo(f"leadline: {problem}", err=True)  # the answer stands all the same
+        return
+    if kept:
+        click.echo("'leadline tune advise' knows of it now", err=True)

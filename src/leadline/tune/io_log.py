@@ -7,10 +7,12 @@ another version, tells what it can.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from leadline.errors import UsageError
+from leadline.tune import motifs
 from leadline.tune.io_evaluator import Settings
 from leadline.tune.io_files import Array
 
@@ -78,8 +80,16 @@ class Seen:
         found: dict[str, Any] = {"not taken": lost, "said": said[:5]}
         if not settings:
             arrays = [(each.name, list(each.lengths)) for each in self.arrays[:MOST_ARRAYS]]
-            found |= {"arrays": arrays, "ranks": self.ranks}
+            found |= {"arrays": arrays, "ranks": self.ranks, "motif": self.motif}
         return found
+
+    @property
+    def motif(self) -> dict[str, Any] | None:
+        """What it writes, as the database of motifs has it; None where nothing was written."""
+        try:
+            return asdict(motifs.of_lines(self.lines))
+        except UsageError:
+            return None
 
 
 def read(path: Path) -> Seen | None:

@@ -1,9 +1,9 @@
-"""The files that a tuning leaves for whoever runs the program."""
+"""What a tuning leaves: files for whoever runs the program, and a row for who runs one like it."""
 
 from pathlib import Path
 
 from leadline.errors import LeadlineError
-from leadline.tune import io_files
+from leadline.tune import io_files, motifs
 from leadline.tune.io_results import Results
 
 SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
@@ -13,6 +13,18 @@ SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
     "stripes.sh",
     "prolog.sh",
 )
+
+
+def remember(found: Results, name: str, database: Path) -> bool:
+    """Keep the settings of a certain gain for programs that write alike; whether there was one to keep.
+
+    `name` is the tuning's. Raises LeadlineError where they cannot be kept.
+    """
+    if found.settings_file is None or found.best is None or found.gain is None or found.motif is None:
+        return False
+    source = f"{found.facts['title']}, {name}"
+    motifs.remember(motifs.Motif(**found.motif), found.best, source, found.gain.speedup, database)
+    return True
 
 
 def write(found: Results, directory: Path) -> list[Path]:
