@@ -125,8 +125,8 @@ def _request(asked: dict[str, Any]) -> Any:
         raise click.UsageError(
             "name a program after --, such as -- mpirun -n 4 ./app, or a --kernel", context
         )
-    way = "--on" if asked["machine"] else "a --kernel" if asked["kernel"] else "a program"
-    _refuse_idle(context, "a program" if asked["command"] else way)
+    way = "a program" if asked["command"] else "--on" if asked["machine"] else "a --kernel"
+    _refuse_idle(context, way)
     if asked["output"] is None:
         from datetime import datetime  # noqa: PLC0415
 
