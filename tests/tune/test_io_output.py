@@ -14,7 +14,7 @@ from leadline.report.tuning import verdict
 from leadline.tune import io_log, io_output, io_results, motifs
 from leadline.tune.io_evaluator import Outcome, Settings
 
-from .test_io_runner import Fake, tuned
+from .test_io_runner import SMALL, Fake, tuned
 
 
 def certain(path: Path, gain: float = 8.0) -> io_results.Results:
@@ -62,6 +62,14 @@ def test_what_is_certainly_slower_is_called_so(tmp_path: Path) -> None:
     assert "certainly slower" in verdict(found)
     assert "No significant gain" not in verdict(found)
     assert io_output.write(found, tmp_path / "t") == []
+
+
+def test_few_pairs_are_told_with_what_they_reach(tmp_path: Path) -> None:
+    """Four pairs reach 88 %, which certifies nothing, however far from 1 they are."""
+    found = tuned(tmp_path / "t", Fake(noise=0.001), replace(SMALL, pairs=4))
+    assert found.settings_file is None
+    assert verdict(found).startswith("Too few pairs to tell: 8")
+    assert "at 88 %" in verdict(found)
 
 
 def test_a_page_of_a_tuning_only_reads_it(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def told(gain: Gain) -> str:
 
 def _bracketed(value: float, low: float, high: float, confidence: float) -> str:
     """A number with its interval, which says its confidence where that is less than 95 %."""
-    short = f" at {confidence:.0%}" if confidence < CLOSE_TO_95 else ""
+    short = f" at {100 * confidence:.0f} %" if confidence < CLOSE_TO_95 else ""
     return f"{value:.3g} [{low:.3g}, {high:.3g}]{short}"
 
 
@@ -100,7 +100,7 @@ def verdict(found: Results) -> str:
             "No gain, and the best of the trials is certainly slower: "
             f"{told(found.gain)} as fast as the default.{resolved}"
         )
-    return f"No significant gain: {told(found.gain)} as fast as the default.{resolved}"
+    return f"{found.gain.verdict.capitalize()}: {told(found.gain)} as fast as the default.{resolved}"
 
 
 def _pairs(found: Results) -> int:
