@@ -13,7 +13,7 @@ from leadline.errors import LeadlineError, UsageError
 from leadline.mpi.library import Mpi
 from leadline.statistics import Interval
 from leadline.store import write_parquet
-from parts import pace, repeatability, speed
+from parts import h5, pace, repeatability, speed, storage
 from planted import table
 
 LAUNCHES = 9  # enough for a 95 % interval: the 2nd smallest to the 2nd largest
@@ -102,3 +102,33 @@ def test_words_are_parts_or_runs(tmp_path: Path) -> None:
     assert asked((str(tmp_path),)) == (["repeatability"], [tmp_path])
     with pytest.raises(UsageError, match="did you mean 'trust'"):
         asked(("trsut",))
+
+
+def test_no_program_is_started_from_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system in memory may forbid it: data alone are there, and the program stands elsewhere."""
+    seen: list[tuple[Path, Path]] = []
+
+    def compiled(folder: Path) -> Path:
+        return folder / "h5"
+
+    def pair(
+        program: Path, what: str, folder: Path, library: Path, turn: int
+    ) -> tuple[dict[str, float], ...]:
+        seen.append((program, folder))
+        return tuple(dict.fromkeys((*h5.CALLS, "write"), 1.0) for _ in range(2))
+
+    for name, stand_in in (("_compiled", compiled), ("_pair", pair), ("build_h5tuner", lambda: Path("x.so"))):
+        monkeypatch.setattr(h5, name, stand_in)
+    monkeypatch.setattr(h5, "_memory", lambda: str(tmp_path))
+    assert len(list(h5.measure())) == len(h5.CALLS) + 1
+    assert all(folder.is_relative_to(tmp_path) and folder.name != "" for _, folder in seen)
+    assert not any(program.is_relative_to(folder) for program, folder in seen)
+
+
+def test_the_model_of_storage_is_timed_here_and_in_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One setting and the whole space, each against its target, whatever they took just now."""
+    monkeypatch.setattr(storage, "TIMES", 2)
+    rows = list(storage.measure())
+    assert [each.target for each in rows] == ["under 10.0 ms", "under 60.0 s"]
+    assert "13,440" in rows[1].what
+    assert all(each.value >= 0 for each in rows)

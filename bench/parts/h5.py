@@ -3,6 +3,7 @@
 Processes with and without it take turns, in pairs, whose order alternates; the library has settings and a
 record to keep. A call's cost is the median over pairs of the difference of its time. Writing 1 GB is judged
 by the median of the ratio, in memory where there is a file system there: a disk's own changes would hide it.
+The program itself stands elsewhere: from a file system in memory programs may not be started everywhere.
 """
 
 import os
@@ -28,10 +29,13 @@ CALLS = ("lseek", "pread", "pread-other", "H5Dwrite", "H5Fopen")
 def measure() -> Iterator[Found]:
     """A row for each kind of call, and one for 1 GB."""
     library = build_h5tuner()
-    with TemporaryDirectory(prefix="leadline-h5-", dir=_memory()) as name:
+    with (
+        TemporaryDirectory(prefix="leadline-h5-") as made,
+        TemporaryDirectory(prefix="leadline-h5-", dir=_memory()) as name,
+    ):
         folder = Path(name)
         (folder / "settings.toml").write_text(SETTINGS)
-        program = _compiled(folder)
+        program = _compiled(Path(made))
         pairs = [_pair(program, "calls", folder, library, turn) for turn in range(PAIRS)]
         for call in CALLS:
             differences = [1e-9 * (tuned[call] - plain[call]) for plain, tuned in pairs]

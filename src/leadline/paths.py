@@ -46,8 +46,18 @@ def native_dir() -> Path:
 
 def applications() -> set[str]:
     """The names of the applications: those benchmarks whose files stand with them. None without sources."""
+    return _native("applications")
+
+
+def kernels() -> set[str]:
+    """The names of the kernels of parallel input and output, found likewise."""
+    return _native("io")
+
+
+def _native(room: str) -> set[str]:
+    """The names of the benchmarks of a room of the native sources; none without sources."""
     try:
-        return {path.stem for path in (native_dir() / "applications").glob("*.cpp")}
+        return {path.stem for path in (native_dir() / room).glob("*.cpp")}
     except LeadlineError:
         return set()
 

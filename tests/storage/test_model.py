@@ -1,6 +1,5 @@
 """The model of storage: arithmetic that can be done by hand, laws that must hold, and the paper's volumes."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -88,8 +87,11 @@ def test_a_chunk_that_is_the_share_is_one_piece() -> None:
 
 @pytest.mark.parametrize(("count", "mean"), [(1, 0.0), (2, 0.5642), (3, 0.8463), (10, 1.5388), (100, 2.5076)])
 def test_the_slowest_of_many_is_as_tables_have_it(count: int, mean: float) -> None:
-    """The expected largest of normal numbers (Harter 1961), within 2 %."""
-    assert float(slowest(np.array([float(count)]))[0]) == pytest.approx(mean, rel=0.05, abs=1e-9)
+    """The expected largest of normal numbers (Harter 1961): Blom's approximation is 5 % off for two, 3 % for
+    three, and less than 1 % from ten on.
+    """
+    within = {2: 0.05, 3: 0.03}.get(count, 0.01)
+    assert float(slowest(np.array([float(count)]))[0]) == pytest.approx(mean, rel=within, abs=1e-9)
 
 
 # ------------------------------------------------------------------------------------------- the paper's
@@ -127,12 +129,13 @@ def test_a_run_is_a_function_of_its_seed() -> None:
     assert np.mean(np.log(np.array(found) / exact)) == pytest.approx(0, abs=0.1 * 3 / np.sqrt(300))
 
 
-def test_a_run_and_a_whole_space_are_quick_enough_to_search() -> None:
-    """A guard against another order of growth, not a measurement: 13,440 runs of 4,096 ranks in a minute."""
+def test_a_whole_space_is_answered_at_once() -> None:
+    """13,440 runs of 4,096 ranks, each as it is alone."""
     job = storage.job("hopper", "vpic", 4096)
-    before = time.process_time()
     assert len(job.exhaustive) == 13_440
-    assert time.process_time() - before < 60
+    for place in (0, 6_720, 13_439):
+        settings = job.space.settings(tuple(job.space.points[place].tolist()))
+        assert job.exhaustive[place] == pytest.approx(job.seconds(settings))
 
 
 def test_every_setting_of_the_papers_space_is_known() -> None:

@@ -14,7 +14,7 @@ from leadline.search import Parameter, Space
 from leadline.tune import io_journal, io_results
 from leadline.tune.io_evaluator import Outcome, Settings
 from leadline.tune.io_journal import Journal
-from leadline.tune.io_runner import Options, Tuning
+from leadline.tune.io_runner import Options, Tuning, idle
 
 SPACE = Space(
     "small",
@@ -97,6 +97,33 @@ def test_where_nothing_matters_it_says_so(tmp_path: Path) -> None:
     assert found.verdict == "no significant gain"
     assert found.gain
     assert found.gain.low < 1 < found.gain.high
+
+
+def test_idle_is_what_changes_nothing_alone_nor_left_out() -> None:
+    """As the search leaves it out and as the page tells it; a look that failed shows nothing."""
+
+    def looked(name: str, alone: bool, fingerprint: str, seconds: float | None = 1.0) -> Any:
+        settings: Settings = {name: 1} if alone else {"other": 1}
+        return name, settings, Outcome(seconds, None, 1.0, fingerprint)
+
+    looks = [
+        *(looked("idle", False, "whole"), looked("idle", True, "default")),
+        *(looked("matters", False, "another"), looked("matters", True, "default")),
+        *(looked("alone", False, "whole"), looked("alone", True, "another")),
+        *(looked("failed", False, "whole"), looked("failed", True, "default", None)),
+    ]
+    assert idle(looks, "default", "whole") == ["idle"]
+
+
+def test_the_page_and_the_search_leave_out_the_same(tmp_path: Path) -> None:
+    """Also where the first look at everything failed and another one did not."""
+    evaluator = Fake()
+    with Journal.create(tmp_path / "t", {**evaluator.facts(), "options": vars(SMALL)}) as journal:
+        tuning = Tuning(evaluator, SPACE, journal, SMALL)
+        tuning.run()
+    found = io_results.load(tmp_path / "t")
+    left = {each.name for each in tuning.space.parameters}
+    assert {each.name for each in SPACE.parameters} - left == set(found.idle) == {"idle"}
 
 
 def test_a_bad_trial_is_run_once(tmp_path: Path) -> None:
@@ -215,7 +242,7 @@ def test_the_page_shows_what_was_found(tmp_path: Path) -> None:
     from leadline import report  # noqa: PLC0415
 
     found = tuned(tmp_path / "t", Fake())
-    page = report.write_tuning(found, "t", "[hdf5]\n", tmp_path / "t.html").read_text()
+    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
     for words in (
         "times as fast as the default",
         "only chunk",

@@ -49,7 +49,8 @@ def command(
     A log is the record of the preloaded library, or Darshan's.
 
     The nearest motifs of the database are shown with their settings, how far they are, and a confidence that
-    is a judgement, no probability. Nothing is run.
+    is a judgement, no probability. It knows what is published, and what 'leadline tune io' found here with a
+    gain that is certain. Nothing is run.
     """
     from leadline.tune import h5settings, motifs, traced  # noqa: PLC0415
 

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from leadline.tune.io_runner import Progress
 
 PAGE = "report.html"
+# What judges settings: the options that would change nothing there, and whose they are.
+WITHOUT = {
+    "a program": (
+        ("--set", "--ranks", "--mpi", "--on", "--directory"),
+        "of a --kernel, and a program has its own",
+    ),
+    "a --kernel": (("--time", "--check"), "of a program, and a kernel times itself and checks every byte"),
+    "--on": (
+        ("--set", "--mpi", "--directory", "--number", "--limit", "--time", "--check"),
+        "of real runs, and --on simulates on a machine whose description says the rest",
+    ),
+}
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -24,7 +36,7 @@ PAGE = "report.html"
     "sweeps",
     multiple=True,
     metavar="SWEEP=VALUE",
-    help="With --kernel: a coordinate of its point, such as mode=read; may be given several times.",
+    help="With --kernel: a coordinate of its point, such as mode=read; several times.",
 )
 @click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: how many. Default: 4.")
 @click.option("--mpi", default="default", show_default=True, help="With --kernel: which MPI.")
@@ -36,6 +48,14 @@ PAGE = "report.html"
     help="With --kernel: simulate its storage on a described machine instead of writing.",
 )
 @click.option("--space", help="What may be set: a shipped space or a TOML file. Default: here.")
+@click.option(
+    "--number",
+    "numbers",
+    multiple=True,
+    metavar="NAME=COUNT",
+    help="What a space depends on, such as targets=48 (lustre, gpfs: targets, nodes, ranks); several times. "
+    "Described machines know their own.",
+)
 @click.option("--search", "method", default="gp", show_default=True, help="How to search, such as ga.")
 @click.option("--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Trials.")
 @click.option("--seed", default=1, show_default=True, help="Of the search and of the order of runs.")
@@ -45,7 +65,7 @@ PAGE = "report.html"
     default="auto",
     show_default=True,
     help="The most daring settings: hints, the file's form, or what is read where nothing was written. auto: "
-    "form, and the last where a run shows that all is written.",
+    "form, and for kernels, which write every byte, also the last.",
 )
 @click.option(
     "--time", metavar="PATTERN", help="The program prints its own time, in s: a regular expression."
@@ -71,7 +91,8 @@ def command(**asked: Any) -> None:
 
     TUNING gets settings.toml for the preloaded library, what does without it (ROMIO's hints, Open MPI's
     parameters, lfs setstripe), lines for a job's script, and a page, report.html. 'No significant gain' is an
-    answer like any other.
+    answer like any other. Where a gain is certain, 'leadline tune advise' has the settings for programs that
+    write alike.
     """
     from leadline.tune import io_setup  # noqa: PLC0415
 
@@ -104,9 +125,8 @@ def _request(asked: dict[str, Any]) -> Any:
         raise click.UsageError(
             "name a program after --, such as -- mpirun -n 4 ./app, or a --kernel", context
         )
-    for name in ("sweeps", "ranks", "machine", "directory"):
-        if asked[name] and not asked["kernel"]:
-            raise click.UsageError(f"--{'set' if name == 'sweeps' else name} is of a --kernel", context)
+    way = "a program" if asked["command"] else "--on" if asked["machine"] else "a --kernel"
+    _refuse_idle(context, way)
     if asked["output"] is None:
         from datetime import datetime  # noqa: PLC0415
 
@@ -114,13 +134,28 @@ def _request(asked: dict[str, Any]) -> Any:
     return Request(**asked)
 
 
+def _given(context: click.Context) -> list[str]:
+    """The options that were given, by their first names."""
+    return [
+        each.opts[0]
+        for each in context.command.params
+        if isinstance(each, click.Option)
+        and context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE
+    ]
+
+
+def _refuse_idle(context: click.Context, way: str) -> None:
+    """UsageError for options that would change nothing in this way of judging."""
+    without, why = WITHOUT[way]
+    if idle := [each for each in _given(context) if each in without]:
+        be, them = ("is", "it") if len(idle) == 1 else ("are", "them")
+        raise click.UsageError(f"{', '.join(idle)} {be} {why}; leave {them} out", context)
+
+
 def _refuse_others(context: click.Context, named: bool) -> None:
     """UsageError for what would change a tuning that has begun; `named`: a program is given."""
     given = ["a program"] if named else []
-    for each in context.command.params:
-        source = context.get_parameter_source(str(each.name))
-        if isinstance(each, click.Option) and each.name != "resume" and source is ParameterSource.COMMANDLINE:
-            given.append(each.opts[0])
+    given += [each for each in _given(context) if each != "--resume"]
     if given:
         raise click.UsageError(
             f"--resume takes everything from the tuning, but got {', '.join(given)}; leave that out, or tune "
@@ -145,16 +180,16 @@ def _wipe() -> None:
 
 
 def _conclude(directory: Path) -> None:
-    """Write the files and the page, and say what was found."""
+    """Write the files and the page, say what was found, and keep it where it is a gain."""
     from leadline import report  # noqa: PLC0415
+    from leadline.errors import LeadlineError  # noqa: PLC0415
     from leadline.report.tuning import told, verdict  # noqa: PLC0415
-    from leadline.tune import io_output, io_results  # noqa: PLC0415
+    from leadline.tune import io_output, io_results, motifs  # noqa: PLC0415
 
     found = io_results.load(directory)
     with working("writing the page"):
         paths = io_output.write(found, directory)
-        text = paths[0].read_text(encoding="utf-8") if paths else ""
-        page = report.write_tuning(found, directory.name, text, directory / PAGE)
+        page = report.write_tuning(found, directory.name, directory / PAGE)
     click.echo(verdict(found))
     for part in found.parts:
         gain = f"{told(part.gain)} as fast" if part.gain else f"failed: {part.reason}"
@@ -162,3 +197,10 @@ def _conclude(directory: Path) -> None:
     for path in paths:
         click.echo(str(path))
     click.echo(str(page))
+    try:
+        kept = io_output.remember(found, directory.name, motifs.database())
+    except LeadlineError as problem:
+        click.echo(f"leadline: {problem}", err=True)  # the answer stands all the same
+        return
+    if kept:
+        click.echo("'leadline tune advise' knows of it now", err=True)

@@ -77,7 +77,7 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
 def _tuning(paths: list[Path], output: Path) -> Path | None:
     """The page of a tuning; None where none of the paths is one. UsageError where others stand beside it."""
     from leadline import report  # noqa: PLC0415
-    from leadline.tune import io_journal, io_output, io_results  # noqa: PLC0415
+    from leadline.tune import io_journal, io_results  # noqa: PLC0415
 
     if not any(map(io_journal.is_tuning, paths)):
         return None
@@ -85,9 +85,7 @@ def _tuning(paths: list[Path], output: Path) -> Path | None:
         raise click.UsageError("a tuning has a page of its own: name it alone", click.get_current_context())
     with working(f"writing {output}"):
         found = io_results.load(paths[0])
-        written = io_output.write(found, paths[0])
-        text = written[0].read_text(encoding="utf-8") if written else ""
-        return report.write_tuning(found, paths[0].name, text, output)
+        return report.write_tuning(found, paths[0].name, output)
 
 
 def _together(paths: list[Path]) -> "pl.DataFrame":

@@ -53,16 +53,15 @@ def write_reproduction(
     return _save(render.html(composed, "reproduction.html.j2"), out)
 
 
-def write_tuning(found: "TuningResults", name: str, settings_file: str, out: Path) -> Path:
+def write_tuning(found: "TuningResults", name: str, out: Path) -> Path:
     """Write the page about a tuning of input and output to the file `out` and return it.
 
-    `settings_file` is the text of the file that the preloaded library reads. Raises LeadlineError when there
-    is no place to write.
+    Raises LeadlineError when there is no place to write.
     """
     from leadline.report import render, tuning  # noqa: PLC0415  (imports the figures)
 
     with render.prefetched():
-        composed = tuning.compose(found, name, settings_file)
+        composed = tuning.compose(found, name)
     return _save(render.html(composed, "tuning.html.j2"), out)
 
 

@@ -8,8 +8,9 @@ from leadline.report.figures import Figure
 from leadline.report.figures._canvas import canvas
 from leadline.report.origin import Origin, origins
 from leadline.report.page import Count, Plot, plot
+from leadline.told import CLOSE_TO_95
 from leadline.tune import io_files
-from leadline.tune.io_analysis import Gain
+from leadline.tune.io_analysis import FASTER, SLOWER, Gain
 from leadline.tune.io_results import Part, Results, Trial
 from leadline.units import MISSING, format_quantity
 
@@ -50,9 +51,9 @@ class TuningPage:
     origins: list[Origin]
 
 
-def compose(found: Results, name: str, settings_file: str) -> TuningPage:
-    """The page of a tuning called `name`; `settings_file` is the text of the preloaded library's file."""
-    sections = [_compared(found), _convergence(found), _mattered(found), _settings(found, settings_file)]
+def compose(found: Results, name: str) -> TuningPage:
+    """The page of a tuning called `name`."""
+    sections = [_compared(found), _convergence(found), _mattered(found), _settings(found)]
     facts = {key: value for key, value in found.facts.items() if key != "job"}
     return TuningPage(
         title=f"Settings of input and output for {found.facts['title']}",
@@ -72,23 +73,34 @@ def told(gain: Gain) -> str:
     """A speed-up with its interval."""
     if gain.low == gain.high:
         return f"{gain.speedup:.3g} times"
-    return f"{gain.speedup:.3g} [{gain.low:.3g}, {gain.high:.3g}] times"
+    return f"{_bracketed(gain.speedup, gain.low, gain.high, gain.confidence)} times"
+
+
+def _bracketed(value: float, low: float, high: float, confidence: float) -> str:
+    """A number with its interval, which says its confidence where that is less than 95 %."""
+    short = f" at {100 * confidence:.0f} %" if confidence < CLOSE_TO_95 else ""
+    return f"{value:.3g} [{low:.3g}, {high:.3g}]{short}"
 
 
 def verdict(found: Results) -> str:
     """The answer in two sentences."""
     resolved = ""
-    if found.noise:
+    if found.noise and found.noise.apparent and found.noise.resolution is not None:
+        value, interval, _ = found.noise.apparent
         resolved = (
-            f" This machine can resolve a gain of {found.noise.resolution:.1%} in {_pairs(found)} pairs "
-            "of runs; "
-            f"the default against itself seems {found.noise.apparent:.3g} times as long."
+            f" This machine can resolve a gain of {found.noise.resolution:.1%} in {_pairs(found)} pairs of "
+            f"runs; the default against itself seems {_bracketed(value, *interval)} times as long."
         )
     if found.gain is None:
         return f"{found.verdict[0].upper()}{found.verdict[1:]}.{resolved}"
-    if found.gain.verdict == "faster":
+    if found.gain.verdict == FASTER:
         return f"The settings found make it {told(found.gain)} as fast as the default.{resolved}"
-    return f"No significant gain: {told(found.gain)} as fast as the default.{resolved}"
+    if found.gain.verdict == SLOWER:
+        return (
+            "No gain, and the best of the trials is certainly slower: "
+            f"{told(found.gain)} as fast as the default.{resolved}"
+        )
+    return f"{found.gain.verdict.capitalize()}: {told(found.gain)} as fast as the default.{resolved}"
 
 
 def _pairs(found: Results) -> int:
@@ -98,11 +110,12 @@ def _pairs(found: Results) -> int:
 def _counts(found: Results) -> list[Count]:
     failed = sum(each.reason is not None for each in found.trials)
     noise = found.noise
+    resolution = noise.resolution if noise else None
     return [
         Count("default", format_quantity(noise.median, "s") if noise else MISSING),
         Count("speed-up", told(found.gain) if found.gain else MISSING),
         Count("verdict", found.verdict),
-        Count("gain that can be seen", f"{noise.resolution:.1%}" if noise else MISSING),
+        Count("gain that can be seen", MISSING if resolution is None else f"{resolution:.1%}"),
         Count("trials", str(len(found.trials))),
         Count("of them failed", str(failed), bad=failed > 0),
         Count("settings without effect", f"{len(found.idle)} of {len(found.looked_at)}"),
@@ -126,7 +139,7 @@ def _compared(found: Results) -> Section | None:
     figure = _dots("parts", "Speed-up over the default, run in turns", "times as fast as the default", rows)
     says = (
         "Each layer's settings alone, and all but it, in turns with the default and with the whole. Bars are "
-        "95 % intervals of the median of the pairs (bootstrap)."
+        "intervals of the median of the pairs by ranks, of 95 % or what so many pairs reach."
     )
     if found.gain:
         says += f" The final comparison, of {found.gain.pairs} pairs of its own: {told(found.gain)} as fast."
@@ -255,9 +268,20 @@ def _mattered(found: Results) -> Section | None:
     return Section("What mattered", "importance", says, figures, table)
 
 
-def _settings(found: Results, text: str) -> Section | None:
-    """The settings found, in the form that the preloaded library reads."""
+def _settings(found: Results) -> Section | None:
+    """The settings found, in the form that the preloaded library reads; what was best where it is no gain."""
     if found.best is None:
         return None
-    says = "The file for the preloaded library; beside it stand the forms that do without it."
-    return Section("The settings found", "settings", says, [], None, text)
+    text = found.settings_file
+    if text is None:
+        says = (
+            f"No gain is certain, so no file of settings is written. The best: {io_files.shown(found.best)}."
+        )
+    elif not text:
+        says = f"Variables of the environment alone: {io_files.shown(found.best)}."
+    else:
+        says = (
+            "The file for the preloaded library; a tuning that has ended has it, and the forms that do "
+            "without it, in its directory."
+        )
+    return Section("The settings found", "settings", says, [], None, text or "")

@@ -39,10 +39,11 @@ from collections.abc import Iterable
 
 from leadline.members import Members
 from leadline.search._driver import Result, Search, Task
-from leadline.search._read import load, spaces
+from leadline.search._read import SAFETY, load, needed, spaces
 from leadline.search._space import Index, Parameter, Settings, Space, Value
 
 __all__ = [
+    "SAFETY",
     "Index",
     "Parameter",
     "Result",
@@ -53,6 +54,7 @@ __all__ = [
     "Value",
     "load",
     "names",
+    "needed",
     "question",
     "spaces",
     "start",

@@ -11,7 +11,7 @@ from leadline.plan_values import count, counts, flag, sizes, text, word
 from leadline.search._space import Limit, Parameter, Space, Value
 from leadline.units import parse_bytes
 
-SAFETY = ("hint", "layout", "semantics")
+SAFETY = ("hint", "layout", "semantics")  # each allows what stands before it as well
 _TOP = ("title", "about", "parameter", "limit")
 _KEYS = ("name", "layer", "kind", "values", "equals", "times", "when", "start", "safety")
 _LIMIT = ("product", "at_most", "why")
@@ -49,16 +49,45 @@ def load(space: str | Path, numbers: Mapping[str, int] | None = None) -> Space:
     return found
 
 
+def needed(space: str | Path) -> tuple[str, ...]:
+    """The numbers of a job that a space's values and limits are made of, such as "targets", each once.
+
+    Raises UsageError where there is no such space, or its file is not TOML.
+    """
+    _, _, tables = plan_text.read(_find(space), "space")
+    found: list[Any] = []
+    for table in tables.get("parameter", []):
+        if table.data.get("kind") == "count":
+            for given in (table.data.get("values"), table.data.get("start")):
+                found += given if isinstance(given, list) else [given]
+    found += [table.data.get("at_most") for table in tables.get("limit", [])]
+    return tuple(dict.fromkeys(filter(_is_name, found)))
+
+
+def _is_name(value: Any) -> bool:
+    """Whether a value is the name of a number of the job."""
+    return isinstance(value, str) and value.isidentifier()
+
+
+def _number(name: str, numbers: Mapping[str, int]) -> int:
+    """The number of the job of that name; UsageError where nobody said it."""
+    if name not in numbers:
+        known = ", ".join(numbers) or "none"
+        raise UsageError(f"nobody said how many {name!r} there are; known are: {known}")
+    return numbers[name]
+
+
 def _find(space: str | Path) -> Path:
     """The file of a space; UsageError where there is none."""
     path, name = Path(space), str(space)
     if path.is_file():
         return path
+    there = spaces()
     if path.suffix == ".toml" or len(path.parts) > 1:
-        raise UsageError(f"there is no space {path}; those that are shipped are {', '.join(spaces())}")
-    if name not in spaces():
-        raise UsageError(f"no space {name!r} here and none shipped{suggest(name, spaces())}")
-    return spaces()[name]
+        raise UsageError(f"there is no space {path}; those that are shipped are {', '.join(there)}")
+    if name not in there:
+        raise UsageError(f"no space {name!r} here and none shipped{suggest(name, there)}")
+    return there[name]
 
 
 def _pair(value: Any) -> str:
@@ -143,13 +172,7 @@ def _values(kind: str, numbers: Mapping[str, int]) -> Callable[[Any], tuple[Valu
 
     def number(value: Any) -> Any:
         """What a word stands for."""
-        if kind != "count" or not isinstance(value, str) or not value.isidentifier():
-            return value
-        if value not in numbers:
-            raise UsageError(
-                f"nobody said how many {value!r} there are; known are: {', '.join(numbers) or 'none'}"
-            )
-        return numbers[value]
+        return _number(value, numbers) if kind == "count" and _is_name(value) else value
 
     def parse(value: Any) -> tuple[Value, ...]:
         if isinstance(value, list):
@@ -192,13 +215,7 @@ def _limit(table: Table, parameters: list[Parameter], numbers: Mapping[str, int]
 
     def number(value: Any) -> int:
         """A count, a size, or a number of the job by its name."""
-        if isinstance(value, str) and value in numbers:
-            return numbers[value]
-        if isinstance(value, str) and value.isidentifier():
-            raise UsageError(
-                f"nobody said how many {value!r} there are; known are: {', '.join(numbers) or 'none'}"
-            )
-        return parse_bytes(value)
+        return _number(value, numbers) if _is_name(value) else parse_bytes(value)
 
     at_most = table.need("at_most", number, "a [[limit]]")
     return Limit(tuple(map(str, product)), at_most, table.get("why", text, ""))

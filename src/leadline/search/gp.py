@@ -35,13 +35,7 @@ def search(task: Task) -> Steps:
         first = [each for each in dict.fromkeys([*advised, *spread]) if each not in times]
         times.update(zip(first, (yield first), strict=True))
     while (chosen := _next(task, times)) is not None:
-        (seconds,) = yield [chosen]
-        times[chosen] = seconds if chosen not in times else _mean(times[chosen], seconds)
-
-
-def _mean(one: float, other: float) -> float:
-    """The middle of two times of a point, on the scale that the model has."""
-    return math.sqrt(one * other)
+        (times[chosen],) = yield [chosen]
 
 
 def _spread(task: Task, count: int) -> list[Index]:

@@ -1,6 +1,6 @@
 """A kernel on some ranks of a described machine: its space of settings, its defaults, its times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,13 +51,17 @@ class Job:
         """The settings of who sets nothing: none."""
         return {}
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What the words in a space's values and limits stand for."""
+        nodes = -(-self.ranks // int(self.storage["ranks"]))
+        return {"ranks": self.ranks, "nodes": nodes, "targets": int(self.storage["targets"])}
+
     @cached_property
     def space(self) -> Space:
         """The paper's space for this machine's file system and this kernel."""
-        nodes = -(-self.ranks // int(self.storage["ranks"]))
-        numbers = {"ranks": self.ranks, "nodes": nodes, "targets": int(self.storage["targets"])}
         name = str(self.storage["file_system"]) + ("" if self.pattern.collective else "-chunked")
-        return search.load(name, numbers)
+        return search.load(name, self.numbers)
 
     def seconds(self, settings: Settings, seed: int | None = None, noise: float = 0.1) -> float:
         """Seconds of a run with some settings; with a `seed`, as one run of many that differ by chance.
@@ -89,11 +93,15 @@ class Job:
         best = int(np.argmin(self.exhaustive))
         return self.space.settings(tuple(self.space.points[best].tolist())), float(self.exhaustive[best])
 
-    def _parts(self, runs: Sequence[Settings]) -> dict[str, Floats]:
-        """The parts of many runs, an array each."""
-        for name in {name for each in runs for name in each}:
+    def check(self, names: Iterable[str]) -> None:
+        """UsageError for the name of a setting that the model does not know."""
+        for name in names:
             if name not in KNOWN:
                 raise UsageError(f"the model of storage knows no setting {name!r}{suggest(name, KNOWN)}")
+
+    def _parts(self, runs: Sequence[Settings]) -> dict[str, Floats]:
+        """The parts of many runs, an array each."""
+        self.check({name for each in runs for name in each})
         columns = _columns(self.storage, self.ranks, runs)
         return _model.parts(self.storage, self.pattern, self.ranks, columns)
 

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from leadline.build import build_h5tuner
 from leadline.errors import UsageError, suggest
+from leadline.tune.io_files import quoted
 
 ROOM = 1 << 20  # bytes for what the library tells: 256 settings of at most 4 KiB
 XML_LAYERS = {
@@ -91,8 +92,8 @@ def toml(settings: Sequence[Setting]) -> str:
             lines += [f"[{layer}]", *(f"{each.name} = {_toml_value(each.value)}" for each in own), ""]
     for each in filter(_narrow, settings):
         lines.append("[[match]]")
-        lines += [f"file = {_quoted(each.file)}"] if each.file else []
-        lines += [f"dataset = {_quoted(each.dataset)}"] if each.dataset else []
+        lines += [f"file = {quoted(each.file)}"] if each.file else []
+        lines += [f"dataset = {quoted(each.dataset)}"] if each.dataset else []
         lines += ["override = true"] if each.override else []
         lines += [f"{each.layer}.{each.name} = {_toml_value(each.value)}", ""]
     return "\n".join(lines)
@@ -126,13 +127,8 @@ def _element(each: Setting) -> str:
 
 def _toml_value(value: str) -> str:
     parts = value.split(",")
-    bare = [part if re.fullmatch(r"-?\d+(\.\d+)?|true|false", part) else _quoted(part) for part in parts]
+    bare = [part if re.fullmatch(r"-?\d+(\.\d+)?|true|false", part) else quoted(part) for part in parts]
     return bare[0] if len(bare) == 1 else f"[{', '.join(bare)}]"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

@@ -3,17 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from leadline.statistics import CONFIDENCE, POWER, ratio_interval
+from leadline.statistics import CONFIDENCE, POWER, Ratio, median_interval, median_rank, ratio_interval
 
 Line = Mapping[str, Any]
 
-RESAMPLES = 10_000
-SEED = 20130  # of the bootstrap alone: the same runs give the same interval
-LEAST_NOISE = 0.01  # of the logarithm of a time: a few runs that happen to agree prove no less
+FASTER, SLOWER, NO_GAIN = "faster", "slower", "no significant gain"
+TOO_FEW = "too few pairs to tell"
 
 
 @dataclass(frozen=True)
@@ -24,29 +24,31 @@ class Gain:
     low: float
     high: float
     pairs: int
+    confidence: float  # that the interval reaches; 1 of a model, which always takes the same time
 
     @property
     def verdict(self) -> str:
-        """Whether there is a gain: an interval that holds 1 shows none."""
+        """Whether there is a gain: an interval that holds 1 shows none, and one of few pairs nothing."""
+        if self.confidence < CONFIDENCE:
+            return TOO_FEW
         if self.low > 1:
-            return "faster"
-        return "slower" if self.high < 1 else "no significant gain"
+            return FASTER
+        return SLOWER if self.high < 1 else NO_GAIN
 
 
-def bootstrap(default: Sequence[float], other: Sequence[float]) -> Gain | None:
+def gained(default: Sequence[float], other: Sequence[float], exact: bool = False) -> Gain | None:
     """Speed-up of `other` over `default`, run in turns: the i-th of each were neighbours in time.
 
-    The percentile interval of the median of the pairs' ratios (Efron and Tibshirani, An Introduction to the
-    Bootstrap, 1993, section 13.3). None where there is no pair.
+    The median of the pairs' ratios with its interval by order statistics (`median_interval`), which says what
+    confidence it reaches: 95 % takes 6 pairs. `exact` are times without noise. None where there is no pair.
     """
     count = min(len(default), len(other))
     if not count:
         return None
     ratios = np.log(np.asarray(default[:count]) / np.asarray(other[:count]))
-    drawn = np.random.default_rng(SEED).integers(count, size=(RESAMPLES, count))
-    medians = np.median(ratios[drawn], axis=1)
-    low, high = np.quantile(medians, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Gain(float(np.exp(np.median(ratios))), float(np.exp(low)), float(np.exp(high)), count)
+    low, high, reached = median_interval(ratios)
+    middle = math.exp(float(np.median(ratios)))
+    return Gain(middle, math.exp(low), math.exp(high), count, 1.0 if exact else reached)
 
 
 @dataclass(frozen=True)
@@ -56,24 +58,36 @@ class Noise:
     runs: int
     median: float  # s
     deviation: float  # of the logarithm of the time, robust
-    apparent: float  # the speed-up of every other run over the rest: 1 but for chance
-    resolution: float  # the smallest gain that the final comparison finds with a chance of POWER
+    apparent: Ratio | None  # of every other run's time over the rest's: 1 but for chance; None of one run
+    resolution: float | None  # the gain that the final comparison finds with a chance of POWER; None: none
 
 
 def noise(seconds: Sequence[float], pairs: int) -> Noise:
     """The A/A check: the default against itself, every other run, as if they were two settings.
 
-    `pairs` is how many the final comparison has. Two medians of n values of deviation d differ by chance by
-    1.25 d sqrt(2 / n); a gain is found where it is (1.96 + 0.84) times that (95 % two-sided, POWER 80 %).
+    `pairs` is how many the final comparison has. It finds a gain where fewer than r of the n ratios are below
+    1, r the rank of their median's interval. With a gain g (its logarithm) and times of deviation d a ratio
+    is below 1 with the chance p = P(z > g / (d sqrt 2)), and so the gain that is found with the chance POWER
+    has the p of which a binomial number of n is below r with that chance.
     """
+    spread, middle = deviation(seconds), float(np.median(np.asarray(seconds)))
+    if len(seconds) < 2:
+        return Noise(len(seconds), middle, spread, None, None)
+    resolution = None
+    rank, reached = median_rank(max(1, pairs))
+    if reached >= CONFIDENCE:
+        from scipy.special import bdtri  # noqa: PLC0415  (0.1 s to import)
+
+        chance = float(bdtri(rank - 1, pairs, POWER))
+        resolution = math.expm1(NormalDist().inv_cdf(1 - chance) * spread * math.sqrt(2))
+    return Noise(len(seconds), middle, spread, ratio_interval(seconds[::2], seconds[1::2]), resolution)
+
+
+def deviation(seconds: Sequence[float]) -> float:
+    """The deviation of the logarithm of times, by the median of what they are away from their median."""
     logs = np.log(np.asarray(seconds))
-    spread = float(np.median(np.abs(logs - np.median(logs)))) * 1.4826  # of a normal distribution
-    deviation = max(LEAST_NOISE, spread)
-    apparent = ratio_interval(seconds[1::2], seconds[::2]).value if len(seconds) > 1 else 1.0
-    error = 1.2533 * deviation * math.sqrt(2 / max(1, pairs))
-    assert POWER == 0.80  # whose quantile is the second number
-    resolution = math.expm1((1.96 + 0.84) * error)
-    return Noise(len(seconds), float(np.median(np.asarray(seconds))), deviation, apparent, resolution)
+    away = float(np.median(np.abs(logs - np.median(logs))))
+    return away / NormalDist().inv_cdf(0.75)  # half of a normal distribution is within that quantile
 
 
 @dataclass(frozen=True)

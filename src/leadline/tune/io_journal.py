@@ -86,11 +86,6 @@ class Journal:
         self.lines.append(line)
         self._taken = len(self.lines)
 
-    @property
-    def replaying(self) -> bool:
-        """Whether the next run is answered from the journal."""
-        return self._taken < len(self.lines)
-
     def close(self) -> None:
         """Let another process have it."""
         if self._descriptor >= 0:

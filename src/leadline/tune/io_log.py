@@ -7,10 +7,12 @@ another version, tells what it can.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from leadline.errors import UsageError
+from leadline.tune import motifs
 from leadline.tune.io_evaluator import Settings
 from leadline.tune.io_files import Array
 
@@ -51,11 +53,6 @@ class Seen:
         return next((text for text in said if text.endswith(REFUSED)), None)
 
     @property
-    def whole(self) -> bool:
-        """Whether it is seen that every element of every array was written."""
-        return False
-
-    @property
     def fingerprint(self) -> str | None:
         """Equal for runs that did the same to their files; None where nothing was observed."""
         # Each once: a kernel may take one sample more, which does the same again.
@@ -83,8 +80,16 @@ class Seen:
         found: dict[str, Any] = {"not taken": lost, "said": said[:5]}
         if not settings:
             arrays = [(each.name, list(each.lengths)) for each in self.arrays[:MOST_ARRAYS]]
-            found |= {"arrays": arrays, "ranks": self.ranks, "whole": self.whole}
+            found |= {"arrays": arrays, "ranks": self.ranks, "motif": self.motif}
         return found
+
+    @property
+    def motif(self) -> dict[str, Any] | None:
+        """What it writes, as the database of motifs has it; None where nothing was written."""
+        try:
+            return asdict(motifs.of_lines(self.lines))
+        except UsageError:
+            return None
 
 
 def read(path: Path) -> Seen | None:

@@ -41,7 +41,6 @@ class Command:
     owner: Path | None = None  # the tuning whose runs these are; None: `scratch` is its folder
     exact: bool = False
     arrays: tuple[io_files.Array, ...] = ()  # that it creates, as its first run told
-    whole: bool = False  # whether that run wrote every element of them
 
     @property
     def title(self) -> str:
@@ -53,8 +52,8 @@ class Command:
         return {"command": self.command, "title": self.title, "time": self.time, "check": self.check}
 
     def proves(self) -> bool:
-        """Whether the log of the first run shows that every element of every array was written."""
-        return self.whole
+        """No: a record says how much was written of an array, not which of its elements."""
+        return False
 
     def run(self, settings: Settings, limit: float) -> Outcome:
         """One run; what it leaves behind is its own affair."""
@@ -90,10 +89,9 @@ class Command:
         return replace(outcome, seconds=None if problem else seconds, reason=problem)
 
     def learn(self, facts: Mapping[str, Any]) -> None:
-        """Take what the first run told: arrays, ranks, and whether all was written."""
+        """Take what the first run told: arrays and ranks."""
         self.arrays = arrays_of(facts)
         self.ranks = max(self.ranks, int(facts.get("ranks") or 1))
-        self.whole = bool(facts.get("whole"))
 
     def _command(self, place: Path) -> list[str]:
         """The command of this run."""

@@ -1,9 +1,9 @@
-"""The files that a tuning leaves for whoever runs the program."""
+"""What a tuning leaves: files for whoever runs the program, and a row for who runs one like it."""
 
 from pathlib import Path
 
 from leadline.errors import LeadlineError
-from leadline.tune import io_files
+from leadline.tune import io_files, motifs
 from leadline.tune.io_results import Results
 
 SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
@@ -15,22 +15,34 @@ SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
 )
 
 
+def remember(found: Results, name: str, database: Path) -> bool:
+    """Keep the settings of a certain gain for programs that write alike; whether there was one to keep.
+
+    `name` is the tuning's. Raises LeadlineError where they cannot be kept.
+    """
+    if found.settings_file is None or found.best is None or found.gain is None or found.motif is None:
+        return False
+    source = f"{found.facts['title']}, {name}"
+    motifs.remember(motifs.Motif(**found.motif), found.best, source, found.gain.speedup, database)
+    return True
+
+
 def write(found: Results, directory: Path) -> list[Path]:
-    """Write the settings found in every form that takes some of them; the paths, none where there is no gain.
+    """Write the settings found in every form that takes some; the paths, none where no gain is certain.
 
     Raises LeadlineError where they cannot be written.
     """
-    if found.best is None or found.gain is None or found.gain.verdict != "faster":
+    settings = found.settings_file
+    if settings is None or found.best is None:
         return []
-    layers = dict(found.facts.get("layers", {}))
     texts = {
-        SETTINGS: io_files.toml(found.best, layers, found.arrays, found.ranks),
-        HINTS: io_files.romio_hints(found.best, layers),
+        SETTINGS: settings,
+        HINTS: io_files.romio_hints(found.best, found.layers),
         PARAMETERS: "".join(f"{k}={v}\n" for k, v in io_files.openmpi_parameters(found.best).items()),
         STRIPES: f"{io_files.lustre_line(found.best)}\n" if io_files.lustre_line(found.best) else "",
         PROLOG: io_files.prolog(
             found.best,
-            layers,
+            found.layers,
             str(found.facts.get("library") or "libleadline_h5.so"),
             str(directory.absolute()),
         ),

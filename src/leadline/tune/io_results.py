@@ -6,11 +6,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from leadline.tune import io_journal
-from leadline.tune.io_analysis import Gain, Noise, Weight, bootstrap, importance, noise
+from leadline.tune import io_files, io_journal
+from leadline.tune.io_analysis import FASTER, Gain, Noise, Weight, gained, importance, noise
 from leadline.tune.io_files import Array
 from leadline.tune.io_measured import arrays_of
-from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, FINALISTS, PARTIAL, SCREEN, SEARCH
+from leadline.tune.io_runner import ALL, BASELINE, END, FINAL, PARTIAL, SCREEN, SEARCH, idle, outcome_of
 
 Line = Mapping[str, Any]
 
@@ -59,6 +59,7 @@ class Results:
     arrays: tuple[Array, ...] = ()  # that the program creates
     ranks: int = 1
     failure: str | None = None  # of a run of the final comparison, of either
+    motif: Mapping[str, Any] | None = None  # what the program writes; None where no run told
 
     @property
     def verdict(self) -> str:
@@ -68,6 +69,21 @@ class Results:
         if self.gain is None:
             return "not finished" if not self.finished else "no settings that run were found"
         return self.gain.verdict
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """The layer of each setting."""
+        return dict(self.facts.get("layers", {}))
+
+    @property
+    def settings_file(self) -> str | None:
+        """The text of the preloaded library's file for the settings found; None where no gain is certain.
+
+        It is empty where they are variables of the environment alone.
+        """
+        if self.best is None or self.gain is None or self.gain.verdict != FASTER:
+            return None
+        return io_files.toml(self.best, self.layers, self.arrays, self.ranks)
 
 
 def load(directory: Path) -> Results:
@@ -80,16 +96,15 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
     """The results that lines of a journal tell."""
     finished = bool(_of(lines, END))
     lines = [line for line in lines if line["phase"] != END]
+    exact = bool(facts.get("exact"))
     pairs = int(facts.get("options", {}).get("pairs", 10))
     baseline = [line["seconds"] for line in _of(lines, BASELINE) if line["seconds"] is not None]
     default = [line["seconds"] for line in lines if not line["settings"] and line["seconds"] is not None]
-    prints = {line["fingerprint"] for line in _of(lines, BASELINE)}
     looks = _of(lines, SCREEN)
     first: Line = next((line.get("facts") or {} for line in _of(lines, BASELINE)), {})
-    idle = _idle(looks, prints)
     trials = _trials(_of(lines, SEARCH))
     final = _of(lines, FINAL)
-    chosen = next((each for each in _parts(final) if each.name == "best"), None)
+    chosen = next((each for each in _parts(final, exact) if each.name == "best"), None)
     failure = next((str(line["reason"]) for line in final if line["seconds"] is None), None)
     whole = finished or bool(_of(lines, PARTIAL)) or len(final) == 2 * pairs
     scored = [(each.settings, score) for each in trials if (score := each.score) is not None]
@@ -100,17 +115,18 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         runs=len(lines),
         default=default,
         noise=noise(baseline, pairs) if baseline else None,
-        idle=idle,
+        idle=_idle(_of(lines, BASELINE), looks),
         looked_at=list(dict.fromkeys(line["label"] for line in looks if line["label"] != ALL)),
         trials=trials,
         best=chosen.settings if chosen else None,
         gain=chosen.gain if chosen and whole and failure is None else None,
-        parts=[each for each in _parts(_of(lines, PARTIAL)) if each.name != "default"],
+        parts=[each for each in _parts(_of(lines, PARTIAL), exact) if each.name != "default"],
         weights=importance(scored),
         finished=finished,
         arrays=arrays_of(first),
         ranks=int(first.get("ranks") or 1),
         failure=failure,
+        motif=first.get("motif"),
     )
 
 
@@ -118,16 +134,13 @@ def _of(lines: Sequence[Line], phase: str) -> list[Line]:
     return [line for line in lines if line["phase"] == phase]
 
 
-def _idle(looks: Sequence[Line], prints: set[str | None]) -> list[str]:
-    """The parameters that did nothing: alone as the default does, left out as everything together does."""
-    whole = {line["fingerprint"] for line in looks if line["label"] == ALL and line["seconds"] is not None}
-    alike: dict[str, bool] = {}
-    for line in looks:
-        if line["label"] != ALL:
-            wanted = prints if line["label"] in line["settings"] else whole
-            same = line["seconds"] is not None and line["fingerprint"] in wanted
-            alike[line["label"]] = alike.get(line["label"], True) and same
-    return [name for name, same in alike.items() if same]
+def _idle(baseline: Sequence[Line], looks: Sequence[Line]) -> list[str]:
+    """The parameters that did nothing, as far as they were looked at."""
+    whole = next((line for line in looks if line["label"] == ALL and line["seconds"] is not None), None)
+    if whole is None:
+        return []
+    looked = [(line["label"], line["settings"], outcome_of(line)) for line in looks if line["label"] != ALL]
+    return idle(looked, baseline[0]["fingerprint"], whole["fingerprint"])
 
 
 def _trials(lines: Sequence[Line]) -> list[Trial]:
@@ -145,7 +158,7 @@ def _trials(lines: Sequence[Line]) -> list[Trial]:
     return list(found.values())
 
 
-def _parts(lines: Sequence[Line]) -> list[Part]:
+def _parts(lines: Sequence[Line], exact: bool) -> list[Part]:
     """Each of several settings against the default of the same turn."""
     by_name: dict[str, dict[int, Line]] = {}
     for line in lines:
@@ -159,10 +172,7 @@ def _parts(lines: Sequence[Line]) -> list[Part]:
             if turn in default and default[turn]["seconds"] is not None and line["seconds"] is not None
         ]
         failures = [line["reason"] for line in turns.values() if line["seconds"] is None]
-        gain = None if failures else bootstrap([one for one, _ in both], [other for _, other in both])
+        gain = None if failures else gained([one for one, _ in both], [other for _, other in both], exact)
         settings = next(iter(turns.values()))["settings"]
         found.append(Part(name, settings, gain, failures[-1] if failures else None))
     return found
-
-
-PHASES = (BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL)  # in their order

@@ -7,7 +7,7 @@ again.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from statistics import median
@@ -17,7 +17,7 @@ from leadline import search
 from leadline.errors import LeadlineError
 from leadline.search import Space
 from leadline.tune import io_process
-from leadline.tune.io_analysis import noise
+from leadline.tune.io_analysis import deviation
 from leadline.tune.io_evaluator import DEFAULT, Evaluator, Outcome, Settings, Value, effective
 from leadline.tune.io_journal import Journal, Line
 from leadline.tune.io_parts import parts
@@ -37,6 +37,7 @@ FIRST_LIMIT = 300.0  # s, for the first run, of which nothing is known
 SHORTEST_LIMIT = 10.0  # s: a start that is held up once must not count as a hang
 SLOWER = 4.0  # times the default's time, after which a candidate is ended: it cannot win
 CERTAINLY = 2.5  # deviations by which a candidate must be slower than the best to be given up
+LEAST_NOISE = 0.01  # of the logarithm of a time: a few runs that happen to agree prove no less
 BETWEEN = 8  # trials from one run of the default to the next
 FINALIST_COUNT = 3
 ASKED_IN_VAIN = 20  # points that are the same as others, for each of the budget, after which a search ends
@@ -53,7 +54,7 @@ class Options:
     repeats: int = 3  # runs of a trial that may still win
     rounds: int = 4  # of the finalists
     pairs: int = 10  # of the final comparison
-    parts: int = 5  # rounds of partial tuning
+    parts: int = 6  # rounds of partial tuning: as many as an interval of 95 % takes
     limit: float | None = None  # s, of one run; None: by the default's time
     proven: bool = True  # of what a reader may see of unwritten data only where all is seen to be written
 
@@ -148,7 +149,7 @@ class Tuning:
             outcome = self.evaluator.run(settings, self._limit())
             line = {**key, **asdict(outcome), "at": began.isoformat(timespec="milliseconds")}
             self.journal.append(line)
-        outcome = _outcome(line)
+        outcome = outcome_of(line)
         if not settings and outcome.seconds is not None:
             self.default.append(outcome.seconds)
             self.walls.append(outcome.wall)
@@ -209,13 +210,11 @@ class Tuning:
         else:
             return
         looks = list(looks_at(self.space, full))
-        same: dict[str, bool] = {}
-        for done, (name, settings) in enumerate(looks, 1):
-            outcome = self._once(Step(SCREEN, name, done, len(looks)), settings)
-            wanted = self.fingerprint if name in settings else whole.fingerprint
-            alike = outcome.seconds is not None and outcome.fingerprint == wanted
-            same[name] = same.get(name, True) and alike
-        self.space = without(self.space, {name for name, alike in same.items() if alike})
+        looked = [
+            (name, settings, self._once(Step(SCREEN, name, done, len(looks)), settings))
+            for done, (name, settings) in enumerate(looks, 1)
+        ]
+        self.space = without(self.space, set(idle(looked, self.fingerprint, whole.fingerprint)))
 
     def _search(self) -> None:
         """Trials until the budget is spent or there is nothing more to ask."""
@@ -246,7 +245,7 @@ class Tuning:
             self._once(Step(SEARCH, "default", done - 1, self.options.budget), {})
         scores = [score for each in self.trials.values() if (score := each.score) is not None]
         best = min([median(self.default), *scores])
-        worst = best * (1 + CERTAINLY * noise(self.default, 1).deviation)
+        worst = best * (1 + CERTAINLY * max(LEAST_NOISE, deviation(self.default)))
         for _ in range(1 if self.evaluator.exact else self.options.repeats):
             outcome = self._once(Step(SEARCH, f"trial {done}", done, self.options.budget), settings)
             if outcome.seconds is None:
@@ -310,7 +309,22 @@ def looks_at(space: Space, full: Settings) -> Iterator[tuple[str, dict[str, Valu
             yield each.name, effective({**needed, each.name: value})
 
 
-def _outcome(line: Line) -> Outcome:
+def idle(
+    looked: Iterable[tuple[str, Settings, Outcome]], default: str | None, whole: str | None
+) -> list[str]:
+    """The parameters that did nothing: alone as the default does, left out as everything together does.
+
+    `default` and `whole` are the fingerprints of those two; `looked` has each parameter looked at, what was
+    set, and what came of it.
+    """
+    same: dict[str, bool] = {}
+    for name, settings, came in looked:
+        alike = came.seconds is not None and came.fingerprint == (default if name in settings else whole)
+        same[name] = same.get(name, True) and alike
+    return [name for name, alike in same.items() if alike]
+
+
+def outcome_of(line: Mapping[str, Any]) -> Outcome:
     """The outcome that a line of the journal tells."""
     taken: dict[str, Any] = {name: line.get(name) for name in ("seconds", "reason", "wall", "fingerprint")}
     return Outcome(**taken, facts=line.get("facts") or {})

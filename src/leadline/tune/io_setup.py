@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from leadline import registry, search
+from leadline import paths, registry, search
 from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.plan_values import values_of
 from leadline.search import Space
 from leadline.tune import io_preload, io_process
 from leadline.tune.io_evaluator import Evaluator
@@ -20,10 +21,8 @@ from leadline.tune.io_measured import PREFIX, Command, Kernel
 from leadline.tune.io_runner import Options, Progress, Tuning
 from leadline.tune.io_spaces import allowed
 
-KERNELS = ("vpic", "vorpal", "gcrm", "checkpoint", "ior")
 SPACE = "here"
 KERNEL_RANKS = 4
-RANKS = 2048  # of a described machine
 KERNEL_TIME = 0.05  # s, of sampling in one run: a few samples
 AUTO = "auto"
 
@@ -48,6 +47,7 @@ class Request:
     limit: float | None
     directory: Path | None
     output: Path
+    numbers: tuple[str, ...] = ()  # that the space is made of, such as "targets=48"
     resumes: bool = False
     where: Path = field(default_factory=Path.cwd)  # the program is run
 
@@ -57,7 +57,7 @@ class Request:
         facts, _ = read(directory)
         asked = dict(facts.get("request", {}))
         asked |= {name: Path(asked[name]) for name in ("machine", "directory", "where") if asked.get(name)}
-        asked["sweeps"] = tuple(asked.get("sweeps", ()))
+        asked |= {name: tuple(asked.get(name, ())) for name in ("sweeps", "numbers")}
         try:
             return cls(**{**asked, "output": directory, "resumes": True}).settled()
         except TypeError as problem:
@@ -143,11 +143,9 @@ def _judged(request: Request, check: list[str] | None, say: Callable[[str], None
     if request.machine is not None:
         from leadline.tune.io_simulated import simulated  # noqa: PLC0415
 
-        model, own = simulated(request.machine, str(request.kernel), request.ranks)
-        numbers = {"ranks": request.ranks or RANKS}
-        return model, allowed(search.load(request.space, numbers) if request.space else own, safety)
-    space = search.load(request.space or SPACE, {"ranks": request.ranks or KERNEL_RANKS})
-    space = allowed(space, safety)
+        model, space = simulated(request.machine, str(request.kernel), request.ranks, request.space)
+        return model, allowed(space, safety)
+    space = allowed(_space(request), safety)
     layers = {each.name: each.layer for each in space.parameters}
     library = io_preload.library(say)
     io_preload.check(space)
@@ -157,6 +155,39 @@ def _judged(request: Request, check: list[str] | None, say: Callable[[str], None
         request.command, request.where, request.output, layers, library, time=request.time, check=check
     )
     return made, space
+
+
+def _space(request: Request) -> Space:
+    """The space of real runs. Raises UsageError where a number that it is made of was not given."""
+    name = request.space or SPACE
+    needed = search.needed(name)
+    given = _numbers(request.numbers, name, needed)
+    if request.kernel:
+        if "ranks" in given:
+            raise UsageError("--number ranks: the ranks of a kernel are given by --ranks")
+        given = {"ranks": request.ranks or KERNEL_RANKS, "nodes": 1, **given}  # it is started on this machine
+    if missing := [each for each in needed if each not in given]:
+        options = " ".join(f"--number {each}=N" for each in missing)
+        raise UsageError(
+            f"space {name} depends on how many {' and '.join(missing)} there are, which is not known here; "
+            f"say it by {options}"
+        )
+    return search.load(name, given)
+
+
+def _numbers(words: tuple[str, ...], space: str, needed: tuple[str, ...]) -> dict[str, int]:
+    """The numbers that were given; UsageError for what is none, or none of the space."""
+    found: dict[str, int] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if not (value.isdecimal() and int(value)):
+            raise UsageError(f"--number is a name and a count of 1 or more, as targets=48, but got {word!r}")
+        if name not in needed:
+            known = suggest(name, needed) if needed else "; it has none"
+            raise UsageError(f"--number: space {space} has no number {name!r}{known}")
+        if found.setdefault(name, int(value)) != int(value):
+            raise UsageError(f"--number {name} is given twice: {found[name]} and {value}")
+    return found
 
 
 def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Callable[[str], None]) -> Kernel:
@@ -169,32 +200,33 @@ def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Cal
 
     ranks = request.ranks or KERNEL_RANKS
     mpi = resolve(request.mpi, find())
-    point = _point(str(request.kernel), request.sweeps)
+    asked = point(str(request.kernel), request.sweeps)
     say(f"building for {mpi.id}")
     program = build(mpi)
     env = family(mpi).environment(mpi)
     crowded = possible("default", ranks, ()) is not None
     command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=crowded)), str(program)]
-    question = {"id": 0, "benchmark": request.kernel, "point": point, "time": KERNEL_TIME}
+    question = {"id": 0, "benchmark": request.kernel, "point": asked, "time": KERNEL_TIME}
     scratch = request.directory or request.output
     made = Kernel(command, request.where, scratch, layers, library, ranks, env=env, owner=request.output)
     return replace(made, job={"points": [question], "mpi": mpi.id})
 
 
-def _point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
+def point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
     """The kernel's point: the first usual value of each sweep, or what was asked."""
-    if kernel not in KERNELS:
-        raise UsageError(f"there is no kernel {kernel!r}{suggest(kernel, KERNELS)}")
+    if kernel not in paths.kernels():
+        raise UsageError(f"there is no kernel {kernel!r}{suggest(kernel, paths.kernels())}")
     declared = {each.name: each for each in registry.benchmarks()[kernel].sweeps}
-    point: dict[str, int | str] = {name: each.default[0] for name, each in declared.items()}
+    found: dict[str, int | str] = {name: each.default[0] for name, each in declared.items()}
     for text in sweeps:
         name, equals, value = text.partition("=")
         if not equals or name not in declared:
             raise UsageError(f"{kernel} has no sweep {name!r}{suggest(name, declared)}")
-        sweep = declared[name]
-        if sweep.choices and value not in sweep.choices:
-            raise UsageError(f"{name} of {kernel} is never {value!r}{suggest(value, sweep.choices)}")
-        if sweep.kind != "choice" and not value.isdigit():
-            raise UsageError(f"{name} of {kernel} is a number, but got {value!r}")
-        point[name] = int(value) if sweep.kind != "choice" else value
-    return point
+        try:
+            values = values_of(declared[name])(value)
+        except UsageError as problem:
+            raise UsageError(f"{name} of {kernel} is never {value!r}: {problem}") from None
+        if len(values) > 1:
+            raise UsageError(f"a tuning is of one point: {name} of {kernel} is one value, but got {value!r}")
+        found[name] = values[0]
+    return found

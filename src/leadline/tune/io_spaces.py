@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 from leadline.errors import UsageError
-from leadline.search import Parameter, Space
-
-CLASSES = ("hint", "layout", "semantics")  # each allows what stands before it as well
+from leadline.search import SAFETY, Parameter, Space
 
 
 def without(space: Space, names: set[str]) -> Space:
@@ -23,8 +21,8 @@ def without(space: Space, names: set[str]) -> Space:
 
 def allowed(space: Space, safety: str) -> Space:
     """The space of what is no more daring than `safety`. Raises UsageError where nothing is left."""
-    most = CLASSES.index(safety)
-    cut = without(space, {each.name for each in space.parameters if CLASSES.index(each.safety) > most})
+    most = SAFETY.index(safety)
+    cut = without(space, {each.name for each in space.parameters if SAFETY.index(each.safety) > most})
     if not cut.parameters:
         raise UsageError(f"space {space.name} has no parameter that is as safe as '{safety}'")
     return cut

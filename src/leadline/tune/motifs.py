@@ -221,13 +221,16 @@ def database() -> Path:
 
 
 def remember(motif: Motif, settings: Settings, source: str, speedup: float | None, path: Path) -> None:
-    """Keep the best settings of a motif. Raises LeadlineError where they cannot be written."""
+    """Keep the best settings of a motif; the same once. Raises LeadlineError where they cannot be written."""
     row = (json.dumps(asdict(motif)), json.dumps(dict(settings)), source, speedup)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path)) as kept, kept:
             kept.execute(
                 "CREATE TABLE IF NOT EXISTS motifs (motif TEXT, settings TEXT, source TEXT, speedup REAL)"
+            )
+            kept.execute(
+                "DELETE FROM motifs WHERE motif = ? AND settings = ? AND source = ? AND speedup IS ?", row
             )
             kept.execute("INSERT INTO motifs VALUES (?, ?, ?, ?)", row)
     except (sqlite3.Error, OSError) as problem:
@@ -253,7 +256,7 @@ def _kept(path: Path) -> Iterator[tuple[Motif, Settings, str, float | None]]:
 
 
 def advise(motif: Motif, path: Path | None = None) -> list[Advice]:
-    """What is known of motifs like this one, the nearest first.
+    """What is known of motifs like this one, the nearest first, and of those as near what gained most.
 
     Raises LeadlineError for a database that cannot be read.
     """
@@ -261,4 +264,4 @@ def advise(motif: Motif, path: Path | None = None) -> list[Advice]:
     for known, settings, source, speedup in _kept(path or database()):
         away = distance(motif, known)
         found.append(Advice(settings, source, speedup, known, away, 1 / (1 + away**2)))
-    return sorted(found, key=lambda each: each.distance)
+    return sorted(found, key=lambda each: (each.distance, -(each.speedup or 1)))
