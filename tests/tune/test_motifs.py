@@ -88,9 +88,9 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     """No log, a program in its place, a record of nothing, a database that is none."""
     program = tmp_path / "a.out"
     program.write_bytes(b"\x7fELF")
-    with pytest.raises(UsageError, match="LEADLINE_H5_LOG"):
+    with pytest.raises(UsageError, match="traced by 'leadline tune run -- PROGRAM'"):
         motifs.read(program)
-    with pytest.raises(UsageError, match="cannot read"):
+    with pytest.raises(UsageError, match="no log of this name can be read"):
         motifs.read(tmp_path / "none")
     with pytest.raises(UsageError, match="nothing that was written"):
         motifs.read(written(tmp_path, RECORD[:3]))

@@ -51,5 +51,5 @@ def command() -> None:
 
     'collectives' chooses a library's algorithms from a run; 'mapping' chooses which rank sits where, on the
     simulator; 'io' tries settings of HDF5, MPI-IO and the file system on a program, which 'check', 'doctor',
-    'library' and 'advise' help with. Each has a --help of its own.
+    'library' and 'advise' help with; 'run' starts a program with what is known. Each has a --help of its own.
     """

@@ -73,8 +73,7 @@ def read(path: Path) -> Motif:
     except OSError as problem:
         why = problem.strerror or problem
         raise UsageError(
-            f"no program {str(path)!r} was traced, and no log of this name can be read: {why}; "
-            f"{TRACE}"
+            f"no program {str(path)!r} was traced, and no log of this name can be read: {why}; {TRACE}"
         ) from None
     if path.suffix == ".darshan":
         return _of_darshan(path)

@@ -1,0 +1,152 @@
+"""A program's first run is recorded; the next ones take what is known of programs that write like it."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from leadline.cli import main
+from leadline.errors import LeadlineError
+from leadline.tune import motifs, traced
+from tune.test_motifs import RECORD, written
+
+COMMAND = ("mpirun", "-n", "4", "./app", "input")
+LAYOUT: dict[str, int | str | bool] = {"alignment": "1,65536", "meta_block_size": 8192}
+DARING: dict[str, int | str | bool] = {"fill_time": "never"}
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of this test for what is traced."""
+    monkeypatch.setattr(traced, "folder", lambda: tmp_path / "traced")
+    return tmp_path / "traced"
+
+
+def known(tmp_path: Path, log: Path, settings: dict[str, int | str | bool]) -> Path:
+    """A database that knows these settings for just what the log tells of."""
+    path = tmp_path / "motifs.sqlite"
+    motifs.remember(motifs.read(log), settings, "a tuning", 2.0, path)
+    return path
+
+
+def test_a_record_is_found_by_the_commands_words_and_by_its_program(tmp_path: Path) -> None:
+    """The same words find it; other words are another command; any path of the program's name will do."""
+    log = written(tmp_path, RECORD)
+    assert traced.keep(COMMAND, log)
+    assert traced.log_of(COMMAND).read_bytes() == log.read_bytes()
+    assert not traced.log_of((*COMMAND, "more")).exists()
+    assert traced.last_of("elsewhere/app") == traced.log_of(COMMAND)
+    assert traced.last_of("other") is None
+
+
+def test_what_wrote_nothing_is_not_kept(tmp_path: Path) -> None:
+    """Neither a record without a written byte, nor none at all."""
+    assert not traced.keep(COMMAND, written(tmp_path, RECORD[:2]))
+    assert not traced.keep(COMMAND, tmp_path / "none.jsonl")
+    assert traced.last_of("app") is None
+
+
+def test_only_so_many_commands_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for three, the last three of five."""
+    monkeypatch.setattr(traced, "MOST", 3)
+    log = written(tmp_path, RECORD)
+    for number in range(5):
+        traced.keep((f"app{number}",), log)
+    assert sum(traced.last_of(f"app{number}") is not None for number in range(5)) == 3
+
+
+def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, kept: Path) -> None:
+    """A file where the folder should be."""
+    kept.write_text("")
+    with pytest.raises(LeadlineError, match="cannot keep what was traced in"):
+        traced.keep(COMMAND, written(tmp_path, RECORD))
+
+
+def test_settings_are_those_of_the_nearest_without_what_nothing_proves(tmp_path: Path) -> None:
+    """At a distance of nought all but `fill_time`, which is right only where all is written."""
+    log = written(tmp_path, RECORD)
+    chosen = traced.choose(log, known(tmp_path, log, LAYOUT | DARING | {"OMPI_MCA_io": "ompio"}))
+    assert chosen is not None
+    assert (chosen.advice.distance, chosen.left_out) == (0, ("fill_time",))
+    assert "meta_block_size = 8192" in chosen.text
+    assert "fill_time" not in chosen.text
+    assert "OMPI" not in chosen.text
+
+
+def test_chunks_are_those_of_the_programs_own_arrays(tmp_path: Path) -> None:
+    """Slabs of an array of 8 among four ranks are 2 long, by the arrays of the record."""
+    log = written(tmp_path, RECORD)
+    chosen = traced.choose(log, known(tmp_path, log, {"chunk": "slabs"}))
+    assert chosen is not None
+    assert "hdf5.chunk = [2]" in chosen.text
+
+
+@pytest.mark.parametrize("settings", [DARING, {"OMPI_MCA_io": "ompio"}])
+def test_nothing_is_chosen_where_nothing_is_left(
+    tmp_path: Path, settings: dict[str, int | str | bool]
+) -> None:
+    """Daring settings alone, or variables alone, which no file of the library has."""
+    log = written(tmp_path, RECORD)
+    assert traced.choose(log, known(tmp_path, log, settings)) is None
+
+
+def test_what_is_far_off_is_not_used(tmp_path: Path) -> None:
+    """A motif 16 times 16 as large in every size is farther than a step of 1."""
+    near, far = tmp_path / "near", tmp_path / "far"
+    near.mkdir()
+    far.mkdir()
+    large = [line | ({"bytes_written": 2**31} if "bytes_written" in line else {}) for line in RECORD]
+    database = known(tmp_path, written(far, large), LAYOUT)
+    assert traced.choose(written(near, RECORD), database) is None
+
+
+def run(*words: str) -> Result:
+    """What `leadline tune run` does."""
+    return CliRunner().invoke(main, ["tune", "run", *words])
+
+
+def test_the_second_run_of_a_program_is_given_settings(
+    tmp_path: Path, compiled: Callable[..., Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An unmodified program: seen, then aligned by what is known of it, its output the same both times."""
+    program, database = compiled("serial.c"), tmp_path / "motifs.sqlite"
+    words = ["--database", str(database), "--", str(program), str(tmp_path / "out.h5")]
+    first = run(*words)
+    assert first.exit_code == 0, first.output
+    assert "this command was never seen here: nothing is set" in first.output
+    plain, size = capfd.readouterr().out, (tmp_path / "out.h5").stat().st_size
+    log = traced.last_of(program.name)
+    assert log is not None
+    known(tmp_path, log, LAYOUT)
+    second = run(*words)
+    assert "settings of a tuning, at a distance of 0.00 (confidence 100 %)" in second.output
+    assert capfd.readouterr().out == plain
+    assert (tmp_path / "out.h5").stat().st_size > size  # aligned to 64 KiB
+    advised = CliRunner().invoke(
+        main, ["tune", "advise", program.name, "--database", str(database), "--json"]
+    )
+    assert json.loads(advised.stdout)[0]["settings"] == LAYOUT
+
+
+@pytest.mark.parametrize(("words", "status"), [(["true"], 0), (["sh", "-c", "exit 7"], 7)])
+def test_the_exit_code_is_the_programs(words: list[str], status: int) -> None:
+    """Whatever it is."""
+    assert run("--", *words).exit_code == status
+
+
+def test_a_program_that_is_killed_ends_as_a_shell_tells_it() -> None:
+    """128 and the signal's number."""
+    assert run("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").exit_code == 137
+
+
+def test_what_cannot_be_started_or_read_is_told_before_anything_runs(tmp_path: Path) -> None:
+    """A program that is none, and a settings file that is none: one sentence, exit code 2."""
+    nothing = run("--", str(tmp_path / "none"))
+    assert (nothing.exit_code, "cannot start" in nothing.output) == (2, True)
+    marker = tmp_path / "ran"
+    missing = run("--settings", str(tmp_path / "none.toml"), "--", "touch", str(marker))
+    assert (missing.exit_code, marker.exists()) == (2, False)
+    assert run().exit_code == 2
