@@ -213,7 +213,8 @@ class Launch:
         what = "no answer" if self._begun else "the ranks did not start"
         if self._done:
             what = "every point is answered, but the launch did not end"
-        return f"{what} within {self._limit:g} s, so every process of the launch was ended"
+        longer = "; a plan's point_limit gives a point longer" if self._begun and not self._done else ""
+        return f"{what} within {self._limit:g} s, so every process of the launch was ended{longer}"
 
     def _why(self, status: int | None) -> str:
         """One sentence about a launch that ended too early: its own words where it has some."""
