@@ -122,6 +122,7 @@ void parse_node(const Table& from, Node& node) {
     from.rate("memory", node.memory);
     from.whole("ahead", node.ahead);
     from.factor("contend", node.contend);
+    from.flag("control_first", node.control_first);
     std::string progress = "engine";
     from.word("progress", progress);
     if (progress != "engine" && progress != "calls")

@@ -71,6 +71,8 @@ struct Node {
     int ahead = 0;                  // messages with a handshake that a rank lets come before it asks for them
     double contend =
         0;  // of the time that a rank's messages and a collective are both under way: what is lost
+    // Requests and grants of a handshake pass the data that wait at the node's way out.
+    bool control_first = false;
     bool progress = true;  // communication goes on while the core computes; else in calls only
 };
 

@@ -22,9 +22,10 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       tapered_(find_tapered()),
       // MPI matches messages of one rank to another in the order of sending. A network keeps it where all of
       // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
-      // half-way.
-      overtaking_(tapered_ || (conditions_.network != "loggp" &&
-                               std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
+      // half-way, and not where requests pass what waits.
+      overtaking_(
+          tapered_ || machine_.node.control_first ||
+          (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
     operations_.take();  // that is no_operation
     if (machine.node.ranks > machine.node.cores) share_cores();
@@ -271,6 +272,10 @@ void Engine::inject(std::uint32_t id) {
         const Time across = socket(from) == socket(to) ? 0 : machine_.node.socket_latency;
         injected(id, now_);
         arrived(id, now_ + machine_.node.local_latency + across);
+        return;
+    }
+    if (empty && machine_.node.control_first) {
+        arrived(id, now_ + under_way(from, to, *message.protocol, 0));
         return;
     }
     network_->send(now_, {.from = seat(from).node,

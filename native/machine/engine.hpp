@@ -78,6 +78,8 @@ public:
                                  std::int64_t bytes) const;                       // before it is handed over
     [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const;  // and after that
     [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
+    // From handing over to the last byte's arrival, on an idle network.
+    [[nodiscard]] Time under_way(int from, int to, const Protocol& way, std::int64_t bytes) const;
 
     // ------------------------------------------------------------------ the program of each rank
     // Asked when nothing else happens any more; true: it has had something happen.

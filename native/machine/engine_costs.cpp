@@ -40,4 +40,18 @@ Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
            transfer_time(bytes, way.receive_copy);
 }
 
+Time Engine::under_way(int from, int to, const Protocol& way, std::int64_t bytes) const {
+    const Node& node = machine_.node;
+    const std::int64_t wire = machine_.packets.wire(bytes + way.header);
+    if (local(from, to)) {
+        if (node.local_by_network) return node.local_latency + transfer_time(wire, node.local);
+        return node.local_latency + (socket(from) == socket(to) ? 0 : node.socket_latency);
+    }
+    Time latency = machine_.links.base +
+                   transfer_time(wire, std::min({node.injection, machine_.links.rate, node.reception}));
+    if (machine_.links.hop > 0)
+        latency += machine_.links.hop * topology_.hops(seat(from).node, seat(to).node);
+    return latency;
+}
+
 }  // namespace leadline::machine

@@ -95,21 +95,6 @@ void Stages::copy(const Reach& reach) {
     for (std::size_t r = reach.start; r < reach.start + reach.ranks; ++r) clocks_[r] += lasts;
 }
 
-Time Stages::under_way(int from, int to, const Protocol& protocol, std::int64_t bytes) const {
-    const Node& node = machine_.node;
-    const std::int64_t wire = machine_.packets.wire(bytes + protocol.header);
-    if (engine_.local(from, to)) {
-        if (node.local_by_network) return node.local_latency + transfer_time(wire, node.local);
-        return node.local_latency + (engine_.socket(from) == engine_.socket(to) ? 0 : node.socket_latency);
-    }
-    const double rate = std::min({node.injection, machine_.links.rate, node.reception});
-    Time latency = machine_.links.base + transfer_time(wire, rate);
-    if (machine_.links.hop > 0)
-        latency +=
-            machine_.links.hop * engine_.topology().hops(engine_.seat(from).node, engine_.seat(to).node);
-    return latency;
-}
-
 // Whether the messages of a stage need no network for what `loggp` says of them: every one has its node's
 // engines to itself, all take the same protocol, and the sender asks for nothing.
 bool Stages::by_itself(const Reach& reach) const {
@@ -129,8 +114,9 @@ Time Stages::taken(const Call& call, Time free) const {
     if (!machine_.reduce_streams) return whole + combining;
     // Packet by packet as they come: it is behind by the last one, or by all if it is slower than they are.
     const std::int64_t packet = std::min(call.bytes, machine_.packets.payload);
-    const Time first = call.ready + under_way(rank_of(static_cast<std::size_t>(call.from)),
-                                              rank_of(static_cast<std::size_t>(call.to)), *call.way, packet);
+    const Time first =
+        call.ready + engine_.under_way(rank_of(static_cast<std::size_t>(call.from)),
+                                       rank_of(static_cast<std::size_t>(call.to)), *call.way, packet);
     return std::max(whole + transfer_time(packet, machine_.reduce),
                     std::max(free, first) + receive + combining);
 }
@@ -157,7 +143,7 @@ void Stages::step(const Reach& reach) {
     if (queues) free_.resize(clocks_.size());
     // Where every message takes the same time there is nothing to look up but the sender's clock.
     const bool same = members_.size() < 2 && machine_.links.hop == 0;
-    const Time anywhere = under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes);
+    const Time anywhere = engine_.under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes);
     const Time receive = engine_.receive_cost(way, stage.bytes) +
                          (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
     const bool streams = stage.combines && machine_.reduce_streams;
@@ -167,14 +153,14 @@ void Stages::step(const Reach& reach) {
             start = std::max(start, free_[from]);
             free_[from] = start + lasts;
         }
-        return start + (same ? anywhere : under_way(rank_of(from), rank_of(to), way, stage.bytes));
+        return start + (same ? anywhere : engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes));
     };
     const auto take_up = [&](std::size_t from, std::size_t to, Time arrived, Time free) {
         if (!streams) return std::max(free, arrived) + receive;
         sample.from = static_cast<std::int32_t>(from);
         sample.to = static_cast<std::int32_t>(to);
         sample.arrived = arrived;
-        sample.ready = arrived - under_way(rank_of(from), rank_of(to), way, stage.bytes);
+        sample.ready = arrived - engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes);
         return taken(sample, free);
     };
     if (stage.pattern == Stage::Pattern::listed) {

@@ -117,8 +117,6 @@ private:
     [[nodiscard]] int node_of(std::int32_t member) const {
         return engine_.seat(rank_of(static_cast<std::size_t>(member))).node;
     }
-    // From handing over to the last byte's arrival, on an idle network.
-    [[nodiscard]] Time under_way(int from, int to, const Protocol& protocol, std::int64_t bytes) const;
 
     const Engine& engine_;
     const Machine& machine_;

@@ -68,9 +68,11 @@ void Stages::hand_over(Network& network, std::uint32_t token) {
     if (call.leg == Leg::data) call.ready = now;
     const int here = rank_of(static_cast<std::size_t>(from));
     const int there = rank_of(static_cast<std::size_t>(to));
-    if (engine_.local(here, there) && !machine_.node.local_by_network) {
+    const bool memory = engine_.local(here, there) && !machine_.node.local_by_network;
+    if (memory || (call.leg != Leg::data && machine_.node.control_first)) {
         injected(token, now);
-        arrived(token, now + under_way(here, there, *call.way, call.leg == Leg::data ? call.bytes : 0));
+        arrived(token,
+                now + engine_.under_way(here, there, *call.way, call.leg == Leg::data ? call.bytes : 0));
         return;
     }
     network.send(now, {.from = node_of(from),

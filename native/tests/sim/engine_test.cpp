@@ -42,6 +42,36 @@ TEST(Sim, ARendezvousAsksFirst) {
         0.5e-6 + 3.1e-6 + 0.5e-6 + 3.1e-6 + 7.1e-6);
 }
 
+// Rank 1 sends 1 MB at once, then takes 2 MB that ask first. The grant goes back after 0.5 + 3.1 + 0.5 us, or
+// once the 1 MB has left, at 1 us + 1 ms; then 3.1 us back, 1 us to send, 3.1 us and 2 ms there, 2 us to
+// receive.
+TEST(Sim, AGrantPassesWhatWaitsOnlyWhereTheMachineHasItSo) {
+    for (const std::string network : {"loggp", "flow"})
+        for (const bool first : {false, true}) {
+            json described = round_machine();
+            described["node"]["control_first"] = first;
+            described["protocol"][0]["up_to"] = 1'000'000;
+            json large = described["protocol"][0];
+            large.update({{"name", "rendezvous"}, {"handshake", true}, {"handshake_overhead", 5e-7}});
+            described["protocol"].push_back(large);
+            json simulate = on(2, described);
+            simulate["network"] = network;
+            double over = 0;
+            play(simulate, [&](Comm world, Control control) -> Task<> {
+                std::vector<std::byte> out(world.rank() == 0 ? 2'000'000 : 1'000'000);
+                std::vector<std::byte> in(world.rank() == 0 ? 1'000'000 : 2'000'000);
+                const int other = 1 - world.rank();
+                Comm::Request sent = world.isend(out, other);
+                Comm::Request received = world.irecv(in, other);
+                co_await world.wait(received);
+                if (world.rank() == 1) over = control.now();
+                co_await world.wait(sent);
+            });
+            const double granted = first ? 0.5e-6 + 3.1e-6 + 0.5e-6 : 1e-6 + 1e-3;
+            EXPECT_NEAR(over, granted + 3.1e-6 + 1e-6 + 3.1e-6 + 2e-3 + 2e-6, 1e-9) << network << first;
+        }
+}
+
 TEST(Sim, LatencyGrowsWithEveryHop) {
     const json line = on(16, round_machine(), {16});
     double before = 0;

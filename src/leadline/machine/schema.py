@@ -121,6 +121,7 @@ PARTS: dict[str, Part] = {
             "memory": RATE,
             "ahead": COUNT,
             "contend": FACTOR,
+            "control_first": FLAG,
             "progress": _PROGRESS,
         },
         needed=("cores", "ranks"),
