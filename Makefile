@@ -5,10 +5,10 @@ LEADLINE := .venv/bin/leadline
 RUN ?= runs/quick-$(shell date +%Y%m%d-%H%M%S)
 RUN := $(RUN)
 
-.PHONY: help report test bench lint format clean distclean
+.PHONY: help report test bench ceph-test lint format clean distclean
 
 help: ## these lines
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 report: ## set up what is missing, measure this machine in under 3 minutes, write report/report.html
 	@./setup.sh
@@ -22,6 +22,10 @@ test: ## set up what is missing, build with two compilers, run every check
 bench: ## measure speed and trust against their targets, on a quiet machine (PARTS=trust: one part; BENCH_RUNS=10: ten runs)
 	@./setup.sh
 	@.venv/bin/python bench/bench.py $(PARTS)
+
+ceph-test: ## start a CephFS of four slow targets on this machine, tune its stripes, remove it (root; about 10 minutes)
+	@./setup.sh
+	@tools/ceph.sh
 
 lint: ## read every source without running it
 	@./setup.sh --test

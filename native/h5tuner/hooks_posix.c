@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "inject_stripes.h"
 #include "observe.h"
 #include "real.h"
 
@@ -76,6 +77,7 @@ __attribute__((constructor)) static void find_all(void) {
         MODE(flags);                                       \
         NEED(name);                                        \
         const int file = calls.name(path, flags, mode);    \
+        ll_stripe(file, flags);                            \
         ll_note_open(file, path);                          \
         return file;                                       \
     }
@@ -87,6 +89,7 @@ OPEN(open64)
         MODE(flags);                                                   \
         NEED(name);                                                    \
         const int file = calls.name(folder, path, flags, mode);        \
+        ll_stripe(file, flags);                                        \
         ll_note_open(file, path);                                      \
         return file;                                                   \
     }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "inject.h"
+#include "inject_stripes.h"
 #include "log.h"
 #include "process.h"
 #include "properties.h"
@@ -195,6 +196,11 @@ ll_hid ll_open_file(const ll_opening* opening) {
     ++ll_hdf5_depth;
     ll_hid file = -1;
     // Ranks of a file must find out whether they agree even where some have no settings: those take part too.
+    ll_striping striping = {.met = false};
+    if (h != NULL && h->problem[0] == '\0' && opening->name != NULL && opening->creates)
+        ll_want_all_stripes(&striping, settings, opening->name);
+    const bool stripes = striping.wanted.count != 0 || striping.wanted.size != 0;
+    ll_striping_now = stripes ? &striping : NULL;
     const bool ranks = h != NULL && h->H5Pget_fapl_mpio != NULL && opening->access_list != LL_H5_DEFAULT;
     if (h == NULL || h->problem[0] != '\0' || opening->name == NULL ||
         (!ranks && !has_settings(settings, opening->name))) {
@@ -203,6 +209,8 @@ ll_hid ll_open_file(const ll_opening* opening) {
         injection in = {.h = h, .settings = settings, .opening = opening};
         file = with_settings(&in);
     }
+    ll_striping_now = NULL;
+    if (file >= 0) ll_tell_stripes(&striping, settings, opening->call, opening->name);
     --ll_hdf5_depth;
     --ll_opening_depth;
     return file;

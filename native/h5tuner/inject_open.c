@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "inject_open.h"
+#include "inject_stripes.h"
 #include "log.h"
 #include "process.h"
 #include "real.h"
-#include "stripes.h"
 
 // Open MPI's MPI_MAX_INFO_KEY, the zero byte counted; its own handler of errors ends the program beyond.
 enum { OUTCOMES = 64, HINTS = LL_MPI_IO | LL_FILE_SYSTEM, OPEN_MPI_KEY = 36 };
@@ -93,7 +93,7 @@ static void judge_open_mpi(const injection* in, ll_outcome* outcome) {
     } else if (striping && !ll_is_lustre(in->file)) {
         outcome->state = LL_IGNORED;
         outcome->accepted[0] = '\0';
-        outcome->why = "the file system is not Lustre, for which alone Open MPI has stripes";
+        outcome->why = "the file system is neither Lustre, for which Open MPI has stripes, nor CephFS";
     } else {
         outcome->why = "Open MPI tells what it was given, not what it makes of it";
     }
@@ -101,7 +101,7 @@ static void judge_open_mpi(const injection* in, ll_outcome* outcome) {
 
 static void judge(injection* in, ll_outcome* outcome, ll_handle used) {
     const ll_setting* setting = outcome->setting;
-    if (outcome->state != LL_ACCEPTED) return;
+    if (outcome->state != LL_ACCEPTED || ll_judge_stripes(outcome, in->file)) return;
     const bool there = get(in, used, setting->name, outcome->accepted);
     if (in->m->pointers) {
         judge_open_mpi(in, outcome);
@@ -169,7 +169,13 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
     const bool none = ll_same_handle(m, o->info, m->no_info);
     const bool made = (none ? m->Info_create(&in.info) : m->Info_dup(o->info, &in.info)) == 0;
     if (made) set_all(&in, settings);
+    ll_striping striping = {.met = false};
+    for (int i = 0; i < in.count; ++i)
+        if (in.outcome[i].state == LL_ACCEPTED) ll_want_stripes(&striping, in.outcome[i].setting);
+    const bool stripes = striping.wanted.count != 0 || striping.wanted.size != 0;
+    ll_striping_now = stripes ? &striping : NULL;
     int result = made ? o->invoke(o, name, in.info) : plainly(o);
+    ll_striping_now = NULL;
     if (made) (void)m->Info_free(&in.info);
     // Opening is collective: once more only where it failed on all ranks, or one would wait for the others.
     const bool alike = ll_all_alike(m, o->communicator, result != 0);
@@ -193,6 +199,8 @@ int ll_open_mpi(const ll_opening_mpi* o) {
     const ll_settings* settings = ll_settings_here();
     const ll_mpi* m = ll_mpi_of(ll_library_of(o->real));
     const char* outer = ll_opening_name;
+    ll_striping* outer_striping = ll_striping_now;
+    ll_striping_now = NULL;  // what HDF5's call asked is asked here again, beside the program's own hints
     ll_opening_name = o->name;
     ++ll_opening_depth;
     int result = 0;
@@ -212,5 +220,6 @@ int ll_open_mpi(const ll_opening_mpi* o) {
     }
     --ll_opening_depth;
     ll_opening_name = outer;
+    ll_striping_now = outer_striping;
     return result;
 }

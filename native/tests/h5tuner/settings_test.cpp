@@ -164,4 +164,22 @@ TEST(Stripes, AreReadFromTheFileSystemsAttributes) {
     EXPECT_FALSE(ll_ceph_stripes("", &found));
 }
 
+TEST(Stripes, AreSaidInTheWordsOfCephFs) {
+    const char* now = "stripe_unit=1048576 stripe_count=1 object_size=4194304 pool=d";
+    std::string layout(200, 'x');
+    const auto said = [&](uint64_t count, uint64_t unit) {
+        const ll_stripes wanted = {count, unit};
+        if (!ll_ceph_layout(now, &wanted, layout.data(), layout.size())) return std::string("none");
+        return std::string(layout.c_str());
+    };
+    EXPECT_EQ(said(2, 0), "stripe_unit=1048576 stripe_count=2 object_size=4194304");
+    EXPECT_EQ(said(0, 65536), "stripe_unit=65536 stripe_count=1 object_size=4194304");
+    EXPECT_EQ(said(3, 3 << 20), "stripe_unit=3145728 stripe_count=3 object_size=6291456");
+    EXPECT_EQ(said(1, UINT64_MAX), "none");
+    layout.resize(20);
+    EXPECT_EQ(said(2, 0), "none");
+    now = "pool=d";
+    EXPECT_EQ(said(2, 0), "none");
+}
+
 }  // namespace
