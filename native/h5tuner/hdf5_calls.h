@@ -87,6 +87,7 @@ enum {
     X(1, ll_herr, H5Pset_dxpl_mpio, (ll_hid, int))                                  \
     X(1, ll_herr, H5Pget_dxpl_mpio, (ll_hid, int*))                                 \
     X(1, ll_herr, H5Pset_dxpl_mpio_collective_opt, (ll_hid, int))                   \
+    X(1, ll_herr, H5Pget_mpi_params, (ll_hid, void*, void*))                        \
     X(1, ll_herr, H5Pset_fapl_subfiling, (ll_hid, const void*))
 
 #define LL_HDF5_LISTS(X) \

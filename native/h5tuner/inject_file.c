@@ -1,12 +1,12 @@
 // Files: settings of their access list and, for new ones, of their creation list.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "inject.h"
 #include "inject_stripes.h"
+#include "inject_subfiling.h"
 #include "log.h"
 #include "process.h"
 #include "properties.h"
@@ -25,6 +25,7 @@ typedef struct {
     int count;
     ll_outcome outcome[OUTCOMES];
     const ll_property* property[OUTCOMES];
+    ll_subfiling subfiling;
 } injection;
 
 // Whether the file is opened by several ranks, and whether they all read the same settings. The communicator
@@ -34,31 +35,19 @@ static bool agreed(injection* in) {
     ll_handle info = 0;
     if (h->H5Pget_fapl_mpio == NULL || in->opening->access_list == LL_H5_DEFAULT) return true;
     const ll_mpi* m = ll_mpi_of(h->library);
-    if (h->H5Pget_fapl_mpio(in->opening->access_list, &in->communicator, &info) < 0) return true;
+    if (h->H5Pget_fapl_mpio(in->opening->access_list, &in->communicator, &info) < 0) {
+        // The subfiling driver is none of MPI-IO's, and has its communicator elsewhere.
+        if (m == NULL || h->H5Pget_mpi_params == NULL ||
+            h->H5Pget_mpi_params(in->opening->access_list, &in->communicator, &info) < 0 ||
+            ll_same_handle(m, in->communicator, m->no_communicator))
+            return true;
+    }
     in->parallel = true;
     if (m == NULL) return false;
     in->m = m;
     const bool alike = ll_all_alike(m, in->communicator, in->settings->hash);
     if (!ll_same_handle(m, info, m->no_info)) (void)m->Info_free(&info);
     return alike;
-}
-
-static void subfiling(injection* in, const char* word, const char* variable) {
-    const ll_setting* setting = ll_wanted(in->settings, word, in->opening->name, NULL);
-    if (setting == NULL || in->count == OUTCOMES) return;
-    ll_outcome* outcome = &in->outcome[in->count];
-    in->property[in->count++] = NULL;
-    *outcome = (ll_outcome){.setting = setting, .state = LL_NOT_APPLICABLE};
-    if (in->h->H5Pset_fapl_subfiling == NULL) {
-        outcome->why = "this HDF5 has no subfiling driver";
-        return;
-    }
-    if (getenv(variable) != NULL && !setting->override) {
-        outcome->state = LL_KEPT;
-        outcome->why = "the environment sets it; say override to replace it";
-        return;
-    }
-    outcome->state = setenv(variable, setting->value, 1) == 0 ? LL_ACCEPTED : LL_REFUSED;
 }
 
 // Whether a file's new pages make a page buffer possible.
@@ -93,8 +82,7 @@ static void apply(injection* in, const ll_property* property) {
 static bool has_settings(const ll_settings* settings, const char* name) {
     for (const ll_property* p = ll_properties; p->word != NULL; ++p)
         if (p->list <= LL_LIST_CREATE && ll_wanted(settings, p->word, name, NULL) != NULL) return true;
-    return ll_wanted(settings, "subfiling_stripe_size", name, NULL) != NULL ||
-           ll_wanted(settings, "subfiling_ioc_per_node", name, NULL) != NULL;
+    return ll_wants_subfiling(settings, name);
 }
 
 // Creation list first: whether there can be a page buffer depends on it.
@@ -106,8 +94,6 @@ static void apply_all(injection* in) {
         if (p->list == LL_LIST_CREATE) apply(in, p);
     for (const ll_property* p = ll_properties; p->word != NULL; ++p)
         if (p->list == LL_LIST_ACCESS) apply(in, p);
-    subfiling(in, "subfiling_stripe_size", "H5FD_SUBFILING_STRIPE_SIZE");
-    subfiling(in, "subfiling_ioc_per_node", "H5FD_SUBFILING_IOC_PER_NODE");
 }
 
 // What the open file says of itself. Not of several ranks': asking copies its communicator, and not all may
@@ -148,7 +134,7 @@ static ll_hid first_call(injection* in, bool* again, bool* taken) {
                             ? opening->invoke(opening, opening->flags, in->create_list, in->access_list)
                             : plainly(opening, opening->flags);
     *taken = file < 0 && errno == EEXIST;
-    *again = file < 0 && in->applied;
+    *again = file < 0 && (in->applied || in->subfiling.set);
     if (in->parallel) *again = ll_all_alike(in->m, in->communicator, file < 0) && file < 0;
     if (file < 0) refused(in);
     read_back(in, file);
@@ -165,8 +151,10 @@ static ll_hid with_settings(injection* in) {
         ll_set_aside(opening->name);
     } else if (has_settings(in->settings, opening->name)) {
         apply_all(in);
+        ll_begin_subfiling(&in->subfiling, in->h, in->settings, opening);
         // Ranks on which nothing could be set take part: they do not know of each other.
-        if (in->applied || in->parallel) file = first_call(in, &again, &taken);
+        if (in->applied || in->parallel || in->subfiling.set) file = first_call(in, &again, &taken);
+        ll_end_subfiling(&in->subfiling);
     }
     if (in->access_list > 0) (void)in->h->H5Pclose(in->access_list);
     if (in->create_list > 0) (void)in->h->H5Pclose(in->create_list);
@@ -184,6 +172,7 @@ static ll_hid with_settings(injection* in) {
     // A call that fails either way is the program's own affair.
     for (int i = 0; i < in->count && file >= 0; ++i)
         ll_log_outcome(&in->outcome[i], opening->call, opening->name, NULL);
+    if (file >= 0) ll_tell_subfiling(&in->subfiling, opening);
     errno = error;
     return file;
 }
