@@ -170,7 +170,7 @@ TEST(Stripes, AreSaidInTheWordsOfCephFs) {
     const auto said = [&](uint64_t count, uint64_t unit) {
         const ll_stripes wanted = {count, unit};
         if (!ll_ceph_layout(now, &wanted, layout.data(), layout.size())) return std::string("none");
-        return std::string(layout.c_str());
+        return layout.substr(0, layout.find('\0'));
     };
     EXPECT_EQ(said(2, 0), "stripe_unit=1048576 stripe_count=2 object_size=4194304");
     EXPECT_EQ(said(0, 65536), "stripe_unit=65536 stripe_count=1 object_size=4194304");
