@@ -23,6 +23,8 @@ from leadline.statistics import median_interval
 PAIRS = int(os.environ.get("BENCH_PAIRS", "20"))
 ROOM = 1_500_000_000  # bytes free: the file is 1.07 GB
 SETTINGS = "[hdf5]\nalignment = [65536, 4096]\n[mpi-io]\ncb_nodes = 2\n"
+# HDF5's own default: it is made and recorded, and the file stays the same. Alignment by itself costs a tenth.
+ALIKE = "[hdf5]\nsieve_buf_size = 65536\n[mpi-io]\ncb_nodes = 2\n"
 CALLS = ("lseek", "pread", "pread-other", "H5Dwrite", "H5Fopen")
 
 
@@ -48,6 +50,7 @@ def measure() -> Iterator[Found]:
                 at_most(1e-6),
                 f"{PAIRS} pairs; without {median(plain[call] for plain, _ in pairs):.0f} ns",
             )
+        (folder / "settings.toml").write_text(ALIKE)
         pairs = [_pair(program, "write", folder, library, turn) for turn in range(PAIRS)]
         ratios = [tuned["write"] / plain["write"] for plain, tuned in pairs]
         yield Found(
