@@ -72,6 +72,6 @@ def _row(each: "Advice", as_json: bool) -> dict[str, Any]:
     if not as_json:
         row["told_distance"] = f"{each.distance:.2f}"
         row["told_confidence"] = f"{100 * each.confidence:.0f} %"
-        row["told_speedup"] = f"{each.speedup:g}" if each.speedup else ""
+        row["told_speedup"] = f"{each.speedup:.3g}" if each.speedup else ""
         row["told_settings"] = ", ".join(f"{name}={value}" for name, value in each.settings.items())
     return row
