@@ -70,10 +70,11 @@ class Fitted:
         ]
         told = self._records.filter(*wanted)
         alike = told.filter(pl.col("buffers") == buffers) if "buffers" in told.columns else told.clear()
-        for fit in (*fit_all(alike, ["ends"]), *fit_all(told, ["ends"])):
-            latency, bandwidth = fit.parameter("latency"), fit.parameter("bandwidth")
-            if latency and bandwidth:
-                return Ends(_ends(latency, worst="high"), _ends(bandwidth, worst="low"))
+        for records in (alike, told):
+            for fit in fit_all(records, ["ends"]):
+                latency, bandwidth = fit.parameter("latency"), fit.parameter("bandwidth")
+                if latency and bandwidth:
+                    return Ends(_ends(latency, worst="high"), _ends(bandwidth, worst="low"))
         raise UsageError(
             f"the run has no ping-pong of {row.get('mpi')} over several sizes, "
             "which tells latency and bandwidth"

@@ -29,6 +29,7 @@ from leadline import simulate, store
 from leadline.described import Described
 from leadline.errors import LeadlineError, UsageError
 from leadline.predict import Option, Prediction
+from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.record import OK
 from leadline.summary import summarise
@@ -239,25 +240,7 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
 def _of_run(records: pl.DataFrame) -> Prediction:
     """Measured times of a run and the least; UsageError where it does not tell them."""
     rows = summarise(records).rows(named=True)
-    found = []
-    for least in of_run(rows, records):
-        measured = next(
-            row
-            for row in rows
-            if (row["benchmark"], row["metric"]) == ("ft", "time") and _alike(row, least, SAME + POINT)
-        )
-        error = least["value"] / measured["value"] - 1
-        found.append(
-            {
-                **{name: least[name] for name in ("mpi", "ranks", *POINT[1:])},
-                "measured": measured["value"],
-                "predicted": least["value"],
-                "error": error,
-                "told_measured": format_quantity(measured["value"], "s", measured["low"], measured["high"]),
-                "told_predicted": format_quantity(least["value"], "s", least["low"], least["high"]),
-                "told_error": f"{100 * error:+.0f} %",
-            }
-        )
+    found = beside(of_run(rows, records), rows, ("mpi", "ranks", *POINT[1:]))
     if not found:
         raise UsageError("the run has no ft with a ping-pong and a Jacobi solver on as many ranks beside it")
     return Prediction(found, RUN)

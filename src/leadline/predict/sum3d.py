@@ -17,6 +17,8 @@ from leadline import machine as machines
 from leadline import store
 from leadline.errors import UsageError
 from leadline.predict import Option, Prediction
+from leadline.predict._beside import COLUMNS as BESIDE
+from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.summary import summarise
@@ -67,16 +69,7 @@ OPTIONS = (
     Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
 )
 COLUMNS = {"told_from": "from", "ranks": "N", "array": "array", "told_time": "time"}
-RUN = {
-    "mpi": "mpi",
-    "ranks": "ranks",
-    "array": "array",
-    "grid": "grid",
-    "split": "split",
-    "told_measured": "measured",
-    "told_predicted": "predicted",
-    "told_error": "predicted is off by",
-}
+SHOWN = {"mpi": "mpi", "ranks": "ranks", "array": "array", "grid": "grid", "split": "split"}
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
@@ -98,22 +91,7 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
 def _of_run(records: pl.DataFrame) -> Prediction:
     """Measured and predicted times of a run; UsageError where it has none."""
     rows = summarise(records).rows(named=True)
-    found = []
-    for told in of_run(rows, records):
-        keys = [name for name in told if name not in ("value", "low", "high")]
-        measured = next(row for row in rows if all(row[name] == told[name] for name in keys))
-        error = told["value"] / measured["value"] - 1
-        found.append(
-            {
-                **{name: told[name] for name in ("mpi", "ranks", "array", "grid", "split")},
-                "measured": measured["value"],
-                "predicted": told["value"],
-                "error": error,
-                "told_measured": format_quantity(measured["value"], "s", measured["low"], measured["high"]),
-                "told_predicted": format_quantity(told["value"], "s", told["low"], told["high"]),
-                "told_error": f"{100 * error:+.0f} %",
-            }
-        )
+    found = beside(of_run(rows, records), rows, tuple(SHOWN))
     if not found:
         raise UsageError("the run has no sum3d on two ranks or more with a ping-pong over several sizes")
-    return Prediction(found, RUN)
+    return Prediction(found, SHOWN | BESIDE)
