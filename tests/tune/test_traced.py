@@ -150,3 +150,18 @@ def test_what_cannot_be_started_or_read_is_told_before_anything_runs(tmp_path: P
     missing = run("--settings", str(tmp_path / "none.toml"), "--", "touch", str(marker))
     assert (missing.exit_code, marker.exists()) == (2, False)
     assert run().exit_code == 2
+
+
+def test_a_log_is_itself_also_where_a_command_named_it(tmp_path: Path) -> None:
+    """A traced command with a word like the log's name does not stand for the log."""
+    log = written(tmp_path, RECORD)
+    traced.keep(("sh", "-c", "true", log.name), log)
+    other = tmp_path / "other"
+    other.mkdir()
+    mine = written(
+        other, [line | ({"bytes_written": 2**33} if "bytes_written" in line else {}) for line in RECORD]
+    )
+    words = ["tune", "advise", str(mine), "--json", "--database", str(tmp_path / "none.sqlite")]
+    far = json.loads(CliRunner().invoke(main, words).stdout)[0]
+    (tmp_path / "traced").rename(tmp_path / "gone")
+    assert json.loads(CliRunner().invoke(main, words).stdout)[0] == far

@@ -54,7 +54,9 @@ def command(
     """
     from leadline.tune import h5settings, motifs, traced  # noqa: PLC0415
 
-    log = traced.last_of(source) or Path(source)
+    log = Path(source)
+    if not motifs.is_log(log):
+        log = traced.last_of(source) or log
     motif, kept = motifs.read(log), database or motifs.database()
     if remember is not None:
         settings = {each.name: each.value for each in h5settings.read(remember)}

@@ -66,7 +66,7 @@ def _prepare(
     if chosen:
         path = place / "settings.toml"
         path.write_text(chosen.text, encoding="utf-8")
-    return path, traced.environment(library, path, place / traced.LOG)
+    return path, io_preload.environment(library, path, place / traced.LOG)
 
 
 def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from leadline.errors import LeadlineError
-from leadline.tune import io_files, io_log, io_process
+from leadline.tune import io_files, io_log, io_preload, io_process
 from leadline.tune.io_evaluator import Outcome, Settings
 
 ANSWERS, JOB = "answers.jsonl", "job.json"
@@ -102,12 +101,7 @@ class Command:
         path.write_text(io_files.toml(settings, self.layers, self.arrays, self.ranks), encoding="utf-8")
         if self.library is None:
             return {}
-        before = os.environ.get("LD_PRELOAD", "")
-        return {
-            "LD_PRELOAD": f"{self.library}:{before}" if before else str(self.library),
-            "LEADLINE_H5_SETTINGS": str(path),
-            "LEADLINE_H5_LOG": str(log),
-        }
+        return io_preload.environment(self.library, path, log)
 
     def _judge(self, ended: io_process.Ended, place: Path) -> tuple[float, str | None]:
         """The seconds that count, and what is wrong with the run."""

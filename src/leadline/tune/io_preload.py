@@ -1,5 +1,6 @@
 """The library that is preloaded: built when it is first wanted; what it understands."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,16 @@ def library(say: Callable[[str], None]) -> Path:
     """The path of the library; LeadlineError, naming the log, where it cannot be built."""
     say("building the preloaded library")
     return build_h5tuner()
+
+
+def environment(library: Path, settings: Path | None, log: Path) -> dict[str, str]:
+    """What has the library stand before a program: its own variables, and LD_PRELOAD before what is there."""
+    before = os.environ.get("LD_PRELOAD", "")
+    found = {
+        "LD_PRELOAD": f"{library}:{before}" if before else str(library),
+        "LEADLINE_H5_LOG": str(log),
+    }
+    return found | ({"LEADLINE_H5_SETTINGS": str(settings)} if settings else {})
 
 
 def check(space: Space) -> None:

@@ -68,21 +68,29 @@ def read(path: Path) -> Motif:
     if path.is_dir():
         return of_lines(line for each in sorted(path.glob("*.jsonl")) for line in _lines(each))
     try:
-        with path.open("rb") as log:
-            head = log.read(64)
+        path.open("rb").close()
     except OSError as problem:
         why = problem.strerror or problem
         raise UsageError(
             f"no program {str(path)!r} was traced, and no log of this name can be read: {why}; {TRACE}"
         ) from None
-    if path.suffix == ".darshan":
-        return _of_darshan(path)
-    if not head.lstrip().startswith(b"{"):
+    if not is_log(path):
         raise UsageError(
             f"{path} is neither a record of the preloaded library nor a Darshan log, and no program of this "
             f"name was traced; {TRACE}"
         )
-    return of_lines(_lines(path))
+    return _of_darshan(path) if path.suffix == ".darshan" else of_lines(_lines(path))
+
+
+def is_log(path: Path) -> bool:
+    """Whether a path looks like a log: a directory of them, Darshan's, or a file of JSON."""
+    if path.is_dir() or path.suffix == ".darshan":
+        return True
+    try:
+        with path.open("rb") as log:
+            return log.read(64).lstrip().startswith(b"{")
+    except OSError:
+        return False
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -9,9 +9,8 @@ sets it).
 
 import hashlib
 import json
-import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,13 +110,3 @@ def choose(log: Path, database: Path | None = None) -> Chosen | None:
 def _is_hint(name: str) -> bool:
     """Whether a name that the library does not know is a vendor's hint, which it passes on."""
     return name.startswith(VENDORS)
-
-
-def environment(library: Path, settings: Path | None, log: Path) -> Mapping[str, str]:
-    """What has the library stand before a program: its own variables, and LD_PRELOAD before what is there."""
-    before = os.environ.get("LD_PRELOAD", "")
-    found = {
-        "LD_PRELOAD": f"{library}:{before}" if before else str(library),
-        "LEADLINE_H5_LOG": str(log),
-    }
-    return found | ({"LEADLINE_H5_SETTINGS": str(settings)} if settings else {})
