@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double most_seconds = 100;
+
 [[noreturn]] void refuse(const std::string& key, const std::string& problem) {
     throw std::invalid_argument("machine description: " + key + " " + problem);
 }
@@ -25,7 +27,11 @@ public:
     [[nodiscard]] std::string path(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
 
     void time(const char* key, Time& to) const {
-        if (const auto value = number(key)) to = from_seconds(*value);
+        const auto value = number(key);
+        if (!value) return;
+        // A route of a hundred thousand hops is still a time then.
+        if (*value > most_seconds) refuse(path(key), "is at most 100 s, but got " + from_.at(key).dump());
+        to = from_seconds(*value);
     }
     void rate(const char* key, double& to) const {
         if (const auto value = number(key)) to = *value;
@@ -34,11 +40,14 @@ public:
     void factor(const char* key, double& to) const {
         if (const auto value = number(key)) to = *value;
     }
-    void whole(const char* key, std::int64_t& to) const {
-        if (const auto value = number(key)) to = static_cast<std::int64_t>(*value);
-    }
-    void whole(const char* key, int& to) const {
-        if (const auto value = number(key)) to = static_cast<int>(*value);
+    template <class T>
+    void whole(const char* key, T& to) const {
+        const auto value = number(key);
+        if (!value) return;
+        if (*value >= static_cast<double>(std::numeric_limits<T>::max()))
+            refuse(path(key), "is less than 2^" + std::to_string(std::numeric_limits<T>::digits) +
+                                  ", but got " + from_.at(key).dump());
+        to = static_cast<T>(*value);
     }
     // Of things that there is at least one of.
     template <class T>

@@ -120,6 +120,8 @@ void Engine::run(const std::function<bool(int)>& ended) {
             break;
         }
         now_ = std::max(now_, std::min(event, inner));
+        if (now_ > longest) [[unlikely]]
+            too_long(seconds(now_));
         if (event <= inner) {
             wheel_.foresee([this](const Event& each, int step) { fetch(each, step); });
             happen(wheel_.pop([this](const Event& each, int level) {

@@ -11,6 +11,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -111,7 +112,10 @@ public:
     [[nodiscard]] Time clock(int rank) const { return at(rank).clock; }
     // Processor time, with the core's detours where there is noise.
     void spend(int rank, Time time) {
-        at(rank).clock += time;
+        Time& clock = at(rank).clock;
+        clock += time;
+        if (clock > longest) [[unlikely]]
+            too_long(seconds(clock));
         if (!detours_.empty()) [[unlikely]]
             take_detours(rank);
     }
@@ -201,14 +205,14 @@ private:
         Operation receive = no_operation;
         Leg leg = Leg::data;
         bool early = false;      // comes, or has come, ahead of the receive that will take it
-        std::uint16_t turn = 0;  // among those of its sender to its receiver, where they may overtake
+        std::uint32_t turn = 0;  // among those of its sender to its receiver, where they may overtake
         std::array<std::byte, carried> content{};
     };
     // Envelopes from one rank to another that are under way, where some may overtake others.
     struct Queue {
-        std::uint16_t sent = 0;              // turns given out
-        std::uint16_t due = 0;               // whose envelope is seen next
-        std::vector<std::uint32_t> early{};  // messages that came before it
+        std::uint32_t sent = 0;                        // turns given out
+        std::uint32_t due = 0;                         // whose envelope is seen next
+        std::map<std::uint32_t, std::uint32_t> early;  // messages that came before it, by their turns
     };
     enum class Kind : std::uint32_t { inject, reach, left, wake };
     struct Event {

@@ -23,7 +23,8 @@ constexpr int most_told = 8;  // ranks of a deadlock that the sentence names
 void Engine::draw_detour(int rank) {
     Detours& mine = detours_[static_cast<std::size_t>(rank)];
     const double u = draw(conditions_.seed, static_cast<std::uint64_t>(rank), mine.taken++);
-    mine.next += std::max<Time>(1, from_seconds(-std::log(u) * machine_.noise.interval));
+    const double until = std::min(-std::log(u) * machine_.noise.interval, seconds(longest));
+    mine.next += std::max<Time>(1, from_seconds(until));
 }
 
 void Engine::take_detours(int rank) {

@@ -1,7 +1,5 @@
 // Messages of one rank to another are met in the order of sending, on networks where some may overtake
 // others.
-#include <algorithm>
-
 #include "machine/engine.hpp"
 
 namespace leadline::machine {
@@ -24,17 +22,16 @@ void Engine::come_in_turn(std::uint32_t id) {
     }
     Queue& all = queue(message);
     if (message.turn != all.due) {
-        all.early.push_back(id);
+        all.early.emplace(message.turn, id);
         return;
     }
     const std::uint64_t key = pair(message);
     for (;;) {
         ++all.due;
         knock(id);  // which may forget the message
-        const auto next =
-            std::ranges::find_if(all.early, [&](auto each) { return messages_[each].turn == all.due; });
-        if (next == all.early.end()) break;
-        id = *next;
+        const auto next = all.early.begin();
+        if (next == all.early.end() || next->first != all.due) break;
+        id = next->second;
         all.early.erase(next);
     }
     if (all.due != all.sent) return;

@@ -20,8 +20,7 @@ bool on_collective_network(const CollectiveNetwork& network, const Call& call, s
         if (call.floating) factor = network.float_factor;
         else if (!call.sums) factor = network.product_factor;
     }
-    const auto lasts =
-        static_cast<Time>(factor * static_cast<double>(transfer_time(call.bytes, network.rate)));
+    const Time lasts = whole(factor * static_cast<double>(transfer_time(call.bytes, network.rate)));
     // A broadcast waits for its root, a reduction for everybody.
     const Time begin =
         call.operation == "bcast" ? clocks[static_cast<std::size_t>(call.root)] : std::ranges::max(clocks);

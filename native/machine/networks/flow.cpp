@@ -27,6 +27,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 #include "machine/networks/flow_network.hpp"
 
@@ -36,6 +38,9 @@ FlowNetwork::FlowNetwork(const Machine& machine, const Topology& topology, Liste
                          Options options)
     : machine_(machine), topology_(topology), listener_(listener), options_(options) {
     const Node& node = machine.node;
+    if (topology.nodes() >= 1 << node_bits)
+        throw std::invalid_argument("network flow: there are less than 2^26 nodes, but got " +
+                                    std::to_string(topology.nodes()));
     for (Link l = 0; l < topology.links(); ++l) loads_.add(machine.links.rate * topology.width(l));
     for (const double engine : {node.injection, node.reception, node.local})
         for (int i = 0; i < topology.nodes(); ++i) loads_.add(engine);
@@ -53,8 +58,8 @@ void FlowNetwork::send(Time now, const Transfer& transfer) {
     now_ = now;
     const int variant = choose(transfer);
     // One more than the sender, so that no key is 0.
-    const std::uint64_t key = static_cast<std::uint64_t>(transfer.from + 1) << 36U |
-                              static_cast<std::uint64_t>(transfer.to) << 8U |
+    const std::uint64_t key = static_cast<std::uint64_t>(transfer.from + 1) << (node_bits + variant_bits) |
+                              static_cast<std::uint64_t>(transfer.to) << variant_bits |
                               static_cast<std::uint64_t>(variant);
     const auto message = messages_.take();
     messages_[message] = {.wire = machine_.packets.wire(transfer.bytes), .token = transfer.token};
@@ -110,7 +115,7 @@ void FlowNetwork::advance() {
 // The variant whose fullest link has the fewest streams; of equals the first.
 int FlowNetwork::choose(const Transfer& transfer) {
     if (!transfer.adaptive || transfer.from == transfer.to) return 0;
-    const int variants = topology_.variants(transfer.from, transfer.to);
+    const int variants = std::min(topology_.variants(transfer.from, transfer.to), 1 << variant_bits);
     int best = 0;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
     for (int variant = 0; variants > 1 && variant < variants; ++variant) {
@@ -154,9 +159,7 @@ FlowNetwork::StreamId FlowNetwork::open(const Transfer& transfer, int variant) {
     free_.pop_back();
     const int hops = find_route(transfer, variant);
     Stream& stream = at(id);
-    stream = {.epoch = stream.epoch,
-              .length = static_cast<std::int16_t>(route_.size()),
-              .hops = static_cast<std::int16_t>(hops)};
+    stream = {.epoch = stream.epoch, .length = static_cast<std::int32_t>(route_.size()), .hops = hops};
     stream.uses = loads_.take(stream.length);
     // It yields on its first link, which comes first.
     bool yields = machine_.transit_first && hops > 0;

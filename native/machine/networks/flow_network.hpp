@@ -33,6 +33,9 @@ public:
 
 private:
     using StreamId = std::int32_t;
+    // Of a stream's key: sender, receiver and variant of the route.
+    static constexpr unsigned node_bits = 26;
+    static constexpr unsigned variant_bits = 11;
 
     struct Message {
         std::int64_t wire = 0;  // B
@@ -55,14 +58,16 @@ private:
         std::uint32_t epoch = 0;    // the agenda's entries of earlier ones are void
         std::uint32_t seen = 0;     // by which walk
         Levels::Member member = 0;  // of the pool
-        std::int16_t length = 0;    // uses
-        std::int16_t hops = 0;
+        std::int32_t length = 0;    // uses
+        std::int32_t hops = 0;
         State state = State::free;
         bool pooled = false;
         bool fresh = false;  // all of the first message is left: `since` and `rate` give its end exactly
 
-        [[nodiscard]] int from() const { return static_cast<int>(key >> 36U) - 1; }
-        [[nodiscard]] int to() const { return static_cast<int>(key >> 8U & 0xFFFFFFFU); }
+        [[nodiscard]] int from() const { return static_cast<int>(key >> (node_bits + variant_bits)) - 1; }
+        [[nodiscard]] int to() const {
+            return static_cast<int>(key >> variant_bits & ((1U << node_bits) - 1));
+        }
     };
 
     struct Event {

@@ -25,7 +25,7 @@ Time end(double left, double rate, Time since, bool whole) {
     if (rate <= 0) return never;
     // A part of a picosecond that sums of rates left over is no picosecond.
     const double takes = left * (1e12 / rate) - (whole ? 0 : 1e-3);
-    if (takes > 4e18) return never;
+    if (takes > static_cast<double>(longest)) return longest + 1;  // which no clock reaches
     return since + static_cast<Time>(std::ceil(std::max(0.0, takes)));
 }
 

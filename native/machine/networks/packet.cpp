@@ -68,7 +68,7 @@ PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, L
       injection_per_byte_(per_byte(machine.node.injection)),
       engines_(static_cast<std::size_t>(topology.nodes())) {
     if (room_ > 255) throw std::invalid_argument("machine description: buffer_packets is at most 255");
-    injection_full_ = static_cast<Time>(static_cast<double>(piece_) * injection_per_byte_);
+    injection_full_ = whole(static_cast<double>(piece_) * injection_per_byte_);
     lay_out();
 }
 
@@ -92,7 +92,7 @@ void PacketNetwork::lay_out() {
             ports_[port].node = port - links_;
         }
         per_byte_[port] = per_byte(rate);
-        ports_[port].full = static_cast<Time>(static_cast<double>(piece_) * per_byte_[port]);
+        ports_[port].full = whole(static_cast<double>(piece_) * per_byte_[port]);
     }
     grid_ = grid_ && !other;
     widen_routes(static_cast<std::size_t>(topology_.diameter()) + 1);

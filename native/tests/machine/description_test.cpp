@@ -108,6 +108,10 @@ TEST(Description, WhatCannotBeIsRefusedWithItsKey) {
     EXPECT_EQ(with("links", {{"rate", 0}}), "machine description: links.rate is more than nothing");
     EXPECT_EQ(with("links", {{"hop", -1e-9}}),
               "machine description: links.hop is not negative, but got -1e-09");
+    EXPECT_EQ(with("links", {{"hop", 1e7}}),
+              "machine description: links.hop is at most 100 s, but got 10000000.0");
+    EXPECT_EQ(with("node", {{"ranks", 3e9}}),
+              "machine description: node.ranks is less than 2^31, but got 3000000000.0");
     EXPECT_EQ(with("links", {{"hop", "fast"}}),
               "machine description: links.hop is a number, but got \"fast\"");
     EXPECT_EQ(with("links", 5), "machine description: links is a table");

@@ -309,5 +309,24 @@ TEST(Flow, APoolLosesNoBytes) {
     EXPECT_LE(last, 8190 * us * 1.05);
 }
 
+// Six axes have 720 orders, and a ring of 80,000 nodes routes of 40,000 links: neither is cut short. By its
+// gap a node takes in a message each microsecond, whichever way each came.
+TEST(Flow, ManyWaysAndLongOnesAreKeptApart) {
+    Machine machine = plain();
+    machine.node.message_gap = us;
+    Random random = many(729, 20'000, 8);
+    for (Sent& each : random.sends) each.transfer.adaptive = true;
+    const Reports reports = run(machine, {{"kind", "torus"}, {"shape", {3, 3, 3, 3, 3, 3}}}, random.sends);
+    std::map<int, std::vector<Time>> at;
+    for (const auto& [_, t] : random.sends)
+        if (t.from != t.to) at[t.to].push_back(reports.in.at(t.token));
+    for (auto& [node, times] : at) {
+        std::ranges::sort(times);
+        for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i], times[i - 1] + us) << node;
+    }
+    const Reports round = run(plain(), {{"kind", "torus"}, {"shape", {80'000}}}, at_once({{0, 40'000, 100}}));
+    EXPECT_EQ(round.in.at(0), us + 40'000 * (us / 10) + us);
+}
+
 }  // namespace
 }  // namespace leadline::machine

@@ -1,0 +1,64 @@
+// Where numbers end: more messages of one pair under way than 16 bits count, and times beyond the clock's.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tiers.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace testing_sim;
+
+// A long message that is routed by load, then 70,000 short ones that are there before it: they are met in the
+// order of sending.
+TEST(Limits, ManyMessagesOfAPairKeepTheirOrder) {
+    constexpr int many = 70'000;
+    json described = packet_machine();
+    described["node"] = {{"cores", 1}, {"ranks", 1}};
+    described["protocol"] = {{{"name", "short"}, {"up_to", 100}}, {{"name", "eager"}, {"adaptive", true}}};
+    const json narrow{{"kind", "fat-tree"}, {"arity", {4, 3}}, {"up", {2}}, {"width", {1, 0.01}}};
+    int wrong = 0;
+    ends(every_seat(described, narrow, "loggp"), [&](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> data(20'000'000);
+        std::array<int, 1> word{-1};
+        const Bytes small = std::as_writable_bytes(std::span(word));
+        if (world.rank() == 0) {
+            Comm::Request first = world.isend(data, 10);
+            for (int i = 1; i < many; ++i) {
+                word[0] = i;
+                co_await world.send(small, 10);
+            }
+            co_await world.wait(first);
+        } else if (world.rank() == 10) {
+            co_await world.recv(data, 0);
+            for (int i = 1; i < many; ++i) {
+                co_await world.recv(small, 0);
+                wrong += static_cast<int>(word[0] != i);
+            }
+        }
+    });
+    EXPECT_EQ(wrong, 0);
+}
+
+// A link of a nanobyte a second, and a rank that computes for a year: no clock goes there.
+TEST(Limits, ATimeBeyondTheClockIsAnError) {
+    const Body message = round_trip(1, 1'000'000);
+    for (const auto& tier : tiers) {
+        json described = round_machine();
+        described["links"]["rate"] = 1e-3;
+        described["packets"] = {{"payload", 240}};
+        json simulate = on(2, described);
+        simulate["network"] = tier;
+        EXPECT_THROW(ends(simulate, message), std::range_error) << tier;
+    }
+    const Body year = [](Comm&, Control& control) -> Task<> {
+        for (int day = 0; day < 365; ++day) co_await control.busy(86400);
+    };
+    EXPECT_THROW(ends(on(2), year), std::range_error);
+    const Body never = [](Comm&, Control& control) -> Task<> { co_await control.busy(1e300); };
+    EXPECT_THROW(ends(on(2), never), std::range_error);
+}
+
+}  // namespace
+}  // namespace leadline
