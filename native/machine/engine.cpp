@@ -345,14 +345,6 @@ void Engine::reach(std::uint32_t id) {
     }
 }
 
-bool Engine::find_tapered() const {
-    for (Link link = 0; link < topology_.links(); ++link)
-        if (const double width = topology_.width(link); width != 1 && width != 0) return true;
-    return false;
-}
-
-bool Engine::in_line(const Message& message) const { return overtaking_ && !local(message.from, message.to); }
-
 // An envelope at its receiver: a receive takes it, or it waits for one.
 void Engine::knock(std::uint32_t id) {
     Message& message = messages_[id];

@@ -4,6 +4,14 @@
 
 namespace leadline::machine {
 
+bool Engine::find_tapered() const {
+    for (Link link = 0; link < topology_.links(); ++link)
+        if (const double width = topology_.width(link); width != 1 && width != 0) return true;
+    return false;
+}
+
+bool Engine::in_line(const Message& message) const { return overtaking_ && !local(message.from, message.to); }
+
 std::uint64_t Engine::pair(const Message& message) {
     return (static_cast<std::uint64_t>(message.from) + 1) << 32U | static_cast<std::uint32_t>(message.to);
 }
