@@ -17,7 +17,7 @@ import click
 
 from found import COLUMNS, MISSED, Found
 from leadline.cli._table import json_option, print_table
-from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.core.errors import LeadlineError, UsageError, suggest
 
 PARTS = tuple(sorted(path.stem for path in (Path(__file__).parent / "parts").glob("[!_]*.py")))
 

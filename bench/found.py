@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.statistics import Interval
-from leadline.units import format_quantity
+from leadline.core.statistics import Interval
+from leadline.core.units import format_quantity
 
 REACHED, BARELY, MISSED = "reached", "reached, not its whole interval", "MISSED"
 COLUMNS = {"what": "what", "found": "found", "target": "target", "outcome": "outcome", "note": "note"}

@@ -5,13 +5,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from leadline.build import build
-from leadline.errors import LeadlineError
-from leadline.launch import Event, Launch
+from leadline.core.errors import LeadlineError
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
+from leadline.programs.build import build
+from leadline.programs.launch import Event, Launch
 
 OPTION = "-DLEADLINE_BENCH=ON"
 

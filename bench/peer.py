@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadline.paths import native_dir
+from leadline.core.paths import native_dir
 from processes import Taken, taken
 
 SETTINGS = (

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from leadline.errors import LeadlineError
+from leadline.core.errors import LeadlineError
 
 KIB = 1024  # the unit of ru_maxrss
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from leadline import record
+from leadline.core import record
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]

@@ -9,10 +9,10 @@ import pytest
 
 from bench import PARTS, asked
 from found import BARELY, MISSED, REACHED, Found, at_most, within
-from leadline.errors import LeadlineError, UsageError
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.statistics import Interval
 from leadline.mpi.library import Mpi
-from leadline.statistics import Interval
-from leadline.store import write_parquet
+from leadline.run.store import write_parquet
 from parts import h5, pace, repeatability, speed, storage
 from planted import table
 

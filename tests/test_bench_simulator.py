@@ -8,7 +8,7 @@ import pytest
 
 import peer
 from found import MISSED, REACHED
-from leadline.errors import LeadlineError
+from leadline.core.errors import LeadlineError
 from parts import simulator
 from processes import Taken, taken
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from leadline.build import build
-from leadline.launch import Launch
 from leadline.mpi import Mpi
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
-from leadline.registry import Benchmark, Situation, Sweep, benchmarks
-from leadline.topology import possible
+from leadline.programs.build import build
+from leadline.programs.launch import Launch
+from leadline.programs.registry import Benchmark, Situation, Sweep, benchmarks
+from leadline.targets.local.topology import possible
 
 pytestmark = pytest.mark.mpi
 

@@ -13,14 +13,19 @@ import click
 import numpy as np
 import pytest
 
-from fits.known import hockney, pingpong
-from leadline import fits, importers, machine, plan_files, record, registry, search
+from analysis.fits.known import hockney, pingpong
+from leadline import machine
+from leadline.analysis import fits, importers
 from leadline.cli import main
-from leadline.described import Described
-from leadline.errors import LeadlineError
+from leadline.core import record
+from leadline.core.errors import LeadlineError
 from leadline.mpi.family import Family
-from leadline.plan import Plan
+from leadline.plan import files as plan_files
+from leadline.plan.model import Plan
+from leadline.programs import registry
 from leadline.report import figures
+from leadline.targets.simulated.target import Described
+from leadline.tune import search
 from report.conftest import found
 
 ROOT = Path(__file__).parents[1]

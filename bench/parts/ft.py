@@ -17,12 +17,12 @@ from pathlib import Path
 from statistics import median
 
 from found import Found, at_most
-from leadline.errors import LeadlineError
+from leadline.core.errors import LeadlineError
+from leadline.core.statistics import median_interval
 from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
 from leadline.predict.ft import CLASSES
-from leadline.statistics import median_interval
 from native import launch, mpis, program
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))

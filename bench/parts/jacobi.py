@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from found import Found, at_least
-from leadline.launch import Event
+from leadline.core.statistics import median_interval
 from leadline.mpi.library import Mpi
-from leadline.statistics import median_interval
+from leadline.programs.launch import Event
 from native import launch, mpis
 
 TURNS = int(os.environ.get("BENCH_TURNS", "8"))

@@ -16,12 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from found import Found, at_most
-from leadline import store
-from leadline.build import build
-from leadline.errors import LeadlineError
-from leadline.estimates import launch_estimates
+from leadline.analysis.estimates import launch_estimates
+from leadline.core.errors import LeadlineError
+from leadline.core.statistics import ratio_interval, tight
 from leadline.mpi.library import Mpi
-from leadline.statistics import ratio_interval, tight
+from leadline.programs.build import build
+from leadline.run import store
 from native import launch, mpis, program
 
 LEADLINE = Path(sys.executable).with_name("leadline")

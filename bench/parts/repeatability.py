@@ -14,10 +14,12 @@ from pathlib import Path
 import polars as pl
 
 from found import Found, at_least, at_most
-from leadline import record, store, summary
-from leadline.errors import LeadlineError
-from leadline.paths import state_dir
-from leadline.statistics import median_interval
+from leadline.analysis import summary
+from leadline.core import record
+from leadline.core.errors import LeadlineError
+from leadline.core.paths import state_dir
+from leadline.core.statistics import median_interval
+from leadline.run import store
 
 LEADLINE = Path(sys.executable).with_name("leadline")
 PLAN = Path(__file__).parents[2] / "plans" / "quick.toml"

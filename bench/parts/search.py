@@ -1,7 +1,8 @@
 """How many evaluations do search methods need, beside the paper's genetic algorithm?
 
 On the described machines the best of the whole space is known, since the model answers for all of it
-(`leadline.storage`). Each method searches each machine and kernel on 2,048 ranks from 30 seeds; a run has 10
+(`leadline.tune.storage`). Each method searches each machine and kernel on 2,048 ranks from 30 seeds; a run
+has 10
 % of noise. What is counted is the first evaluation whose time without noise is within 5 % of the best; a
 search that does not come there in 600 evaluations, the paper's limit, counts as 600. `gp` and `layers` are
 asked twice: from the point that the space's file advises to start with, and without it ("blind"). The genetic
@@ -17,10 +18,10 @@ from statistics import geometric_mean, median
 import numpy as np
 
 from found import Found, at_most
-from leadline import search, storage
-from leadline.search import Index, Space
-from leadline.statistics import median_interval
-from leadline.storage import Job
+from leadline.core.statistics import median_interval
+from leadline.tune import search, storage
+from leadline.tune.search import Index, Space
+from leadline.tune.storage import Job
 
 SEEDS = int(os.environ.get("BENCH_SEEDS", "30"))
 RANKS = 2048

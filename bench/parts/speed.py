@@ -17,10 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from found import Found, at_most
-from leadline import record, registry, store
-from leadline.errors import LeadlineError
-from leadline.plan import Here, Plan, Point
-from leadline.statistics import median_interval
+from leadline.core import record
+from leadline.core.errors import LeadlineError
+from leadline.core.statistics import median_interval
+from leadline.plan.model import Here, Plan, Point
+from leadline.programs import registry
+from leadline.run import store
 
 LEADLINE = Path(sys.executable).with_name("leadline")
 PLAN = Path(__file__).parents[2] / "plans" / "quick.toml"

@@ -11,9 +11,9 @@ from dataclasses import replace
 from statistics import median
 
 from found import Found, at_most
-from leadline import storage
-from leadline.statistics import median_interval
-from leadline.units import format_quantity
+from leadline.core.statistics import median_interval
+from leadline.core.units import format_quantity
+from leadline.tune import storage
 
 TIMES = int(os.environ.get("BENCH_TIMES", "15"))
 RANKS = 4096

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from statistics import median
 
 from found import Found, within
+from leadline.core.statistics import median_interval
 from leadline.mpi.library import Mpi
-from leadline.statistics import median_interval
 from native import launch, mpis
 
 LAUNCHES = int(os.environ.get("BENCH_LAUNCHES", "20"))

@@ -15,7 +15,7 @@ import leadline.cli
 from leadline import __version__
 from leadline.cli import INTERRUPTED, main, summary
 from leadline.cli._table import plain, print_table, to_json
-from leadline.errors import LeadlineError, UsageError
+from leadline.core.errors import LeadlineError, UsageError
 
 
 def invoke(*words: str) -> tuple[int, str, str]:
@@ -28,7 +28,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, **verbs: str) -> None
     """Put verbs with these bodies beside the real ones."""
     for name, body in verbs.items():
         (tmp_path / f"{name}.py").write_text(
-            '"""Planted."""\nimport click, sys, os\nfrom leadline.errors import *\n\n\n'
+            '"""Planted."""\nimport click, sys, os\nfrom leadline.core.errors import *\n\n\n'
             f'@click.command()\ndef command():\n    """Do {name}."""\n    {body}\n'
         )
     monkeypatch.setattr(leadline.cli, "__path__", [str(tmp_path)])

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
-from leadline.store import load, provenance
+from leadline.run.store import load, provenance
 
 TEXT = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n0   0.25\n8   0.26\n"
 

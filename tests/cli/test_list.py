@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from leadline import plan_files, registry
 from leadline.cli import main
-from leadline.registry import Benchmark, Metric, Sweep
+from leadline.plan import files as plan_files
+from leadline.programs import registry
+from leadline.programs.registry import Benchmark, Metric, Sweep
 
 PINGPONG = Benchmark(
     "pingpong",

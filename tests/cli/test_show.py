@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
-from leadline.store import Store, load, provenance
+from leadline.run.store import Store, load, provenance
 
 PLAN = "question = 'How long?'\n"
 

@@ -6,12 +6,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from guidelines.library import records
-from guidelines.test_guidelines import PLAIN, slow
-from leadline import store
+from analysis.guidelines.library import records
+from analysis.guidelines.test_guidelines import PLAIN, slow
 from leadline.cli._then import say
 from leadline.cli.run import command
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
+from leadline.run import store
 
 PLAN = 'then = "guidelines"\n[[measure]]\nbenchmark = "pingpong"\n'
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from leadline.collectives import OPERATIONS, called, data
-from leadline.errors import UsageError
+from leadline.core.collectives import OPERATIONS, called, data
+from leadline.core.errors import UsageError
 from leadline.mpi.families import _mpich_collectives
 from leadline.mpi.family import Unsupported, algorithm, families, family
 from leadline.mpi.library import Mpi

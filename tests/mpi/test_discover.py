@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
 from leadline.mpi import wrapper
 from leadline.mpi.discover import find, resolve, rows
 from leadline.mpi.library import Mpi

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from leadline.errors import LeadlineError, UsageError
+from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import family as room
 from leadline.mpi.families import mpich
 from leadline.mpi.family import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import LeadlineError, UsageError
+from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import install as room
 from leadline.mpi.install import install
 

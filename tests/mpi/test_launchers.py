@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
 from leadline.mpi.family import PLACEMENTS, Start, Unsupported
 from leadline.mpi.launcher import choose, launchers, starter
 from leadline.mpi.launchers import srun

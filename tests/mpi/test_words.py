@@ -9,12 +9,12 @@ import re
 
 import pytest
 
-from leadline.build import WORDS, build
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, failure, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
 from leadline.mpi.trial import run
+from leadline.programs.build import WORDS, build
 
 pytestmark = pytest.mark.mpi
 

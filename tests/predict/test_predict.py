@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from fits.known import hockney, pingpong
-from leadline import machine, predict, record
+from analysis.fits.known import hockney, pingpong
+from leadline import machine, predict
 from leadline.cli import main
-from leadline.errors import UsageError
+from leadline.core import record
+from leadline.core.errors import UsageError
 from leadline.predict import _jacobi_runs, jacobi, ring, sum3d
 
 Array = NDArray[np.float64]

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from leadline import report
-from leadline.fits import fit_all
+from leadline.analysis.fits import fit_all
+from leadline.analysis.summary import summarise
 from leadline.report.page import Findings
-from leadline.summary import summarise
 
 from . import synthetic
 from .reading import Reader

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from leadline import record
+from leadline.core import record
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SIZES = [0, *(2**power for power in range(23))]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import vl_convert
 
-from leadline import record
+from leadline.core import record
 from leadline.report import figures, render, theme
 from leadline.report.figures import Figure, _axes, _points, generic, noise, operations
 from leadline.report.page import Findings

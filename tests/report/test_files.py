@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from leadline import report, store
+from leadline import report
 from leadline.cli import main
+from leadline.run import store
 
 from . import synthetic
 

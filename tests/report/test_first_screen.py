@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from leadline import record, units
+from leadline.core import record, units
+from leadline.core.formatting import next_launch, tell
 from leadline.report import verdicts
 from leadline.report.costs import best, costs
 from leadline.report.page import Findings
-from leadline.told import next_launch, tell
 
 from . import synthetic
 from .conftest import found

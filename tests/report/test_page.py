@@ -6,13 +6,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from leadline import build, record, report, units
-from leadline.errors import LeadlineError
+from leadline import report
+from leadline.core import record, units
+from leadline.core.errors import LeadlineError
+from leadline.core.formatting import next_launch
+from leadline.programs import build
 from leadline.report import fits_table, render, tables
 from leadline.report import page as page_of
 from leadline.report.figures import draw
 from leadline.report.page import Findings, compose
-from leadline.told import next_launch
 
 from . import synthetic
 from .conftest import PLAN, found
@@ -279,8 +281,8 @@ def test_a_real_and_a_simulated_run_stand_side_by_side(tmp_path: Path) -> None:
 
 def test_broken_guidelines_have_a_section(tmp_path: Path) -> None:
     """Where points relate: the table of each library, what the guidelines say, and a way there; else none."""
-    from guidelines.library import records as library  # noqa: PLC0415
-    from guidelines.test_guidelines import PLAIN, slow  # noqa: PLC0415
+    from analysis.guidelines.library import records as library  # noqa: PLC0415
+    from analysis.guidelines.test_guidelines import PLAIN, slow  # noqa: PLC0415
 
     table = library(plant=slow("allreduce", 2.5, **PLAIN, bytes=8192))
     text = report.write(table, [], tmp_path / "p.html").read_text(encoding="utf-8")

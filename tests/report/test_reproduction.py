@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from leadline import report
-from leadline.report.papers import draw, members
-from leadline.report.reproduction import claim_rows
-from leadline.reproduce import paper
-from leadline.reproduce.outcome import judge
-from reproduce import toy
+from leadline.papers import paper
+from leadline.papers.figures import draw, members
+from leadline.papers.outcome import judge
+from leadline.papers.page import claim_rows
+from papers import toy
 
 from .reading import Reader
 

@@ -7,9 +7,9 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 from leadline import report
-from leadline.reproduce import paper
-from leadline.reproduce.outcome import judge
-from reproduce import toy
+from leadline.papers import paper
+from leadline.papers.outcome import judge
+from papers import toy
 
 from .test_browser import MARKS, PATIENCE, browser, resize, run
 

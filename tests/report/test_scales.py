@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from leadline import record, report
+from leadline import report
+from leadline.analysis.summary import summarise
+from leadline.core import record
 from leadline.report.scales import compose
-from leadline.summary import summarise
 
 from .reading import Reader
 

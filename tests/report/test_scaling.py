@@ -1,7 +1,7 @@
 """Is an application drawn over its ranks, with what its model says behind the points?"""
 
 import planted
-from leadline import record
+from leadline.core import record
 from leadline.report import figures
 
 from .conftest import found

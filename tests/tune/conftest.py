@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from h5programs import needs
-from leadline.build import build_h5tuner
+from leadline.programs.build import build_h5tuner
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -10,14 +10,15 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from leadline import record, store
 from leadline.cli._tune_collectives import command
-from leadline.errors import LeadlineError, UsageError
+from leadline.core import record
+from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import discover
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned, ranges
-from leadline.tune import collectives_files
-from leadline.tune.collectives import choices, choose, gains
+from leadline.run import store
+from leadline.tune.collectives import files as collectives_files
+from leadline.tune.collectives.selection import choices, choose, gains
 from planted import QUIET
 
 SIZES = (8, 1024, 65536)

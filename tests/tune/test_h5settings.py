@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.cli import main
-from leadline.errors import UsageError
-from leadline.tune import h5doctor, h5settings
+from leadline.core.errors import UsageError
+from leadline.tune.io import doctor as h5doctor
+from leadline.tune.io import settings as h5settings
 
 # Figure 5 of the paper, with what else the form has.
 FIGURE = """<?xml version="1.0" encoding="utf-8"?>

@@ -6,8 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from leadline.statistics import median_interval, median_rank, ratio_interval
-from leadline.tune.io_analysis import FASTER, NO_GAIN, SLOWER, TOO_FEW, deviation, gained, noise
+from leadline.core.statistics import median_interval, median_rank, ratio_interval
+from leadline.tune.io.analysis import FASTER, NO_GAIN, SLOWER, TOO_FEW, deviation, gained, noise
 
 
 def test_the_interval_of_a_gain_is_that_of_the_median_of_its_pairs() -> None:

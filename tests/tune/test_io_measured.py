@@ -10,10 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
-from leadline.errors import LeadlineError
-from leadline.tune import h5settings, io_files, io_journal, io_log, io_process
-from leadline.tune.io_files import Array
-from leadline.tune.io_measured import Command
+from leadline.core.errors import LeadlineError
+from leadline.tune.io import files as io_files
+from leadline.tune.io import journal as io_journal
+from leadline.tune.io import log as io_log
+from leadline.tune.io import process as io_process
+from leadline.tune.io import settings as h5settings
+from leadline.tune.io.files import Array
+from leadline.tune.io.measured import Command
 
 SPACE = """
 [[parameter]]

@@ -11,8 +11,11 @@ from leadline import report
 from leadline.cli import main
 from leadline.cli._tune_io import _conclude
 from leadline.report.tuning import verdict
-from leadline.tune import io_log, io_output, io_results, motifs
-from leadline.tune.io_evaluator import Outcome, Settings
+from leadline.tune.io import log as io_log
+from leadline.tune.io import output as io_output
+from leadline.tune.io import patterns as motifs
+from leadline.tune.io import results as io_results
+from leadline.tune.io.evaluator import Outcome, Settings
 
 from .test_io_runner import SMALL, Fake, tuned
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from leadline.errors import LeadlineError
-from leadline.search import Parameter, Space
-from leadline.tune import io_journal, io_results
-from leadline.tune.io_evaluator import Outcome, Settings
-from leadline.tune.io_journal import Journal
-from leadline.tune.io_runner import Options, Tuning, idle
+from leadline.core.errors import LeadlineError
+from leadline.tune.io import journal as io_journal
+from leadline.tune.io import results as io_results
+from leadline.tune.io.evaluator import Outcome, Settings
+from leadline.tune.io.journal import Journal
+from leadline.tune.io.runner import Options, Tuning, idle
+from leadline.tune.search import Parameter, Space
 
 SPACE = Space(
     "small",

@@ -7,13 +7,15 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from leadline import paths, registry, search
 from leadline.cli import main
 from leadline.cli._tune_io import WITHOUT, command
-from leadline.errors import UsageError
-from leadline.tune import io_journal
-from leadline.tune.io_measured import Command
-from leadline.tune.io_setup import point
+from leadline.core import paths
+from leadline.core.errors import UsageError
+from leadline.programs import registry
+from leadline.tune import search
+from leadline.tune.io import journal as io_journal
+from leadline.tune.io.measured import Command
+from leadline.tune.io.setup import point
 
 
 def tune(*words: str) -> tuple[int, str]:

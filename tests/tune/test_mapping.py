@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.cli import main
-from leadline.errors import UsageError
-from leadline.seats import Place, read
-from leadline.tune import mapping
-from leadline.tune.mapping_candidates import Candidate
-from leadline.tune.mapping_costs import Ground, cost
-from leadline.tune.mapping_forms import hosts
-from leadline.tune.mapping_traffic import Traffic, halo, write
+from leadline.core.errors import UsageError
+from leadline.machine.rank_mapping import Place, read
+from leadline.tune.mapping import tuning as mapping
+from leadline.tune.mapping.candidates import Candidate
+from leadline.tune.mapping.costs import Ground, cost
+from leadline.tune.mapping.forms import hosts
+from leadline.tune.mapping.traffic import Traffic, halo, write
 
 HALO = 'ranks = 64\n[[measure]]\nbenchmark = "halo"\nedge = 64\nway = "nonblocking"\n'
 PINGPONG = '[[measure]]\nbenchmark = "pingpong"\nbytes = "8 B"\n'

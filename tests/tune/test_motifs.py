@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
-from leadline.errors import LeadlineError, UsageError
-from leadline.tune import motifs
-from leadline.tune.motifs import Motif
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.tune.io import patterns as motifs
+from leadline.tune.io.patterns import Motif
 
 MIB = 2**20
 RECORD = [

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from h5programs import MANY, Run, needs
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
+from leadline.core.paths import checkout
 from leadline.mpi import hdf5
 from leadline.mpi.library import Mpi
-from leadline.paths import checkout
 
 PROGRAMS = Path(__file__).parent / "programs"
 RANKS = 4

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.cli import main
-from leadline.errors import LeadlineError
-from leadline.tune import motifs, traced
+from leadline.core.errors import LeadlineError
+from leadline.tune.io import patterns as motifs
+from leadline.tune.io import profiles as traced
 from tune.test_motifs import RECORD, written
 
 COMMAND = ("mpirun", "-n", "4", "./app", "input")

@@ -17,7 +17,7 @@ from leadline.calibrate import _condition, _node, _rows
 from leadline.calibrate._evidence import WHOLE, Evidence, evidence, missing
 from leadline.calibrate._values import Value
 from leadline.calibrate._write import Entry, machine_text, source
-from leadline.errors import LeadlineError
+from leadline.core.errors import LeadlineError
 
 __all__ = ["Calibration", "Value", "calibrate"]
 

@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from leadline.errors import LeadlineError, UsageError
-from leadline.record import OK
-from leadline.select import matching
+from leadline.analysis.select import matching
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.record import OK
 
 WITHIN = ("core-group", "default")  # placements that tell a node's own way, the better first
 SOCKETS, NODES = "sockets", "nodes"

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from leadline.analysis.estimates import launch_estimates
+from leadline.analysis.fits._series import draw_jointly, pingpong
 from leadline.calibrate._values import Value, from_launches
-from leadline.estimates import launch_estimates
-from leadline.fits._series import draw_jointly, pingpong
-from leadline.record import MEASURED
+from leadline.core.record import MEASURED
 
 Array = NDArray[np.float64]
 

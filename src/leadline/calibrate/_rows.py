@@ -1,6 +1,7 @@
 """Where the protocol changes, and what a message costs its two ends under each.
 
-The rows are pieces of straight lines by size, as in `leadline.fits.piecewise`, through ping-pong and stream
+The rows are pieces of straight lines by size, as in `leadline.analysis.fits.piecewise`, through ping-pong
+and stream
 alike, cut where messages begin to wait for their receiver. What the simulator makes of a row
 (`native/machine/engine.cpp`) is, with e_s = o_s + n c_s for the sending core, e_r = o_r + n c_r for the
 receiving one, L the way and o_h a handshake's overhead:
@@ -22,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leadline.analysis.fits._judge import criterion
+from leadline.analysis.fits._segments import partitions
+from leadline.analysis.fits.piecewise import FEWEST_TO_BREAK
 from leadline.calibrate._evidence import BOTH, RECEIVE, SEND, STREAM, WHOLE, Evidence
-from leadline.fits._judge import criterion
-from leadline.fits._segments import partitions
-from leadline.fits.piecewise import FEWEST_TO_BREAK
 
 Array = NDArray[np.float64]
 
@@ -157,7 +158,8 @@ def _trust(spread: Array) -> Array:
 
 
 def _pieces(series: list[Array]) -> Array:
-    """First sizes of the pieces of one side of the handshake, as `leadline.fits.piecewise` chooses them.
+    """First sizes of the pieces of one side of the handshake, as `leadline.analysis.fits.piecewise`
+    chooses them.
 
     A piece neither begins below nothing nor falls with size, for the rows of a machine do not: where copies
     leave a cache the pace changes from size to size, and a line through that would begin far below zero.

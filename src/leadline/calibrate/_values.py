@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.fits._bootstrap import bounds
-from leadline.statistics import median_interval
+from leadline.analysis.fits._bootstrap import bounds
+from leadline.core.statistics import median_interval
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from leadline.calibrate._values import Value
-from leadline.units import format_bytes
+from leadline.core.units import format_bytes
 
 Entry = Value | str | bool
 Table = Mapping[str, Entry]

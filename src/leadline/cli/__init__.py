@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from leadline import __version__
-from leadline.errors import LeadlineError, suggest
+from leadline.core.errors import LeadlineError, suggest
 
 INTERRUPTED = 130  # what a shell gives a command that Ctrl-C ended: 128 + SIGINT
 

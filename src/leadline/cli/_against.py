@@ -32,8 +32,8 @@ def print_against(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_json: 
 
     Raises LeadlineError where no point is in both: what compares nothing must not look well.
     """
-    from leadline import against  # noqa: PLC0415  (loads numpy and polars)
-    from leadline.errors import LeadlineError  # noqa: PLC0415
+    from leadline.analysis import validate as against  # noqa: PLC0415  (loads numpy and polars)
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
 
     table = against.against(measured, simulated)
     whole = against.overall(table)
@@ -57,9 +57,9 @@ def print_against(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_json: 
 
 def _points(table: "pl.DataFrame") -> list[dict[str, Any]]:
     """The points that both have, in words."""
-    from leadline.against import COLUMNS  # noqa: PLC0415
+    from leadline.analysis.validate import COLUMNS  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
-    from leadline.units import format_quantity  # noqa: PLC0415
+    from leadline.core.units import format_quantity  # noqa: PLC0415
 
     rows = [row for row in table.iter_rows(named=True) if row["ratio"] is not None]
     named = [name for name in table.columns if name not in COLUMNS and name not in ("benchmark", "metric")]
@@ -87,7 +87,7 @@ def _ratio(row: dict[str, Any]) -> str:
 
 def _verdict(row: dict[str, Any]) -> str:
     """The verdict with how far it is off."""
-    from leadline.against import OFF  # noqa: PLC0415
+    from leadline.analysis.validate import OFF  # noqa: PLC0415
 
     if row["verdict"] != OFF:
         return str(row["verdict"])
@@ -103,7 +103,7 @@ def _pattern(row: dict[str, Any]) -> dict[str, Any]:
 
 def _sentence(whole: dict[str, Any], table: "pl.DataFrame") -> str:
     """The whole in a line, and what was on one side only."""
-    from leadline.against import NOT_MEASURED, NOT_SIMULATED  # noqa: PLC0415
+    from leadline.analysis.validate import NOT_MEASURED, NOT_SIMULATED  # noqa: PLC0415
 
     said = (
         f"{whole['points']} points: off by {100 * whole['median_off']:.0f} % (median), "

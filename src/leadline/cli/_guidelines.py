@@ -8,12 +8,12 @@ import click
 from leadline.cli._table import print_table
 
 if TYPE_CHECKING:
-    from leadline.guidelines import Verdict
+    from leadline.analysis.guidelines import Verdict
 
 
 def print_verdict(verdict: "Verdict") -> None:
     """A table of broken guidelines for each MPI, and what to make of it."""
-    from leadline.guidelines import told  # noqa: PLC0415
+    from leadline.analysis.guidelines import told  # noqa: PLC0415
 
     bold = sys.stdout.isatty()
     for place, rows in told.tables(verdict.broken).items():

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from leadline.units import format_bytes
+from leadline.core.units import format_bytes
 
 Row = Mapping[str, Any]
 

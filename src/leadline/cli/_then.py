@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from leadline.collectives import TUNED
+from leadline.core.collectives import TUNED
 
 
 def say(path: Path, records: Any) -> None:
     """Print what the plan of the run in `path` asks for, one after the other."""
-    from leadline import registry, store  # noqa: PLC0415
-    from leadline.plan import Plan  # noqa: PLC0415
+    from leadline.plan.model import Plan  # noqa: PLC0415
+    from leadline.programs import registry  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
 
     for name in Plan.load(path / store.PLAN, registry.benchmarks).then:
         _SAY[name](path, records)
@@ -23,15 +24,15 @@ def say(path: Path, records: Any) -> None:
 def _gains(records: Any) -> None:
     """What the settings of tuned launches gained."""
     from leadline.cli._tune_collectives import print_gains  # noqa: PLC0415
-    from leadline.tune.collectives import gains  # noqa: PLC0415
+    from leadline.tune.collectives.selection import gains  # noqa: PLC0415
 
     print_gains(gains(records))
 
 
 def _guidelines(path: Path, records: Any) -> None:
     """Which guidelines are broken."""
+    from leadline.analysis.guidelines import judge  # noqa: PLC0415
     from leadline.cli._guidelines import print_verdict  # noqa: PLC0415
-    from leadline.guidelines import judge  # noqa: PLC0415
 
     print_verdict(judge(records))
     click.echo(f"'leadline guidelines {path} --json' lists all comparisons.")

@@ -8,7 +8,7 @@ import click
 from leadline.cli._table import json_option, print_table
 
 if TYPE_CHECKING:
-    from leadline.tune.motifs import Advice
+    from leadline.tune.io.patterns import Advice
 
 COLUMNS = {
     "source": "known from",
@@ -52,7 +52,9 @@ def command(
     is a judgement, no probability. It knows what is published, and what 'leadline tune io' found here with a
     gain that is certain. Nothing is run.
     """
-    from leadline.tune import h5settings, motifs, traced  # noqa: PLC0415
+    from leadline.tune.io import patterns as motifs  # noqa: PLC0415
+    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import settings as h5settings  # noqa: PLC0415
 
     log = Path(source)
     if not motifs.is_log(log):

@@ -23,8 +23,8 @@ def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) 
     What is wrong is told with its line; the file is read by the library's own reader. See
     docs/tune-my-program.md for the forms.
     """
-    from leadline.errors import UsageError  # noqa: PLC0415
-    from leadline.tune import h5settings  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.tune.io import settings as h5settings  # noqa: PLC0415
 
     if words:
         print_table([asdict(word) for word in h5settings.words()], WORDS, as_json=as_json)

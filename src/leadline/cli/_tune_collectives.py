@@ -10,7 +10,7 @@ from leadline.cli._types import Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.tune.collectives import Chosen, Gain
+    from leadline.tune.collectives.selection import Chosen, Gain
 
 CHOSEN = {
     "mpi": "mpi",
@@ -65,11 +65,11 @@ def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ..
     'leadline run PLAN --tuned DIRECTORY' measures with and without them, launch by launch, and says what they
     gain. RUN may be such a run: then the gain is told again.
     """
-    from leadline import store  # noqa: PLC0415  (loads polars)
-    from leadline.collectives import TUNED  # noqa: PLC0415
-    from leadline.errors import UsageError  # noqa: PLC0415
-    from leadline.select import matching  # noqa: PLC0415
-    from leadline.tune import collectives  # noqa: PLC0415
+    from leadline.analysis.select import matching  # noqa: PLC0415
+    from leadline.core.collectives import TUNED  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415  (loads polars)
+    from leadline.tune.collectives import selection as collectives  # noqa: PLC0415
 
     if output and output.exists() and not force:
         raise UsageError(f"{output} is there already; name another directory, or add --force")
@@ -92,10 +92,11 @@ def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ..
 
 def _write(chosen: "list[Chosen]", output: Path, run: Path) -> list[str]:
     """Write the settings of each library that can be improved; what to say of it."""
-    from leadline.errors import LeadlineError, UsageError  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
     from leadline.mpi.discover import find, resolve  # noqa: PLC0415
     from leadline.mpi.family import Unsupported, family  # noqa: PLC0415
-    from leadline.tune import collectives, collectives_files  # noqa: PLC0415
+    from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
+    from leadline.tune.collectives import selection as collectives  # noqa: PLC0415
 
     said: list[str] = []
     known = find()
@@ -130,7 +131,7 @@ def _summary(chosen: "list[Chosen]") -> str:
 
 def _chosen(each: "Chosen") -> dict[str, Any]:
     """A choice in words."""
-    from leadline.units import format_quantity  # noqa: PLC0415
+    from leadline.core.units import format_quantity  # noqa: PLC0415
 
     words = each.row() | {"chosen": each.algorithm or "its own", "size": _size(each)}
     words |= {"told": _ratio(each), "own": format_quantity(each.own, "s")}
@@ -139,7 +140,7 @@ def _chosen(each: "Chosen") -> dict[str, Any]:
 
 def print_gains(gains: "list[Gain]", as_json: bool = False) -> None:
     """What tuned settings gained, an operation in all before its sizes."""
-    from leadline.units import format_quantity  # noqa: PLC0415
+    from leadline.core.units import format_quantity  # noqa: PLC0415
 
     if as_json:
         print_table([each.row() for each in gains], {}, as_json=True)
@@ -162,7 +163,7 @@ def print_gains(gains: "list[Gain]", as_json: bool = False) -> None:
 
 def _size(each: "Chosen | Gain") -> str:
     """The size of a point; nothing for a barrier."""
-    from leadline.units import format_bytes  # noqa: PLC0415
+    from leadline.core.units import format_bytes  # noqa: PLC0415
 
     return format_bytes(each.bytes) if each.bytes else ""
 

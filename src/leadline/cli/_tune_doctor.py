@@ -17,7 +17,7 @@ def command(*, program: str, as_json: bool) -> None:
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415
 
-    from leadline.tune import h5doctor  # noqa: PLC0415
+    from leadline.tune.io import doctor as h5doctor  # noqa: PLC0415
 
     found = h5doctor.diagnose(program)
     if as_json:

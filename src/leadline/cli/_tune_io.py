@@ -11,7 +11,7 @@ from leadline.cli._types import MachineFile
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.tune.io_runner import Progress
+    from leadline.tune.io.runner import Progress
 
 PAGE = "report.html"
 # What judges settings: the options that would change nothing there, and whose they are.
@@ -94,7 +94,7 @@ def command(**asked: Any) -> None:
     answer like any other. Where a gain is certain, 'leadline tune advise' has the settings for programs that
     write alike.
     """
-    from leadline.tune import io_setup  # noqa: PLC0415
+    from leadline.tune.io import setup as io_setup  # noqa: PLC0415
 
     request = _request(asked)
     with working("looking at the program and the space") as say:
@@ -112,8 +112,8 @@ def command(**asked: Any) -> None:
 
 def _request(asked: dict[str, Any]) -> Any:
     """What is asked, once it makes sense by itself; UsageError where it does not."""
-    from leadline.store import RUNS  # noqa: PLC0415
-    from leadline.tune.io_setup import Request  # noqa: PLC0415
+    from leadline.run.store import RUNS  # noqa: PLC0415
+    from leadline.tune.io.setup import Request  # noqa: PLC0415
 
     context = click.get_current_context()
     resume = asked.pop("resume")
@@ -182,9 +182,11 @@ def _wipe() -> None:
 def _conclude(directory: Path) -> None:
     """Write the files and the page, say what was found, and keep it where it is a gain."""
     from leadline import report  # noqa: PLC0415
-    from leadline.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
     from leadline.report.tuning import told, verdict  # noqa: PLC0415
-    from leadline.tune import io_output, io_results, motifs  # noqa: PLC0415
+    from leadline.tune.io import output as io_output  # noqa: PLC0415
+    from leadline.tune.io import patterns as motifs  # noqa: PLC0415
+    from leadline.tune.io import results as io_results  # noqa: PLC0415
 
     found = io_results.load(directory)
     with working("writing the page"):

@@ -9,6 +9,6 @@ def command() -> None:
 
     How it is used: docs/tune-my-program.md.
     """
-    from leadline.build import build_h5tuner  # noqa: PLC0415
+    from leadline.programs.build import build_h5tuner  # noqa: PLC0415
 
     click.echo(build_h5tuner())

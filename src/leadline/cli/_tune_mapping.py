@@ -10,7 +10,7 @@ from leadline.cli._types import MachineFile, PlanFile
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.tune.mapping import Outcome, Trial
+    from leadline.tune.mapping.tuning import Outcome, Trial
 
 COLUMNS = {
     "mapping": "mapping",
@@ -78,12 +78,12 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
     mapping by what they cost the links; the best are simulated. With --matrix PLAN may be left out. The table
     has the mappings that were simulated, each as a part of the usual one; what was found goes to --output.
     """
-    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.machine import load  # noqa: PLC0415
-    from leadline.plan_settings import positive_time  # noqa: PLC0415
-    from leadline.tune import mapping  # noqa: PLC0415  (numpy takes a while to load)
-    from leadline.tune.mapping_candidates import ORDER, PERMUTATION, TILING  # noqa: PLC0415
-    from leadline.tune.mapping_forms import hosts, save, text, usual_form  # noqa: PLC0415
+    from leadline.plan.settings import positive_time  # noqa: PLC0415
+    from leadline.tune.mapping import tuning as mapping  # noqa: PLC0415  (numpy takes a while to load)
+    from leadline.tune.mapping.candidates import ORDER, PERMUTATION, TILING  # noqa: PLC0415
+    from leadline.tune.mapping.forms import hosts, save, text, usual_form  # noqa: PLC0415
 
     if plan is None and asked["matrix"] is None:
         raise UsageError("name a PLAN with a halo, or the messages of a program with --matrix")

@@ -11,7 +11,7 @@ import click
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.tune.traced import Chosen
+    from leadline.tune.io.profiles import Chosen
 
 AUTO, NONE = "auto", "none"
 
@@ -40,7 +40,7 @@ def command(*, command: tuple[str, ...], settings: str, database: Path | None) -
     """
     from tempfile import TemporaryDirectory  # noqa: PLC0415
 
-    from leadline.tune import traced  # noqa: PLC0415
+    from leadline.tune.io import profiles as traced  # noqa: PLC0415
 
     with TemporaryDirectory(prefix="leadline-") as name:
         place = Path(name)
@@ -55,7 +55,9 @@ def _prepare(
     command: tuple[str, ...], settings: str, database: Path | None, place: Path
 ) -> tuple[Path | None, Mapping[str, str]]:
     """The settings file of this run, None where nothing is set, and the variables of its environment."""
-    from leadline.tune import h5settings, io_preload, traced  # noqa: PLC0415
+    from leadline.tune.io import preload as io_preload  # noqa: PLC0415
+    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import settings as h5settings  # noqa: PLC0415
 
     path = None if settings in (AUTO, NONE) else Path(settings).absolute()
     with working("looking at what is known") as say:
@@ -71,7 +73,7 @@ def _prepare(
 
 def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":
     """The settings for this run, after saying which."""
-    from leadline.tune import traced  # noqa: PLC0415
+    from leadline.tune.io import profiles as traced  # noqa: PLC0415
 
     log = traced.log_of(command)
     if not log.is_file():
@@ -92,7 +94,7 @@ def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":
 
 def _run(command: tuple[str, ...], env: Mapping[str, str]) -> int:
     """Run the program as if there were nothing round it; its exit code, as a shell has it."""
-    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
 
     try:
         process = subprocess.Popen(command, env={**os.environ, **env})
@@ -108,8 +110,8 @@ def _run(command: tuple[str, ...], env: Mapping[str, str]) -> int:
 
 def _keep(command: tuple[str, ...], log: Path) -> None:
     """Keep what was recorded; the program ran all the same where that cannot be."""
-    from leadline.errors import LeadlineError  # noqa: PLC0415
-    from leadline.tune import traced  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.tune.io import profiles as traced  # noqa: PLC0415
 
     try:
         traced.keep(command, log)

@@ -19,7 +19,7 @@ class Run(click.ParamType):  # type: ignore[type-arg]  # generic only since clic
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path of the run; UsageError where there is none."""
-        from leadline import store  # noqa: PLC0415  (loads polars)
+        from leadline.run import store  # noqa: PLC0415  (loads polars)
 
         return value if isinstance(value, Path) else store.find(value)
 
@@ -39,7 +39,7 @@ class PlanFile(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path of the plan; UsageError where there is none."""
-        from leadline import plan_files  # noqa: PLC0415
+        from leadline.plan import files as plan_files  # noqa: PLC0415
 
         return value if isinstance(value, Path) else plan_files.find(value)
 
@@ -47,7 +47,7 @@ class PlanFile(click.ParamType):  # type: ignore[type-arg]
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """The shipped plans, and files."""
-        from leadline import plan_files  # noqa: PLC0415
+        from leadline.plan import files as plan_files  # noqa: PLC0415
 
         items = [
             CompletionItem(name, help=plan_files.question(path))
@@ -59,8 +59,8 @@ class PlanFile(click.ParamType):  # type: ignore[type-arg]
 
 def newest_run() -> Path:
     """The run that was begun last; UsageError where there is none."""
-    from leadline import store  # noqa: PLC0415
-    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
 
     if not (found := store.runs()):
         raise UsageError(f"there are no runs in {store.RUNS}/ yet; 'leadline run quick' makes one")

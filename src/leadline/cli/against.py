@@ -27,8 +27,9 @@ def command(*, measured: Path, simulated: Path, where: tuple[str, ...], as_json:
     the measured value with its interval, the simulated one, their ratio, and whether the simulated value
     lies in the interval; then each pattern, and all points together.
     """
-    from leadline import against, store  # noqa: PLC0415  (load numpy and polars)
+    from leadline.analysis import validate as against  # noqa: PLC0415  (load numpy and polars)
     from leadline.cli._against import print_against  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
 
     with working("reading records"):
         held, found = against.prepared(store.load(measured), where), store.load(simulated)

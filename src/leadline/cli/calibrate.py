@@ -45,8 +45,9 @@ def command(
     everything. The machine file has each number with its 95 % interval and the benchmarks that it is from,
     and 'leadline run PLAN --on FILE' runs any plan on it.
     """
-    from leadline import calibrate, store  # noqa: PLC0415  (load numpy and polars)
-    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline import calibrate  # noqa: PLC0415  (load numpy and polars)
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
 
     if output and output.exists() and not force:
         raise UsageError(f"{output} is there already; name another file, or replace it with --force")
@@ -70,8 +71,8 @@ def command(
 def _write(made: "Calibration", output: Path) -> None:
     """Write the machine file, and read it as the simulator will."""
     from leadline import machine  # noqa: PLC0415
-    from leadline.errors import LeadlineError  # noqa: PLC0415
-    from leadline.record_files import replace  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.record_files import replace  # noqa: PLC0415
 
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +84,7 @@ def _write(made: "Calibration", output: Path) -> None:
 
 def _for_people(made: "Calibration") -> list[dict[str, Any]]:
     """The numbers with quantities in words."""
-    from leadline.units import format_bytes, format_quantity  # noqa: PLC0415
+    from leadline.core.units import format_bytes, format_quantity  # noqa: PLC0415
 
     rows = []
     for row in made.numbers():

@@ -60,7 +60,9 @@ def command(
     The exit code is 1 when a point is slower beyond the threshold, or ran in A and failed in B; 0 when none
     is; 2 for a request that cannot be understood.
     """
-    from leadline import compare, store, units  # noqa: PLC0415  (load numpy and polars)
+    from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
+    from leadline.core import units  # noqa: PLC0415  (load numpy and polars)
+    from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
 
     limit = units.parse_fraction(threshold)
     with working("reading records") as say:
@@ -80,8 +82,8 @@ def command(
 
 def _refuse_nothing(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:
     """Raises LeadlineError when no point is in both: a check that compares nothing must not pass."""
-    from leadline import compare  # noqa: PLC0415
-    from leadline.errors import LeadlineError  # noqa: PLC0415
+    from leadline.analysis import compare  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
 
     alone = (compare.ONLY_IN_A, compare.ONLY_IN_B)
     if not table.get_column("verdict").is_in(alone).all():
@@ -104,11 +106,11 @@ def _values(records: "pl.DataFrame", key: str) -> list[str]:
 
 def _for_people(table: "pl.DataFrame") -> list[dict[str, Any]]:
     """The rows with quantities in words."""
+    from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415
+    from leadline.analysis.compare import EXACT  # noqa: PLC0415
+    from leadline.analysis.noise import percent  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
-    from leadline.compare import COLUMNS as FIGURES  # noqa: PLC0415
-    from leadline.compare import EXACT  # noqa: PLC0415
-    from leadline.noise import percent  # noqa: PLC0415
-    from leadline.units import format_quantity  # noqa: PLC0415
+    from leadline.core.units import format_quantity  # noqa: PLC0415
 
     rows = table.to_dicts()
     named = [name for name in table.columns if name not in FIGURES]
@@ -153,8 +155,8 @@ def change(ratio: float | None, low: float | None, high: float | None, exact: bo
 
 def _sentences(table: "pl.DataFrame", limit: float, a: "pl.DataFrame", b: "pl.DataFrame") -> list[str]:
     """The outcome in a line, and what disturbed either run."""
-    from leadline import compare, noise  # noqa: PLC0415
-    from leadline.record import SIMULATED  # noqa: PLC0415
+    from leadline.analysis import compare, noise  # noqa: PLC0415
+    from leadline.core.record import SIMULATED  # noqa: PLC0415
 
     counts = dict(table.get_column("verdict").value_counts().iter_rows())
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in compare.VERDICTS if verdict in counts)

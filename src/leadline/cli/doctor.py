@@ -9,7 +9,7 @@ from leadline.cli._table import json_option, print_table
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.doctor import Finding
+    from leadline.targets.local.doctor import Finding
 
 
 @click.command()
@@ -24,7 +24,7 @@ def command(context: click.Context, name: str | None, as_json: bool) -> None:
     With --install, an MPI from the Python package index gets an environment of its own, and only that MPI is
     checked.
     """
-    from leadline import doctor  # noqa: PLC0415
+    from leadline.targets.local import doctor  # noqa: PLC0415
 
     with working("checking") as say:
         findings = [_installed(name, say)] if name else doctor.check_up(lambda what: say(f"checking {what}"))
@@ -36,8 +36,8 @@ def command(context: click.Context, name: str | None, as_json: bool) -> None:
 
 def _installed(name: str, say: Callable[[str], None]) -> "Finding":
     """Add the MPI and try it; `say` hears what takes the time."""
-    from leadline import doctor  # noqa: PLC0415
     from leadline.mpi.install import install  # noqa: PLC0415
+    from leadline.targets.local import doctor  # noqa: PLC0415
 
     say(f"installing {name}")
     mpi = install(name)

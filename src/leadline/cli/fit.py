@@ -11,7 +11,7 @@ from leadline.cli._types import Run, newest_run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit
+    from leadline.analysis.fits import Fit
 
 COLUMNS = {"series": "series", "fit": "fit", "parameter": "parameter", "told": "value, 95 %", "flag": "flag"}
 
@@ -28,8 +28,10 @@ def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> No
     protocol switches; LogGP's L, o, g and G. A parameter that cannot be what it is called, such as a latency
     below zero, is shown and flagged.
     """
-    from leadline import fits, record, store  # noqa: PLC0415  (load numpy and polars)
-    from leadline.errors import LeadlineError  # noqa: PLC0415
+    from leadline.analysis import fits  # noqa: PLC0415  (load numpy and polars)
+    from leadline.core import record  # noqa: PLC0415  (load numpy and polars)
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
 
     with working("reading records") as say:
         records = record.concat(store.load(run) for run in runs or (newest_run(),))
@@ -89,7 +91,7 @@ def _for_people(found: Sequence["Fit"]) -> list[dict[str, Any]]:
 
 def _notes(found: Sequence["Fit"]) -> list[str]:
     """A line for each fit: how far it misses, and what must be said of it."""
-    from leadline.noise import percent  # noqa: PLC0415
+    from leadline.analysis.noise import percent  # noqa: PLC0415
 
     lines = []
     for series, fit in zip(_series(found), found, strict=True):

@@ -35,8 +35,10 @@ def command(*, run: Path | None, floor: str | None, where: tuple[str, ...], as_j
 
     A broken guideline is a result, not an error: the exit code is 0. With --json, all comparisons are listed.
     """
-    from leadline import guidelines, store, units  # noqa: PLC0415  (load numpy and polars)
-    from leadline.select import matching  # noqa: PLC0415
+    from leadline.analysis import guidelines  # noqa: PLC0415  (load numpy and polars)
+    from leadline.analysis.select import matching  # noqa: PLC0415
+    from leadline.core import units  # noqa: PLC0415  (load numpy and polars)
+    from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
 
     limit = None if floor is None else units.parse_fraction(floor)
     with working("reading records") as say:

@@ -14,7 +14,7 @@ STDIN = "-"
 
 def _suites() -> list[str]:
     """The suites that can be read, without importing their importers."""
-    where = Path(__file__).resolve().parents[1] / "importers"
+    where = Path(__file__).resolve().parents[1] / "analysis" / "importers"
     return sorted(name for _, name, _ in iter_modules([str(where)]) if name != "table")
 
 
@@ -44,9 +44,9 @@ def command(
     Each table of a file is one launch. What asks the same as a benchmark of Leadline gets its name
     (osu_latency is pingpong); everything else keeps its own. FILE may be - for the standard input.
     """
-    from leadline import importers  # noqa: PLC0415  (loads polars)
-    from leadline.errors import LeadlineError, UsageError  # noqa: PLC0415
-    from leadline.store import RUNS, Store  # noqa: PLC0415
+    from leadline.analysis import importers  # noqa: PLC0415  (loads polars)
+    from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
+    from leadline.run.store import RUNS, Store  # noqa: PLC0415
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for each in at:
@@ -76,6 +76,6 @@ def command(
 
 def _coordinates(records: Any) -> list[str]:
     """The names of the point columns of a record table."""
-    from leadline.record import point_columns  # noqa: PLC0415
+    from leadline.core.record import point_columns  # noqa: PLC0415
 
     return point_columns(records)

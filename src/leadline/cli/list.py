@@ -14,7 +14,7 @@ Rows = list[dict[str, Any]]
 
 def benchmarks() -> Rows:
     """Every benchmark with its question, its sweeps and its metrics."""
-    from leadline import registry  # noqa: PLC0415
+    from leadline.programs import registry  # noqa: PLC0415
 
     return [asdict(each) for each in registry.benchmarks().values()]
 
@@ -30,7 +30,7 @@ def metrics() -> Rows:
 
 def plans() -> Rows:
     """The shipped plans with the questions they ask."""
-    from leadline import plan_files  # noqa: PLC0415
+    from leadline.plan import files as plan_files  # noqa: PLC0415
 
     return [
         {"name": name, "question": plan_files.question(path), "path": str(path)}

@@ -84,7 +84,7 @@ class _Read(click.ParamType):  # type: ignore[type-arg]  # generic only since cl
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value read; a usage error in one sentence where it cannot be."""
-        from leadline.errors import UsageError  # noqa: PLC0415
+        from leadline.core.errors import UsageError  # noqa: PLC0415
 
         if not isinstance(value, str) or self.option.read is None:
             return value

@@ -20,7 +20,7 @@ class Reported(Run):
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path; UsageError where there is neither."""
-        from leadline.tune.io_journal import is_tuning  # noqa: PLC0415
+        from leadline.tune.io.journal import is_tuning  # noqa: PLC0415
 
         for path in (Path(value), Path(RUNS) / value):
             if is_tuning(path):
@@ -52,7 +52,8 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     Several runs stand beside one another in every figure. The page is one file that opens from disk and
     needs no network; the last line printed is its path. A tuning of 'leadline tune io' has a page of its own.
     """
-    from leadline import report, store  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline import report  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.run import store  # noqa: PLC0415  (heavy imports only when the verb is used)
 
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
@@ -77,7 +78,8 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
 def _tuning(paths: list[Path], output: Path) -> Path | None:
     """The page of a tuning; None where none of the paths is one. UsageError where others stand beside it."""
     from leadline import report  # noqa: PLC0415
-    from leadline.tune import io_journal, io_results  # noqa: PLC0415
+    from leadline.tune.io import journal as io_journal  # noqa: PLC0415
+    from leadline.tune.io import results as io_results  # noqa: PLC0415
 
     if not any(map(io_journal.is_tuning, paths)):
         return None
@@ -92,7 +94,8 @@ def _together(paths: list[Path]) -> "pl.DataFrame":
     """The records of all runs, under names that tell them apart: by path where two have one name."""
     import polars as pl  # noqa: PLC0415
 
-    from leadline import record, store  # noqa: PLC0415
+    from leadline.core import record  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
 
     tables = [store.load(path) for path in paths]
     names = [name for table in tables for name in table.get_column("run").unique().to_list()]

@@ -11,8 +11,8 @@ from leadline.cli._types import Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.reproduce.outcome import Outcome
-    from leadline.reproduce.paper import Paper
+    from leadline.papers.outcome import Outcome
+    from leadline.papers.paper import Paper
 
 COLUMNS = {
     "id": "claim",
@@ -31,7 +31,7 @@ class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only sinc
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Paper":
         """The paper; UsageError where there is none of that name."""
-        from leadline.reproduce import paper  # noqa: PLC0415  (only when the verb is used)
+        from leadline.papers import paper  # noqa: PLC0415  (only when the verb is used)
 
         return value if isinstance(value, paper.Paper) else paper.find(value)
 
@@ -39,7 +39,7 @@ class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only sinc
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """The papers that there are."""
-        from leadline.reproduce import paper  # noqa: PLC0415
+        from leadline.papers import paper  # noqa: PLC0415
 
         return [CompletionItem(name) for name in paper.shipped() if name.startswith(incomplete)]
 
@@ -79,9 +79,11 @@ def command(
     result, not an error: the exit code is 1 only when a point could not be simulated. The page has the claims
     and the paper's figures, drawn again; its path is the last line printed.
     """
-    from leadline import record, report, store  # noqa: PLC0415  (heavy imports only when the verb is used)
-    from leadline.reproduce import experiments, outcome  # noqa: PLC0415
-    from leadline.reproduce.results import Results  # noqa: PLC0415
+    from leadline import report  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.core import record  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.papers import experiments, outcome  # noqa: PLC0415
+    from leadline.papers.results import Results  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415  (heavy imports only when the verb is used)
 
     paths = list(runs)
     if not paths:
@@ -107,7 +109,7 @@ def command(
 
 def _row(each: "Outcome", as_json: bool) -> dict[str, Any]:
     """A claim as an object; for people also its numbers in words."""
-    from leadline.report.reproduction import band, expected, simulated  # noqa: PLC0415
+    from leadline.papers.page import band, expected, simulated  # noqa: PLC0415
 
     row: dict[str, Any] = {
         "id": each.claim.id,
@@ -130,7 +132,7 @@ def _row(each: "Outcome", as_json: bool) -> dict[str, Any]:
 
 def _conclude(outcomes: "list[Outcome]") -> None:
     """Why claims were missed, and how many are in each state."""
-    from leadline.reproduce.outcome import MISSED, counts  # noqa: PLC0415
+    from leadline.papers.outcome import MISSED, counts  # noqa: PLC0415
 
     for each in outcomes:
         if each.state == MISSED:

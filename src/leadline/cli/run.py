@@ -14,11 +14,11 @@ from leadline.cli._types import MachineFile, PlanFile, Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.campaign import Campaign, Progress
-    from leadline.described import Described
-    from leadline.execute import RealExecutor
-    from leadline.plan import Point
-    from leadline.store import Store
+    from leadline.plan.model import Point
+    from leadline.run.campaign import Campaign, Progress
+    from leadline.run.store import Store
+    from leadline.targets.local.executor import RealExecutor
+    from leadline.targets.simulated.target import Described
 
 # Of a described machine only.
 DESCRIBED = ("ranks", "mapping", "network", "noise")
@@ -99,7 +99,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     the disk at once: a run that is interrupted keeps them, and --resume goes on from there. The exit code is
     1 when a point failed, or its own result was wrong; the others are measured all the same.
     """
-    from leadline import provenance, store  # noqa: PLC0415  (polars takes a while to load)
+    from leadline.run import provenance, store  # noqa: PLC0415  (polars takes a while to load)
 
     context = click.get_current_context()
     machine, tuned, files = (asked.pop(name) for name in ("machine", "tuned", "directory"))
@@ -134,16 +134,16 @@ def _new_run(plan: Path) -> Path:
     """A directory named after the plan and the time."""
     from datetime import datetime  # noqa: PLC0415
 
-    from leadline.store import RUNS  # noqa: PLC0415
+    from leadline.run.store import RUNS  # noqa: PLC0415
 
     return RUNS / f"{plan.stem}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _site(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Described":
     """The described machine as the options want it."""
-    from leadline.described import Described  # noqa: PLC0415
     from leadline.machine import load  # noqa: PLC0415
-    from leadline.plan_settings import NETWORKS  # noqa: PLC0415
+    from leadline.plan.settings import NETWORKS  # noqa: PLC0415
+    from leadline.targets.simulated.target import Described  # noqa: PLC0415
 
     network = asked["network"] or NETWORKS[0]
     return Described.of(
@@ -163,9 +163,9 @@ def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | 
         raise click.UsageError("--where and --json are of --against", context)
     if not run:
         return None
-    from leadline import store  # noqa: PLC0415
-    from leadline.against import prepared  # noqa: PLC0415
+    from leadline.analysis.validate import prepared  # noqa: PLC0415
     from leadline.cli._against import print_against  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
 
     measured = prepared(store.load(run), where)
     return lambda records: print_against(measured, records, as_json)
@@ -179,7 +179,7 @@ def _simulate(
     against: Callable[[Any], None] | None = None,
 ) -> None:
     """Simulate the plan's points, say how far they are from measured ones if asked, and what came of it."""
-    from leadline import simulate  # noqa: PLC0415
+    from leadline.targets.simulated import executor as simulate  # noqa: PLC0415
 
     with _shown() as (show, say), _interruptible(path):
         records = simulate.run(plan, site, path, resume=resume, say=say, show=show)
@@ -194,13 +194,14 @@ def _measure(path: Path, plan_path: Path, given: tuple[int, Path | None, Path | 
     `given` are the seed, the directory of tuned settings, and that of benchmarks' files.
     """
     seed, tuned, files = given
-    from leadline import provenance, registry  # noqa: PLC0415
-    from leadline.campaign import Campaign  # noqa: PLC0415
-    from leadline.execute import RealExecutor, algorithms, identities, scratch  # noqa: PLC0415
     from leadline.mpi.discover import find  # noqa: PLC0415
-    from leadline.plan import Here, Plan  # noqa: PLC0415
-    from leadline.store import Store  # noqa: PLC0415
-    from leadline.topology import usable_cores  # noqa: PLC0415
+    from leadline.plan.model import Here, Plan  # noqa: PLC0415
+    from leadline.programs import registry  # noqa: PLC0415
+    from leadline.run import provenance  # noqa: PLC0415
+    from leadline.run.campaign import Campaign  # noqa: PLC0415
+    from leadline.run.store import Store  # noqa: PLC0415
+    from leadline.targets.local.executor import RealExecutor, algorithms, identities, scratch  # noqa: PLC0415
+    from leadline.targets.local.topology import usable_cores  # noqa: PLC0415
 
     with working("looking at the plan and the machine"):
         plan = Plan.load(plan_path, registry.benchmarks)
@@ -240,8 +241,8 @@ def _measure(path: Path, plan_path: Path, given: tuple[int, Path | None, Path | 
 
 def _settings(run: Path | None, tuned: Path | None) -> dict[str, Any]:
     """Tuned settings by MPI, from their directory or from the run that is gone on with."""
-    from leadline import store  # noqa: PLC0415
-    from leadline.tune import collectives_files  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
+    from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
 
     if run:
         return dict(store.provenance(run).get("tuned") or {})
@@ -250,8 +251,8 @@ def _settings(run: Path | None, tuned: Path | None) -> dict[str, Any]:
 
 def _check_tuned(points: "list[Point]", settings: dict[str, Any]) -> None:
     """UsageError where settings are given that no point of the plan can show the gain of."""
-    from leadline.collectives import TUNED  # noqa: PLC0415
-    from leadline.errors import UsageError  # noqa: PLC0415
+    from leadline.core.collectives import TUNED  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
 
     if settings and not any(point.collectives == TUNED for point in points):
         about = "; ".join(f"{', '.join(each['operations'])} of {name}" for name, each in settings.items())
@@ -260,7 +261,7 @@ def _check_tuned(points: "list[Point]", settings: dict[str, Any]) -> None:
 
 def _warn(before: dict[str, float]) -> None:
     """Say beforehand that the machine is not quiet; the records and the report say so as well."""
-    from leadline.noise import SIGNS  # noqa: PLC0415
+    from leadline.analysis.noise import SIGNS  # noqa: PLC0415
 
     limit = next(sign.disturbed for sign in SIGNS if sign.name == "others")
     if (busy := before["others"] + before["steal"]) >= limit:
@@ -273,8 +274,8 @@ def _warn(before: dict[str, float]) -> None:
 
 def _take(campaign: "Campaign", executor: "RealExecutor", store: "Store") -> None:
     """Run the campaign; what was found out about its launches is kept before the first."""
-    from leadline.provenance import merged  # noqa: PLC0415
-    from leadline.store import provenance  # noqa: PLC0415
+    from leadline.run.provenance import merged  # noqa: PLC0415
+    from leadline.run.store import provenance  # noqa: PLC0415
 
     campaign.prepare()
     store.note(kinds=merged(provenance(store.path), executor.facts())["kinds"])
@@ -298,8 +299,8 @@ def _conclude(records: Any, path: Path, aside: bool = False) -> None:
 
     `aside`: on the standard error, where the standard output has another answer.
     """
-    from leadline.record import FAILED, INVALID, OK, SIMULATED, SKIPPED  # noqa: PLC0415
-    from leadline.store import point_key  # noqa: PLC0415
+    from leadline.core.record import FAILED, INVALID, OK, SIMULATED, SKIPPED  # noqa: PLC0415
+    from leadline.run.store import point_key  # noqa: PLC0415
 
     by_status: dict[str, dict[Any, str]] = {OK: {}, SKIPPED: {}, FAILED: {}, INVALID: {}}
     for row in records.drop("samples").iter_rows(named=True):

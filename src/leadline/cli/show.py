@@ -67,8 +67,8 @@ def command(
         return
     if len(what) > 1:
         raise click.UsageError(f"one run at a time, but got {' '.join(what)}", click.get_current_context())
-    from leadline import store  # noqa: PLC0415  (polars takes a while to load)
-    from leadline.select import matching  # noqa: PLC0415
+    from leadline.analysis.select import matching  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415  (polars takes a while to load)
 
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other", click.get_current_context())
@@ -95,7 +95,7 @@ def command(
 
 def _summary(records: "pl.DataFrame") -> "pl.DataFrame":
     """One row a point."""
-    from leadline.summary import summarise  # noqa: PLC0415
+    from leadline.analysis.summary import summarise  # noqa: PLC0415
 
     return summarise(records)
 
@@ -104,7 +104,7 @@ def _samples(records: "pl.DataFrame") -> "pl.DataFrame":
     """One row a sample: its point, launch, ordinal, whether it is warm-up, and value in SI units."""
     import polars as pl  # noqa: PLC0415
 
-    from leadline.record import KEYS, OK, point_columns  # noqa: PLC0415
+    from leadline.core.record import KEYS, OK, point_columns  # noqa: PLC0415
 
     return (
         records.filter(pl.col("status") == OK)
@@ -150,8 +150,8 @@ def _print(rows: list[dict[str, Any]], columns: Any) -> None:
 
 def _fixed() -> set[str]:
     """The columns of tables that are no coordinates."""
-    from leadline.record import FIELDS  # noqa: PLC0415
-    from leadline.summary import COLUMNS  # noqa: PLC0415
+    from leadline.analysis.summary import COLUMNS  # noqa: PLC0415
+    from leadline.core.record import FIELDS  # noqa: PLC0415
 
     return {*FIELDS, *COLUMNS, "sample", "value", "is_warmup"}
 
@@ -172,7 +172,7 @@ def _said(name: str, value: Any) -> str:
 
 def _value(name: str, value: Any) -> str:
     """A coordinate in a cell."""
-    from leadline.units import format_bytes  # noqa: PLC0415
+    from leadline.core.units import format_bytes  # noqa: PLC0415
 
     if value is None:
         return ""
@@ -181,8 +181,8 @@ def _value(name: str, value: Any) -> str:
 
 def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
-    from leadline.record import OK  # noqa: PLC0415
-    from leadline.told import next_launch, tell_row  # noqa: PLC0415
+    from leadline.core.formatting import next_launch, tell_row  # noqa: PLC0415
+    from leadline.core.record import OK  # noqa: PLC0415
 
     if row["status"] != OK:
         return {"status": row["status"], "remark": row["reason"] or ""}
@@ -201,7 +201,7 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     """What somebody should know before believing a number."""
-    from leadline import starts  # noqa: PLC0415
+    from leadline.analysis import start_skew as starts  # noqa: PLC0415
 
     if row["launches"] == 1 and not row["exact"]:
         yield "one launch, so no interval"
@@ -216,7 +216,7 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
 
 def _sample_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a sample."""
-    from leadline.units import format_quantity  # noqa: PLC0415
+    from leadline.core.units import format_quantity  # noqa: PLC0415
 
     return {
         "launch": str(row["launch"]),

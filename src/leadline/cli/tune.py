@@ -30,7 +30,7 @@ class Tuned(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the arguments begin with; an unknown one is refused with the nearest."""
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
-            from leadline.errors import suggest  # noqa: PLC0415
+            from leadline.core.errors import suggest  # noqa: PLC0415
 
             hint = suggest(args[0], self.list_commands(ctx))
             raise click.UsageError(f"there is no {args[0]!r} to tune{hint}", ctx)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from leadline import plan_text
-from leadline.errors import UsageError
+from leadline.core import toml as plan_text
+from leadline.core.errors import UsageError
+from leadline.core.toml import Table
 from leadline.machine.files import find
 from leadline.machine.partitions import KINDS, Topology
 from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, Part
 from leadline.machine.values import Number, Read, number, part
-from leadline.plan_text import Table
-from leadline.plan_values import text, word
+from leadline.plan.values import text, word
 
 Values = Mapping[str, Read]
 

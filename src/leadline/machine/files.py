@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from leadline import paths
-from leadline.errors import UsageError, suggest
+from leadline.core import paths
+from leadline.core.errors import UsageError, suggest
 
 
 def shipped() -> dict[str, Path]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, Protocol
 
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
 
 # A topology as the native program reads it: its kind and what this kind needs.
 Topology = dict[str, Any]

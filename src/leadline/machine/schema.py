@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.errors import UsageError
-from leadline.plan_values import count, flag, text, word
-from leadline.units import parse_bytes, parse_flops, parse_rate, parse_time
+from leadline.core.errors import UsageError
+from leadline.core.units import parse_bytes, parse_flops, parse_rate, parse_time
+from leadline.plan.values import count, flag, text, word
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ PARTS: dict[str, Part] = {
     ),
 }
 
-# What the native program knows nothing of: read by `leadline.storage`, whose `_model` says what each number
+# What the native program knows nothing of: read by `leadline.tune.storage`, whose `_model` says what each
+# number
 # means.
 BESIDE: dict[str, Part] = {
     "storage": Part(

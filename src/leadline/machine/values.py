@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
+from leadline.core.toml import Table
 from leadline.machine.schema import Kind, Part
-from leadline.plan_text import Table
-from leadline.plan_values import text
+from leadline.plan.values import text
 
 _NUMBER_KEYS = ("value", "source", "interval", "calibrated", "claim", "stated")
 

@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from leadline.errors import UsageError, suggest
+from leadline.core.errors import UsageError, suggest
+from leadline.core.paths import mpi_dir
 from leadline.mpi import wrapper
 from leadline.mpi.family import Family, families
 from leadline.mpi.library import LEADLINE, MODULE, SYSTEM_PATH, Mpi
-from leadline.paths import mpi_dir
 
 WRAPPER = re.compile(r"mpicc(?P<suffix>\.[\w.-]+)?|mpigcc|mpiicx")
 LAUNCHER = re.compile(r"(mpirun|mpiexec)(?P<suffix>\.(?!hydra|gforker|slurm|prte)[\w.-]+)?")

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
-from leadline.errors import LeadlineError, UsageError, suggest
-from leadline.members import Members
+from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.plugins import Plugins
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned
 
@@ -181,7 +181,7 @@ class Family(ABC):
 @cache
 def families() -> dict[str, Family]:
     """Every kind of library by name."""
-    found = [module.FAMILY for module in Members("leadline.mpi.families", "unknown kind of MPI {}").all()]
+    found = [module.FAMILY for module in Plugins("leadline.mpi.families", "unknown kind of MPI {}").all()]
     return {each.name: each for each in found}
 
 

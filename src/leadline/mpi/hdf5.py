@@ -5,10 +5,10 @@ import re
 import shutil
 from pathlib import Path
 
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
+from leadline.core.paths import state_dir
 from leadline.mpi.library import Mpi
 from leadline.mpi.wrapper import Flags, ask, parse
-from leadline.paths import state_dir
 
 SYSTEM = Path("/usr")  # what distributions package for their MPIs is found by pkg-config
 HEADER = "H5public.h"

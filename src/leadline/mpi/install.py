@@ -11,10 +11,10 @@ import venv
 from importlib.util import find_spec
 from pathlib import Path
 
-from leadline.errors import LeadlineError, UsageError, suggest
+from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.paths import mpi_dir
 from leadline.mpi.discover import find
 from leadline.mpi.library import Mpi
-from leadline.paths import mpi_dir
 
 PACKAGES = {
     "openmpi": ("openmpi",),

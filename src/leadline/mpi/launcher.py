@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
-from leadline.errors import UsageError, suggest
-from leadline.members import Members
+from leadline.core.errors import UsageError, suggest
+from leadline.core.plugins import Plugins
 from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.library import Mpi
 
@@ -46,7 +46,7 @@ class Launcher(ABC):
 @cache
 def launchers() -> dict[str, Launcher]:
     """Every batch system by name."""
-    found = [module.LAUNCHER for module in Members("leadline.mpi.launchers", "unknown launcher {}").all()]
+    found = [module.LAUNCHER for module in Plugins("leadline.mpi.launchers", "unknown launcher {}").all()]
     return {each.name: each for each in found}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leadline.members import Members
+from leadline.core.plugins import Plugins
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,7 @@ class Predictor:
     predict: Callable[[Mapping[str, Any]], Prediction]
 
 
-_MODELS = Members(__name__, "there is no {} to predict")
+_MODELS = Plugins(__name__, "there is no {} to predict")
 
 
 def names() -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leadline.units import format_quantity
+from leadline.core.units import format_quantity
 
 Row = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from leadline.errors import UsageError
-from leadline.fits import Parameter, fit_all
-from leadline.record import OK, SIMULATED
+from leadline.analysis.fits import Parameter, fit_all
+from leadline.core.errors import UsageError
+from leadline.core.record import OK, SIMULATED
 
 Row = Mapping[str, Any]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from leadline.errors import UsageError
+from leadline.analysis.summary import summarise
+from leadline.core.errors import UsageError
 from leadline.predict._ends import Ends, Fitted, comparable
-from leadline.summary import summarise
 
 Row = Mapping[str, Any]
 NUMBER = 8  # B

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.errors import UsageError
+from leadline.core.errors import UsageError
 from leadline.machine import Machine
 
 SOCKET, SOCKETS, NODES = "socket", "sockets", "nodes"

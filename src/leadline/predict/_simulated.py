@@ -5,11 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from leadline import simulate
-from leadline.described import Described
+from leadline.core.record import OK
 from leadline.machine import Machine
 from leadline.predict._machine import NODES, SOCKETS
-from leadline.record import OK
+from leadline.targets.simulated import executor as simulate
+from leadline.targets.simulated.target import Described
 
 # Which rank sits where: sockets in turns, nodes in turns, else every core of a socket first.
 _MAPPINGS = {SOCKETS: "sockets", NODES: "XT"}

@@ -25,15 +25,16 @@ from typing import Any
 import polars as pl
 
 from leadline import machine as machines
-from leadline import simulate, store
-from leadline.described import Described
-from leadline.errors import LeadlineError, UsageError
+from leadline.analysis.summary import summarise
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.record import OK
+from leadline.core.units import format_quantity
 from leadline.predict import Option, Prediction
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
-from leadline.record import OK
-from leadline.summary import summarise
-from leadline.units import format_quantity
+from leadline.run import store
+from leadline.targets.simulated import executor as simulate
+from leadline.targets.simulated.target import Described
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,15 @@ from math import prod
 from typing import Any
 
 from leadline import machine as machines
-from leadline import paths, store
-from leadline.errors import UsageError
-from leadline.plan_values import count
+from leadline.core import paths
+from leadline.core.errors import UsageError
+from leadline.core.units import format_quantity, parse_rate, parse_time
+from leadline.plan.values import count
 from leadline.predict import Option, Prediction
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
 from leadline.predict._simulated import answers, seated
-from leadline.units import format_quantity, parse_rate, parse_time
+from leadline.run import store
 
 FLOPS, MOVED = 6, 16  # operations and bytes to and from memory of an update; stores bypass the caches
 EDGE = 1200  # points, of the source's cubes

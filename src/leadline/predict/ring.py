@@ -16,17 +16,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline import machine as machines
-from leadline import store
-from leadline.errors import UsageError
-from leadline.estimates import launch_estimates, series_columns
-from leadline.fits._bootstrap import bounds, drawn_medians
-from leadline.fits._segments import SHORTEST, lines
-from leadline.fits.piecewise import pieces_of
+from leadline.analysis.estimates import launch_estimates, series_columns
+from leadline.analysis.fits._bootstrap import bounds, drawn_medians
+from leadline.analysis.fits._segments import SHORTEST, lines
+from leadline.analysis.fits.piecewise import pieces_of
+from leadline.core.errors import UsageError
+from leadline.core.record import OK
+from leadline.core.units import format_quantity
 from leadline.predict import Option, Prediction
 from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
-from leadline.record import OK
-from leadline.units import format_quantity
+from leadline.run import store
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,8 @@ class Piece:
 def pieces(ranks: Sequence[int], medians: Array) -> list[Piece]:
     """The pieces of times of a turn, (launches, numbers of ranks) in s, NaN where not measured.
 
-    Their number and places are found as `leadline.fits.piecewise` does it; a piece has 3 numbers or more.
+    Their number and places are found as `leadline.analysis.fits.piecewise` does it; a piece has 3 numbers
+    or more.
     """
     x, y = np.asarray(ranks, dtype=np.float64), np.nanmedian(medians, axis=0)
     starts = pieces_of(x, y)

@@ -14,15 +14,15 @@ from typing import Any
 import polars as pl
 
 from leadline import machine as machines
-from leadline import store
-from leadline.errors import UsageError
+from leadline.analysis.summary import summarise
+from leadline.core.errors import UsageError
+from leadline.core.units import format_quantity
 from leadline.predict import Option, Prediction
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
-from leadline.summary import summarise
-from leadline.units import format_quantity
+from leadline.run import store
 
 NUMBER = 8  # B
 ARRAYS = 3  # two out, one back

@@ -9,22 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leadline.errors import LeadlineError
+from leadline.core.errors import LeadlineError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from leadline.papers.outcome import Outcome
+    from leadline.papers.paper import Paper
+    from leadline.papers.results import Results
     from leadline.report.page import Findings
-    from leadline.reproduce.outcome import Outcome
-    from leadline.reproduce.paper import Paper
-    from leadline.reproduce.results import Results
-    from leadline.tune.io_results import Results as TuningResults
+    from leadline.tune.io.results import Results as TuningResults
 
 
 def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out: Path) -> Path:
     """Write the page about `records` to the file `out` and return it.
 
-    `provenances` is one table of facts a run. Besides what `leadline.provenance` gathers, its "run" is the
+    `provenances` is one table of facts a run. Besides what `leadline.run.provenance` gathers, its "run" is
+    the
     run's name, its "plan_text" the plan, and its "benchmarks" what the registry says of them. Raises
     LeadlineError when there is no record, or no place to write.
     """
@@ -46,7 +47,8 @@ def write_reproduction(
 
     `provenances` as for `write`. Raises LeadlineError when there is no place to write.
     """
-    from leadline.report import render, reproduction  # noqa: PLC0415  (imports polars and the figures)
+    from leadline.papers import page as reproduction  # noqa: PLC0415  (imports polars and the figures)
+    from leadline.report import render  # noqa: PLC0415  (imports polars and the figures)
 
     with render.prefetched():
         composed = reproduction.compose(paper, results, outcomes, provenances)
@@ -110,9 +112,9 @@ def _why(problem: OSError) -> str:
 
 def _findings(records: "pl.DataFrame") -> "Findings":
     """The records with their summary and fits."""
-    from leadline.fits import fit_all  # noqa: PLC0415
+    from leadline.analysis.fits import fit_all  # noqa: PLC0415
+    from leadline.analysis.summary import summarise  # noqa: PLC0415
     from leadline.report.page import Findings  # noqa: PLC0415
-    from leadline.summary import summarise  # noqa: PLC0415
 
     if records.is_empty():
         raise LeadlineError("there is nothing to report: the records are empty; measure with 'leadline run'")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from leadline.guidelines import judge, told
+from leadline.analysis.guidelines import judge, told
 from leadline.report.tables import Cell, Column, Table, TableRow
 
 

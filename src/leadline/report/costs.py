@@ -10,16 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from leadline import units
+from leadline.core import units
+from leadline.core.formatting import Told, next_launch, tell, tell_row
 from leadline.report.figures import Entry
 from leadline.report.figures._fitted import switches
 from leadline.report.subject import HEADLINE, UNTOLD, Names, Row, usual
 from leadline.report.theme import SHAPES, hue
 from leadline.report.words import way
-from leadline.told import Told, next_launch, tell, tell_row
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit, Parameter
+    from leadline.analysis.fits import Fit, Parameter
 
 _FITTED = {"bandwidth": "asymptotic bandwidth", "half-bandwidth size": "half-bandwidth size"}
 PREFERENCE = ("piecewise", "ends", "least_squares")

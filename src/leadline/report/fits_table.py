@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from leadline.fits import SWITCH
-from leadline.noise import percent
+from leadline.analysis.fits import SWITCH
+from leadline.analysis.noise import percent
+from leadline.core.formatting import Told, tell
 from leadline.report.subject import Names, variant, varying
-from leadline.told import Told, tell
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit, Parameter
+    from leadline.analysis.fits import Fit, Parameter
 
 _KEYS = ("run", "source", "benchmark", "metric", "mpi", "stack", "placement")
 

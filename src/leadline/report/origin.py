@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leadline import units
+from leadline.core import units
 from leadline.report.words import coordinates
 
 # Told elsewhere on the page, or too long for a line.

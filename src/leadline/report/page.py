@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from leadline import predict
-from leadline.errors import LeadlineError
-from leadline.noise import Quietness, judge_runs
-from leadline.record import OK
+from leadline.analysis.noise import Quietness, judge_runs
+from leadline.core.errors import LeadlineError
+from leadline.core.record import OK
 from leadline.report import figures, tables
 from leadline.report.broken import Broken, broken
 from leadline.report.costs import Cost, costs
@@ -21,7 +21,7 @@ from leadline.report.subject import SERIES, Names, Row, Subject
 from leadline.report.verdicts import unmeasured, verdicts
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit
+    from leadline.analysis.fits import Fit
 
 # From what one message costs to what many do to each other. A benchmark that is not named here comes after.
 READING_ORDER = (
@@ -183,7 +183,7 @@ def asked(provenances: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         if isinstance(described, list):
             return {each["name"]: each["question"] for each in described if {"name", "question"} <= set(each)}
     try:
-        from leadline import build, registry  # noqa: PLC0415  (only where the records do not say)
+        from leadline.programs import build, registry  # noqa: PLC0415  (only where the records do not say)
 
         known = registry.benchmarks() if build.is_built(None) else {}
     except LeadlineError:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from leadline import units
-from leadline.record import OK, SIMULATED
+from leadline.core import units
+from leadline.core.formatting import tell
+from leadline.core.record import OK, SIMULATED
 from leadline.report.subject import Row, sweeps, varying
 from leadline.report.tables import Cell, Column, Table, TableRow
 from leadline.report.words import coordinates
-from leadline.told import tell
 
 SAME = 1.02  # a factor that is no change
 MANY = 3  # mappings: from so many on, which is the fastest is more than chance

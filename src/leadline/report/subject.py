@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from leadline import record, units
+from leadline.analysis.summary import COLUMNS
+from leadline.core import record, units
 from leadline.report import theme
-from leadline.summary import COLUMNS
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit
+    from leadline.analysis.fits import Fit
 
 Row = dict[str, Any]
 

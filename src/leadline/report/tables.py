@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leadline import starts, units
+from leadline.analysis import start_skew as starts
+from leadline.core import units
+from leadline.core.formatting import next_launch, tell_row
 from leadline.report.subject import SIZES, Row, sweeps, varying
 from leadline.report.words import coordinates, way
-from leadline.told import next_launch, tell_row
 
 _WAY = ("run", "stack", "protocol", "placement")
 _KEYS = (

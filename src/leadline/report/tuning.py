@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leadline.core.formatting import CLOSE_TO_95
+from leadline.core.units import MISSING, format_quantity
 from leadline.report.figures import Figure
 from leadline.report.figures._canvas import canvas
 from leadline.report.origin import Origin, origins
 from leadline.report.page import Count, Plot, plot
-from leadline.told import CLOSE_TO_95
-from leadline.tune import io_files
-from leadline.tune.io_analysis import FASTER, SLOWER, Gain
-from leadline.tune.io_results import Part, Results, Trial
-from leadline.units import MISSING, format_quantity
+from leadline.tune.io import files as io_files
+from leadline.tune.io.analysis import FASTER, SLOWER, Gain
+from leadline.tune.io.results import Part, Results, Trial
 
 _ROW = 34  # px of a row of a figure
 _SHOWN = 12  # parameters of the importance

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from leadline import units
-from leadline.record import OK
+from leadline.core import units
+from leadline.core.record import OK
 from leadline.report.costs import Cost
 from leadline.report.subject import Row
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leadline import units
-from leadline.record import SIMULATED
+from leadline.core import units
+from leadline.core.record import SIMULATED
 from leadline.report.subject import SIZES, UNTOLD
 
 

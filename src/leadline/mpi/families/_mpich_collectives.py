@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from leadline.collectives import data
+from leadline.core.collectives import data
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Range, Tuned
 

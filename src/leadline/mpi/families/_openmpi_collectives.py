@@ -8,7 +8,7 @@ counting calls of the functions `ompi_coll_base_*` (docs/tune.md). The form of t
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from leadline.collectives import data
+from leadline.core.collectives import data
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Range, Tuned
 

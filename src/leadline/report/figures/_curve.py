@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from leadline.core.formatting import CLOSE_TO_95
 from leadline.report import theme
 from leadline.report.figures import Figure
 from leadline.report.figures._axes import Channel, counts, quantity, sizes, titled
@@ -12,7 +13,6 @@ from leadline.report.figures._fitted import Overlay, overlay
 from leadline.report.figures._points import HIDING, Datum, data, tooltip
 from leadline.report.figures._split import Split
 from leadline.report.subject import SIZES, Row, Subject
-from leadline.told import CLOSE_TO_95
 
 Layer = dict[str, Any]
 

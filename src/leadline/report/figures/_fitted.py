@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leadline.fits import SWITCH
+from leadline.analysis.fits import SWITCH
 from leadline.report.figures import Entry
 from leadline.report.figures._axes import Channel, axis_unit
 from leadline.report.figures._points import HIDING, rounded
@@ -14,7 +14,7 @@ from leadline.report.figures._split import Split
 from leadline.report.subject import Subject
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit, Parameter
+    from leadline.analysis.fits import Fit, Parameter
 
 PREFERRED = "piecewise"  # shown at first; the others are switched on in the legend
 _EVALUATED = 72  # places along the axis: enough that a bend looks like one

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from leadline import units
+from leadline.core import units
 from leadline.report.figures._axes import axis_unit
 from leadline.report.figures._split import Split
 from leadline.report.subject import Row, coordinate

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from leadline.guidelines.terms import USUAL
+from leadline.analysis.guidelines.terms import USUAL
 from leadline.report.figures import Figure
 from leadline.report.figures._curve import caption_of, curve
 from leadline.report.subject import Row, Subject, varying

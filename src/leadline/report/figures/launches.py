@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from leadline import units
-from leadline.estimates import is_exact, launch_estimates
+from leadline.analysis.estimates import is_exact, launch_estimates
+from leadline.core import units
 from leadline.report.figures import Figure
 from leadline.report.figures._axes import axis_unit, counts, quantity, titled
 from leadline.report.figures._canvas import HEIGHT, canvas

@@ -1,6 +1,6 @@
 """What does each way of moving a message cost: one-sided and two-sided operations side by side?"""
 
-from leadline import units
+from leadline.core import units
 from leadline.report.figures import Figure
 from leadline.report.figures._curve import caption_of, curve
 from leadline.report.figures._dots import dots

@@ -11,7 +11,7 @@ from leadline.report.figures._split import Split
 from leadline.report.subject import Subject
 
 if TYPE_CHECKING:
-    from leadline.fits import Fit
+    from leadline.analysis.fits import Fit
 
 BENCHMARK, METRIC = "pingpong", "latency"
 _ZERO: dict[str, Any] = {

@@ -6,8 +6,8 @@ An application is judged by the metric that tells its whole: `rate` where it has
 from collections import defaultdict
 from dataclasses import replace
 
-from leadline import paths
-from leadline.record import SIMULATED
+from leadline.core import paths
+from leadline.core.record import SIMULATED
 from leadline.report.figures import Figure
 from leadline.report.figures._curve import caption_of, curve
 from leadline.report.subject import Row, Subject, sweeps

@@ -1,0 +1,1 @@
+"""What records say: estimates, summaries, comparisons, noise, fits, guidelines, and other suites' records."""

@@ -1,0 +1,119 @@
+"""Other suites' results as records, so that old numbers can be fitted, reported and compared.
+
+A suite is a file of this package whose `tables` reads the text that the suite prints; `read` makes records of
+what it finds. Each line of a table is one launch with one sample, the mean that the suite printed.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Protocol, cast
+
+import polars as pl
+
+from leadline import __version__
+from leadline.analysis.importers.table import Cell, Table
+from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.record import FAILED, IMPORTED, OK, SKIPPED, frame
+
+
+class Importer(Protocol):
+    """What the file of a suite holds."""
+
+    TITLE: str  # the suite as its makers write it
+
+    def tables(self, path: Path, lines: Sequence[str]) -> Iterable[Table]:
+        """The tables of numbers in a text; LeadlineError, with the line, where it is something else."""
+        ...
+
+
+# The unit of each metric that is read, and which way is good.
+METRICS = {"latency": ("s", "lower"), "bandwidth": ("B/s", "higher"), "message_rate": ("1/s", "higher")}
+
+
+def names() -> list[str]:
+    """The suites that can be read."""
+    return sorted(each.name for each in iter_modules(__path__) if each.name != "table")
+
+
+def importer(name: str) -> Importer:
+    """The importer of a suite; UsageError where there is none."""
+    if name not in names():
+        raise UsageError(f"no importer for {name!r}{suggest(name, names())}")
+    return cast(Importer, import_module(f"{__name__}.{name}"))
+
+
+def read(
+    name: str, texts: Mapping[Path, bytes], given: Mapping[str, Any] | None = None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The record table of the output of suite `name`, and its provenance.
+
+    `texts` are the files' contents by path; `given` are fields and coordinates that the text does not tell
+    (the MPI, the placement) or tells wrongly. Raises LeadlineError, naming file and line, for what is not
+    the suite's output.
+    """
+    suite = importer(name)
+    found: list[Table] = []
+    for path, data in texts.items():
+        found += suite.tables(path, data.decode("utf-8", errors="replace").splitlines())
+    rows = [row for table, launch in _launches(found) for row in _rows(table, launch, given or {})]
+    if not any(row["status"] == OK for row in rows):
+        raise LeadlineError(f"{', '.join(map(str, texts))}: nothing was measured: {rows[0]['reason']}")
+    about = {
+        "source": IMPORTED,
+        "suite": suite.TITLE,
+        "versions": sorted({table.version for table in found if table.version}),
+        "files": [
+            {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()} for path, data in texts.items()
+        ],
+        "notes": list(dict.fromkeys(note for table in found for note in table.notes)),
+        "given": dict(given or {}),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "leadline": __version__,
+    }
+    return frame(rows), about
+
+
+def _launches(tables: Iterable[Table]) -> Iterator[tuple[Table, int]]:
+    """Each table with the ordinal of its launch: how often the same was measured before it."""
+    before: Counter[object] = Counter()
+    for table in tables:
+        what = (table.benchmark, table.ranks, *sorted(table.coordinates.items()))
+        yield table, before[what]
+        before[what] += 1
+
+
+def _rows(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The records of one table."""
+    common = {
+        "source": IMPORTED,
+        "benchmark": table.benchmark,
+        "mpi": "unknown",
+        "stack": "default",
+        "protocol": "default",
+        "placement": "default",
+        "ranks": table.ranks,
+        "launch": launch,
+    }
+    cells = table.cells or [Cell({}, reason=table.empty, failed=True)]
+    for cell in cells:
+        at = {**common, **table.coordinates, **cell.coordinates, **given}
+        if cell.reason is not None:
+            yield {**at, "metric": "", "status": FAILED if cell.failed else SKIPPED, "reason": cell.reason}
+            continue
+        for metric, value in cell.values.items():
+            unit, better = METRICS[metric]
+            yield {
+                **at,
+                "metric": metric,
+                "unit": unit,
+                "better": better,
+                "status": OK,
+                "samples": [value],
+                "warmup": 0,
+                "batch": cell.batch,
+            }

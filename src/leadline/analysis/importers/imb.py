@@ -1,0 +1,152 @@
+"""The output of the Intel MPI Benchmarks, versions 3 to 2021, MPI-1 part and the others.
+
+Each benchmark prints its name, the number of processes, its columns and a row a size. Times are microseconds;
+a PingPong's is half a round trip. An Mbyte is 1e6 bytes in present versions (user guide: "million bytes per
+second") and was 2**20 in old ones: a table with a message rate tells which, so it is computed, not believed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from leadline.analysis.importers.table import Cell, Table, is_row, number
+from leadline.core.errors import LeadlineError
+
+TITLE = "Intel MPI Benchmarks"
+
+_SUITE = re.compile(
+    r"Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\S+?), (?P<part>.+? part(?: \(GPU\))?)"
+)
+_NAME = re.compile(r"#\s*Benchmarking\s+(?P<name>\S+)")
+_PROCESSES = re.compile(r"#\s*#processes = (?P<ranks>\d+)")
+_GROUPS = re.compile(r"#\s*\(\s*(?P<groups>\d+) groups of (?P<ranks>\d+) processes")
+_MODE = re.compile(r"#\s*MODE: (?P<mode>\S+)")
+_COLUMNS = re.compile(r"(?:Group\s+)?(?:#bytes\s+)?#repetitions\s.*")
+_LEFT_OUT = re.compile(r"(?P<size>\d+)\s+(?P<reason>(?:out-of-mem|int-overflow).*)")
+_WINDOW_OPTION = re.compile(r"-window_size\s+(?P<window>\d+)")
+_OFF_CACHE = re.compile(r"-off_cache\s+(?!-1\b|0\b)\S+")
+
+# The column that is the time of one operation, the best known first.
+_TIMES = ("t[usec]", "t_avg[usec]", "t_pure[usec]")
+_BANDWIDTH, _RATE = "Mbytes/sec", "Msg/sec"
+_MEGA = (1e6, 2.0**20)
+
+_WINDOW = 64  # sends under way in Uniband and Biband, unless -window_size says otherwise (user guide)
+
+
+def tables(path: Path, lines: Sequence[str]) -> Iterator[Table]:
+    """The tables of numbers in a text, one for each benchmark, number of processes and mode.
+
+    Raises LeadlineError, with file and line, where there is none, and for a row that does not fit.
+    """
+    starts = [number_ for number_, line in enumerate(lines) if _NAME.match(line.strip())]
+    if not starts:
+        raise LeadlineError(
+            f"{path}:1: this is no output of the {TITLE}; it has a line like '# Benchmarking PingPong'"
+        )
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        # Of several runs in one text the last that began is the one that this table belongs to.
+        begun = max((n for n in range(start) if _SUITE.search(lines[n])), default=0)
+        yield _table(path, lines[start:end], start + 1, "\n".join(lines[begun:start]))
+
+
+def _table(path: Path, lines: Sequence[str], first: int, above: str) -> Table:
+    """The table that begins with a benchmark's name on line number `first`; `above` is its run's heading."""
+    name, ranks, told = "", None, dict[str, int | str]()
+    columns: list[str] | None = None
+    rows: list[tuple[str, dict[str, str]]] = []
+    left_out: list[Cell] = []
+    for number_, raw in enumerate(lines, start=first):
+        line, place = raw.strip(), f"{path}:{number_}"
+        if match := _NAME.match(line):
+            name = match["name"]
+        elif match := _PROCESSES.match(line):
+            ranks = int(match["ranks"])
+        elif match := _GROUPS.match(line):
+            ranks = int(match["groups"]) * int(match["ranks"])
+            told["groups"] = int(match["groups"])
+        elif match := _MODE.match(line):
+            told["mode"] = match["mode"].lower()
+        elif _COLUMNS.fullmatch(line):
+            columns = line.split()
+        elif columns and (match := _LEFT_OUT.fullmatch(line)):
+            left_out.append(Cell({"bytes": int(match["size"])}, reason=match["reason"].strip()))
+        elif columns and is_row(line):
+            rows.append((place, _row(line.split(), columns, place)))
+    suite = _SUITE.search(above)
+    benchmark, coordinates = _meaning(name, ranks, suite["part"] if suite else "MPI-1 part", above)
+    mega = _mega(rows)
+    return Table(
+        benchmark=benchmark,
+        ranks=ranks,
+        coordinates={**coordinates, **told},
+        version=suite["version"] if suite else "",
+        cells=[_cell(row, mega, place) for place, row in rows] + left_out,
+        empty=f"{path}:{first}: no row of numbers follows this name",
+        notes=[f"window of {name}: {coordinates['window']}"] if "window" in coordinates else [],
+    )
+
+
+def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, Mapping[str, int | str]]:
+    """What a benchmark is called here, with the coordinates that its name and options stand for.
+
+    What asks the same as one of ours has its name; everything else keeps its own with "imb_" before it.
+    """
+    option = _WINDOW_OPTION.search(above)
+    window = int(option["window"]) if option else _WINDOW
+    if part == "MPI-1 part" and name in {"PingPong", "PingPongSpecificSource"} and ranks == 2:
+        return "pingpong", {"buffers": "rotated" if _OFF_CACHE.search(above) else "reused"}
+    if part == "MPI-1 part" and name == "Uniband" and ranks is not None:
+        if ranks == 2:
+            return "bandwidth", {"window": window}
+        return "multistream", {"pairs": ranks // 2, "window": window}
+    if part == "MPI-1 part" and name == "Biband" and ranks == 2:
+        return "bibandwidth", {"window": window}
+    kind = re.sub(r"^(?:MPI|IMB)-| part", "", part) if part != "MPI-1 part" else ""
+    words = f"{kind} {name}"
+    return "imb_" + re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_"), {}
+
+
+def _row(words: list[str], columns: list[str], place: str) -> dict[str, str]:
+    """One row: column to word."""
+    if len(words) != len(columns):
+        raise LeadlineError(
+            f"{place}: this row has {len(words)} of {len(columns)} columns; mend or cut the line"
+        )
+    if not {*_TIMES, _BANDWIDTH} & set(columns):
+        raise LeadlineError(f"{place}: none of the columns {', '.join(columns)} is a time or bandwidth")
+    return dict(zip(columns, words, strict=True))
+
+
+def _cell(row: Mapping[str, str], mega: float, place: str) -> Cell:
+    """The point and the values of one row in SI units; bandwidth only where no time is told."""
+    at: dict[str, int | str] = {"bytes": int(number(row["#bytes"], place))} if "#bytes" in row else {}
+    if "Group" in row:
+        at["group"] = int(number(row["Group"], place))
+    time = next((row[column] for column in _TIMES if column in row), None)
+    if time is not None:
+        values = {"latency": number(time, place) * 1e-6}
+    else:
+        # Of messages without bytes there is a rate but no bandwidth.
+        values = {"bandwidth": number(row[_BANDWIDTH], place) * mega} if at.get("bytes") != 0 else {}
+        if _RATE in row:
+            values["message_rate"] = number(row[_RATE], place)
+    return Cell(at, values, batch=int(number(row["#repetitions"], place)))
+
+
+def _mega(rows: Sequence[tuple[str, Mapping[str, str]]]) -> float:
+    """What an Mbyte is in a table: bytes times messages a second, over Mbytes a second; 1e6 if untold."""
+    if not rows or not {"#bytes", _BANDWIDTH, _RATE} <= set(rows[0][1]):
+        return _MEGA[0]
+    told = [
+        number(row["#bytes"], place) * number(row[_RATE], place) / mbytes
+        for place, row in rows
+        if (mbytes := number(row[_BANDWIDTH], place)) >= 10  # below, its two decimals are too coarse
+    ]
+    if not told:
+        return _MEGA[0]
+    nearest = min(_MEGA, key=lambda mega: abs(median(told) / mega - 1))
+    if abs(median(told) / nearest - 1) > 0.01:
+        raise LeadlineError(f"{rows[0][0]}: Mbytes and messages a second of this table do not fit each other")
+    return nearest

@@ -1,0 +1,56 @@
+"""What an importer finds: tables of numbers, each from one launch of a suite's program."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from leadline.core.errors import LeadlineError
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line of a table: a point, and what was measured there in SI units, or why nothing was."""
+
+    coordinates: Mapping[str, int | str]
+    values: Mapping[str, float] = field(default_factory=dict)  # by metric
+    batch: int | None = None  # operations that the printed mean is taken over; None where it is not told
+    reason: str | None = None
+    failed: bool = False  # with a reason: it failed, rather than was left out
+
+
+@dataclass(frozen=True)
+class Table:
+    """One launch of one program of a suite."""
+
+    benchmark: str
+    ranks: int | None  # None where the text does not tell
+    coordinates: Mapping[str, int | str]
+    version: str
+    cells: list[Cell]
+    empty: str  # the reason to give where there are no cells
+    notes: Sequence[str] = ()  # what was taken for granted
+
+
+_ROW = re.compile(r"\d+(?:\.\d*)?(?:\s+[-+]?(?:[.\d]|nan\b|inf\b).*)?", re.IGNORECASE)
+
+
+def is_row(line: str) -> bool:
+    """Whether a line means to be a row of numbers, rather than a word of the launcher's between the rows.
+
+    >>> is_row("8  0.27"), is_row("8"), is_row("2 nodes are used")
+    (True, True, False)
+    """
+    return bool(_ROW.fullmatch(line))
+
+
+def number(text: str, place: str) -> float:
+    """A number of a table, finite and not negative; LeadlineError with its place."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value < float("inf"):
+        raise LeadlineError(
+            f"{place}: {text!r} stands where a number of a table should; mend or cut the line"
+        )
+    return value

@@ -1,0 +1,195 @@
+"""What the records say of each point: its typical value, how sure that is, and what to expect of the next
+launch.
+
+The value of a point is the median over launches of each launch's median. Its interval, and the one in which
+the next launch lies, come from ranks alone (`leadline.core.statistics`); each tells the confidence it really
+reaches.
+"""
+
+import polars as pl
+
+from leadline.analysis.estimates import is_exact, launch_estimates, series_columns
+from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, percent, with_signs
+from leadline.core.record import FAILED, INVALID, OK, SKIPPED
+from leadline.core.statistics import median_rank, next_ranks
+
+# Columns of a summary after the keys and the coordinates.
+COLUMNS: dict[str, str] = {
+    "unit": "SI unit of the numbers",
+    "better": "lower or higher",
+    "status": "ok, skipped, failed or invalid",
+    "reason": "why it was not run or is invalid, or in how many launches it failed",
+    "value": "median over launches of each launch's median",
+    "low": "lower end of the interval of that median; null with one launch",
+    "high": "upper end of it",
+    "confidence": "what that interval really reaches, 0 to 1",
+    "next_low": "lower end of the interval in which the next launch's median lies; null with one launch",
+    "next_high": "upper end of it",
+    "next_confidence": "what that interval really reaches, 0 to 1: (n - 1) / (n + 1) under 39 launches",
+    "launches": "how many launches",
+    "samples": "how many samples in all of them, without the warm-up",
+    "exact": "whether it was simulated without noise: another launch would give the same",
+    "tolerance_met": "whether tightness, not time, ended the sampling in every launch; null where not known",
+    "transport": "what the library says that it used",
+    "oversubscribed": "more ranks than cores",
+    "disturbed": "whether others on the machine may have moved the value",
+    "meaningless": "whether they left the interval so wide that it means nothing",
+    "disturbance": "what disturbed it, or null",
+    "clock_error": "how far the ranks' common clock was wrong at most, s; null where none was used",
+    "late": "share of the samples for which some rank started late, mean of the launches; null as above",
+    "late_at": "the most that a rank started late, s; null as above",
+}
+
+
+def summarise(records: pl.DataFrame) -> pl.DataFrame:
+    """One row a point: the keys, the coordinates, and `COLUMNS`; sorted by keys, then coordinates.
+
+    A point is `disturbed` when a quarter of its launches or more show a sign of others
+    (`leadline.analysis.noise.SIGNS`), for so many reach the ends of the interval. It is `meaningless` (and
+    disturbed) when any launch shows one and the interval is wider than 25 % of the value on either side,
+    which quiet launches do not give. A point that ran in some launches and failed in others is ok, and
+    `reason` says so; one that never ran is a row without numbers, and so is one that was wrong in any launch.
+    """
+    by = series_columns(records)
+    measured = _intervals(launch_estimates(records), by).join(
+        _circumstances(records, by), on=by, nulls_equal=True
+    )
+    table = pl.concat(
+        [_with_failures(measured, records, by), _never_ran(measured, records, by)], how="diagonal"
+    )
+    return _with_disturbance(table).select(*by, *COLUMNS).sort(by, nulls_last=False, maintain_order=True)
+
+
+def _intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Value, intervals and counts of each point from its launches' medians."""
+    points = launches.group_by(by, maintain_order=True).agg(
+        pl.col("unit", "better").first(),
+        pl.col("median").sort().alias("medians"),
+        pl.col("samples").sum().cast(pl.Int64),
+        pl.len().cast(pl.Int64).alias("launches"),
+        is_exact().all().alias("exact"),
+    )
+    medians, several = pl.col("medians").list, pl.col("launches") > 1
+    return (
+        points.join(_ranks(points.get_column("launches")), on="launches")
+        .with_columns(
+            value=medians.median(),
+            low=pl.when(several).then(medians.get(pl.col("rank") - 1)),
+            high=pl.when(several).then(medians.get(pl.col("launches") - pl.col("rank"))),
+            confidence=pl.when(several).then("confidence"),
+            next_low=pl.when(several).then(medians.get(pl.col("next_first") - 1)),
+            next_high=pl.when(several).then(medians.get(pl.col("next_last") - 1)),
+            next_confidence=pl.when(several).then("next_confidence"),
+        )
+        .drop("medians", "rank", "next_first", "next_last")
+    )
+
+
+def _ranks(counts: pl.Series) -> pl.DataFrame:
+    """Which order statistics bound the intervals, for each number of launches in `counts`."""
+    schema = {"launches": pl.Int64, "rank": pl.Int64, "confidence": pl.Float64}
+    schema |= {"next_first": pl.Int64, "next_last": pl.Int64, "next_confidence": pl.Float64}
+    rows = [(count, *median_rank(count), *next_ranks(count)) for count in counts.unique().to_list()]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _circumstances(records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Of each point that ran: how sampling ended, what carried it, and the largest figure of each sign of
+    noise.
+    """
+    signs = [f"sign_{sign.name}" for sign in SIGNS]
+    return (
+        with_signs(records.filter(pl.col("status") == OK))
+        .group_by(by)
+        .agg(
+            (pl.col("stopped_by") == "tolerance").all(ignore_nulls=False).alias("tolerance_met"),
+            pl.col("transport").drop_nulls().unique(maintain_order=True).str.join("; "),
+            pl.col("oversubscribed").any(),
+            pl.col("disturbed").mean().alias("disturbed_share"),
+            pl.col(*signs).max(),
+            pl.col("clock_error", "late_at").max(),
+            pl.col("late").mean(),
+        )
+        .with_columns(pl.when(pl.col("transport") != "").then("transport"))
+    )
+
+
+def _not_run(records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """The points of `by` that were skipped, failed or wrong in some launch: in how many, and the first
+    reason given.
+    """
+    status = pl.col("status")
+    # The records of an invalid point's metrics are not its only ones: one without a metric says why.
+    return (
+        records.filter((status != OK) & ((status != INVALID) | (pl.col("metric") == "")))
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.col("unit", "better").first(),
+            pl.when((status == INVALID).any())
+            .then(pl.lit(INVALID))
+            .when((status == FAILED).any())
+            .then(pl.lit(FAILED))
+            .otherwise(pl.lit(SKIPPED))
+            .alias("status"),
+            pl.col("reason").drop_nulls().first(),
+            pl.len().cast(pl.Int64).alias("times"),
+        )
+    )
+
+
+def _with_failures(measured: pl.DataFrame, records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """`measured` with status ok, and in `reason` how many launches failed at the point, if any did.
+
+    A failed point has no metric, so it is matched on everything else.
+    """
+    point = [name for name in by if name != "metric"]
+    failures = _not_run(records, point).drop("unit", "better")
+    said = pl.format(
+        "{} in {} of {} launches: {}", "status", "times", pl.col("launches") + pl.col("times"), "reason"
+    )
+    return (
+        measured.join(failures, on=point, how="left", nulls_equal=True)
+        .with_columns(reason=pl.when(pl.col("times") > 0).then(said), status=pl.lit(OK))
+        .drop("times")
+    )
+
+
+def _never_ran(measured: pl.DataFrame, records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """The points that ran in no launch, without numbers."""
+    point = [name for name in by if name != "metric"]
+    lost = _not_run(records, by).join(measured, on=point, how="anti", nulls_equal=True)
+    zero = pl.lit(0, dtype=pl.Int64)
+    return lost.drop("times").with_columns(launches=zero, samples=zero)
+
+
+def _with_disturbance(table: pl.DataFrame) -> pl.DataFrame:
+    """`table` with the marks `disturbed` and `meaningless` and the text that says why."""
+    value = pl.col("value").abs()
+    reach = pl.max_horizontal(pl.col("high") - pl.col("value"), pl.col("value") - pl.col("low"))
+    share = pl.col("disturbed_share").fill_null(0.0)
+    marked = table.with_columns(
+        meaningless=((share > 0) & (reach > MEANINGLESS * value)).fill_null(False),
+        half_width=reach / value,
+        share=share,
+    ).with_columns(disturbed=(share >= MANY) | pl.col("meaningless"))
+    names = [f"sign_{sign.name}" for sign in SIGNS]
+    texts = [
+        _disturbance(row) if row["disturbed"] else None
+        for row in marked.select(
+            "disturbed", "meaningless", "half_width", "share", "launches", *names
+        ).iter_rows(named=True)
+    ]
+    return marked.with_columns(pl.Series("disturbance", texts, dtype=pl.String))
+
+
+def _disturbance(row: dict[str, float | None]) -> str:
+    """What disturbed the point of `row`, in how many of its launches, and whether its interval still means
+    anything.
+    """
+    share = row["share"] or 0.0
+    said = f"in {percent(share)} of its launches: "
+    said += describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
+    if row["meaningless"]:
+        reach = percent(row["half_width"] or 0.0)
+        said = f"the interval reaches {reach} from the value and means nothing; {said}"
+    return said

@@ -1,0 +1,1 @@
+"""What everything leans on: records, units, statistics, errors, files as text."""

@@ -1,0 +1,60 @@
+"""Quantities as people are told them: value, unit, interval, and how sure the interval is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leadline.core import units
+
+# An interval that reaches less than this is told with the confidence that it has.
+CLOSE_TO_95 = 0.945
+
+
+@dataclass(frozen=True)
+class Told:
+    """A quantity in parts: its value with its unit, its interval in the same unit, a note, a warning."""
+
+    value: str
+    interval: str = ""
+    note: str = ""
+    flag: str = ""
+
+
+def tell(
+    value: float | None,
+    unit: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    confidence: float | None = None,
+    flag: str | None = None,
+    exact: bool = False,
+) -> Told:
+    """A quantity in SI `unit` with its interval; a confidence below 95 % is said, and that it is exact."""
+    text = units.format_quantity(value, unit, low, high)
+    number, bracket, interval = text.partition(" [")
+    short = confidence is not None and confidence < CLOSE_TO_95 and bool(bracket)
+    note = "exact" if exact else f"at {100 * (confidence or 0):.0f} %" if short else ""
+    return Told(number, f"[{interval}" if bracket else "", note, flag or "")
+
+
+def tell_row(row: Mapping[str, Any]) -> Told:
+    """The value of a summary's row with its interval, or that it is exact."""
+    return tell(
+        row["value"],
+        row["unit"],
+        row.get("low"),
+        row.get("high"),
+        confidence=row.get("confidence"),
+        exact=bool(row.get("exact")),
+    )
+
+
+def next_launch(row: Mapping[str, Any]) -> Told:
+    """Where the next launch's median lies: "[0.26, 0.31] µs"; a dash where it is not known."""
+    low, high = row.get("next_low"), row.get("next_high")
+    if low is None or high is None:
+        return Told(units.MISSING)
+    told = tell(row["value"], row["unit"], low, high, confidence=row.get("next_confidence"))
+    unit = told.value.partition(" ")[2]
+    return Told(f"{told.interval} {unit}".rstrip(), note=told.note)

@@ -1,0 +1,71 @@
+"""Where Leadline keeps what it builds and installs, and where its native sources are.
+
+In a checkout that is the checkout itself (`<root>/.state`, `<root>/native`); elsewhere it is the user's cache
+directory and the installed package. `LEADLINE_STATE` overrides the first.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+
+from leadline.core.errors import LeadlineError
+
+
+@cache
+def checkout() -> Path | None:
+    """The root of the checkout that this package runs from; None when it was installed from a wheel."""
+    root = Path(__file__).resolve().parents[3]
+    return root if (root / "pyproject.toml").is_file() and (root / "src" / "leadline").is_dir() else None
+
+
+def state_dir() -> Path:
+    """The directory for builds and installed MPIs; not necessarily there yet."""
+    chosen = os.environ.get("LEADLINE_STATE")
+    if chosen:
+        return Path(chosen).absolute()
+    root = checkout()
+    if root:
+        return root / ".state"
+    cache_home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache_home) if cache_home else Path.home() / ".cache") / "leadline"
+
+
+def mpi_dir() -> Path:
+    """The directory with one environment for each MPI that Leadline installed itself."""
+    return state_dir() / "mpi"
+
+
+def native_dir() -> Path:
+    """The native sources; raises LeadlineError when they are not with the package."""
+    root = checkout() or Path(__file__).resolve().parents[1]
+    native = root / "native"
+    if not (native / "CMakeLists.txt").is_file():
+        raise LeadlineError(f"no native sources in {native}; install Leadline from a checkout")
+    return native
+
+
+def applications() -> set[str]:
+    """The names of the applications: those benchmarks whose files stand with them. None without sources."""
+    return _native("applications")
+
+
+def kernels() -> set[str]:
+    """The names of the kernels of parallel input and output, found likewise."""
+    return _native("io")
+
+
+def _native(room: str) -> set[str]:
+    """The names of the benchmarks of a room of the native sources; none without sources."""
+    try:
+        return {path.stem for path in (native_dir() / room).glob("*.cpp")}
+    except LeadlineError:
+        return set()
+
+
+def shipped(folder: str) -> dict[str, Path]:
+    """The TOML files of a folder that come with Leadline, by name: of the package, or of the checkout."""
+    here = Path(__file__).resolve().parents[1]
+    for directory in (here / folder, here.parents[1] / folder):
+        if directory.is_dir() and any(directory.glob("*.toml")):
+            return {path.stem: path for path in sorted(directory.glob("*.toml"), key=lambda path: path.stem)}
+    return {}

@@ -1,0 +1,200 @@
+"""Record tables as files: the journal of a run that goes on, and the Parquet file of one that is done.
+
+A journal is a first line that says so, then a line of JSON for each point of each launch: a list with one
+record a metric, so that a point is there whole or not at all. A Parquet file carries its provenance and its
+plan in its own metadata, so that it can be believed without the directory it came from.
+"""
+
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from leadline.core.errors import LeadlineError
+from leadline.core.record import FIELDS, FORMAT, KEYS, LATER, frame, point_columns
+
+FORMAT_KEY, PROVENANCE_KEY, PLAN_KEY = "leadline.format", "leadline.provenance", "leadline.plan"
+
+PointKey = tuple[object, ...]
+Row = Mapping[str, Any]
+
+# What tells the points of one run apart, beside their coordinates.
+_AXES = [name for name in KEYS if name not in {"run", "source", "metric"}]
+
+
+def point_key(row: Row, coordinates: Iterable[str] | None = None) -> PointKey:
+    """What tells a point's records from those of the other points of its run.
+
+    `coordinates` are the names of the point's columns; by default every column that is not a field.
+    """
+    names = [name for name in row if name not in FIELDS] if coordinates is None else coordinates
+    values = sorted((name, str(row[name])) for name in names if row[name] is not None)
+    return (*(row.get(name) for name in _AXES), *values)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put `data` in the place of `path` at once and on the disk, or leave what is there and raise OSError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def to_json(value: object) -> bytes:
+    """JSON on one line, in UTF-8; times as ISO 8601."""
+
+    def other(each: object) -> str:
+        return each.isoformat() if isinstance(each, datetime) else str(each)
+
+    return json.dumps(value, default=other, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def journal_header() -> bytes:
+    """The first line of a journal."""
+    return to_json({"leadline": "records", "format": FORMAT}) + b"\n"
+
+
+def journal_lines(rows: Iterable[Row]) -> Iterator[bytes]:
+    """Rows as lines of a journal; neighbours of the same point and launch share a line."""
+    for _, group in groupby(rows, key=lambda row: (row["launch"], point_key(row))):
+        yield to_json([{k: v for k, v in row.items() if v is not None} for row in group]) + b"\n"
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """The records of a journal. The last line, if it was cut off while being written, is left out.
+
+    Raises LeadlineError, naming the line, for damage anywhere else and for what is no journal.
+    """
+    lines, _ = _journal(path)
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            rows += [_row(each) for each in json.loads(line)]
+        except (ValueError, TypeError, KeyError, AttributeError) as problem:
+            raise LeadlineError(
+                f"{path}:{number}: this line is damaged ({_first_line(problem)}); "
+                "take the line out to read the others"
+            ) from problem
+    return rows
+
+
+def whole_length(path: Path) -> int:
+    """How many bytes of a journal are whole lines; what follows was cut off while being written."""
+    return _journal(path)[1]
+
+
+def journal_frame(path: Path) -> pl.DataFrame:
+    """The record table of a journal; raises as `read_journal` does."""
+    rows = read_journal(path)
+    try:
+        return frame(rows)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
+        raise LeadlineError(f"{path} holds values of wrong types: {_first_line(problem)}") from problem
+
+
+def write_parquet(
+    records: pl.DataFrame, path: Path, provenance: Mapping[str, Any], plan_text: str = ""
+) -> None:
+    """Write a record table as one Parquet file that carries its provenance and plan within it.
+
+    Raises LeadlineError when it cannot be written; what stood there before then stays.
+    """
+    about = {FORMAT_KEY: str(FORMAT), PROVENANCE_KEY: to_json(provenance).decode(), PLAN_KEY: plan_text}
+    # Made in memory: polars tells a full disk as a fault of the format.
+    made = io.BytesIO()
+    records.write_parquet(made, compression="zstd", metadata=about)
+    try:
+        replace(path, made.getvalue())
+    except OSError as problem:
+        raise LeadlineError(f"cannot write {path}: {problem.strerror}") from problem
+
+
+def read_parquet(path: Path) -> pl.DataFrame:
+    """The records of a Parquet file; LeadlineError where it is truncated, foreign or newer than this."""
+    about = parquet_metadata(path)
+    if FORMAT_KEY in about:
+        _check_format(path, about[FORMAT_KEY])
+    try:
+        table = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        raise LeadlineError(f"{path} is a damaged Parquet file: {_first_line(problem)}") from problem
+    added = [pl.lit(None, FIELDS[name].type).alias(name) for name in LATER if name not in table.columns]
+    table = table.with_columns(added)
+    for name, field in FIELDS.items():
+        if name not in table.columns:
+            raise LeadlineError(f"{path} is a Parquet file but no record file: it has no column {name!r}")
+        if table.schema[name] != field.type:
+            raise LeadlineError(
+                f"{path} is no record file: its column {name!r} is {table.schema[name]}, not {field.type}"
+            )
+    return table.select(*FIELDS, *point_columns(table)) if added else table
+
+
+def parquet_metadata(path: Path) -> dict[str, str]:
+    """What a Parquet file carries about itself; LeadlineError where it is truncated or none."""
+    try:
+        return pl.read_parquet_metadata(path)
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        raise LeadlineError(
+            f"{path} is not a whole Parquet file ({_first_line(problem)}); "
+            "name a run's directory, a .parquet or a .jsonl file"
+        ) from problem
+
+
+def _journal(path: Path) -> tuple[list[bytes], int]:
+    """The whole lines of a journal and their length in bytes; LeadlineError where it is none."""
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
+    *lines, _unfinished = data.split(b"\n")
+    try:
+        header = json.loads(lines[0]) if lines else None
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("leadline") != "records":
+        raise LeadlineError(f"{path}:1: this is no journal of records; name a run's directory")
+    _check_format(path, header.get("format"))
+    try:
+        json.loads(lines[-1])
+    except ValueError:
+        lines.pop()  # the machine stopped while its file system wrote this line
+    return lines, sum(len(line) + 1 for line in lines)
+
+
+def _row(parsed: Row) -> dict[str, Any]:
+    """A record as it was before it was written; ValueError or a kin of it where it is none."""
+    row = dict(parsed)
+    if not isinstance(row["benchmark"], str) or not isinstance(row["launch"], int):
+        raise ValueError("it has no benchmark or no launch")
+    if not all(isinstance(each, float | int | None) for each in row.get("samples") or []):
+        raise ValueError("its samples are not numbers")
+    if row.get("started") is not None:
+        row["started"] = datetime.fromisoformat(row["started"])
+    return row
+
+
+def _check_format(path: Path, found: object) -> None:
+    """Raise LeadlineError for a format that this program does not know."""
+    if not str(found).isdecimal() or int(str(found)) > FORMAT:
+        raise LeadlineError(
+            f"{path} has record format {found}, but this version of Leadline reads up to {FORMAT}"
+        )
+
+
+def _first_line(problem: Exception) -> str:
+    """The first line of what the system or a library says."""
+    said = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem).strip()
+    return (said or type(problem).__name__).splitlines()[0]

@@ -1,0 +1,132 @@
+"""Seats of ranks on a described machine: where a node stands, and which core of it a rank has.
+
+The native program reads mappings itself (`native/machine/mapping.hpp`); here is what must be known of them
+before it runs, and what a search for better ones needs.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leadline.core.errors import UsageError
+
+# A row a rank: the coordinates of its node, then the number of its core.
+Seats = NDArray[np.int32]
+
+_LETTERS = "XYZABCDEFGHIJKLMNOPQRS"
+_TYPE = np.int32
+
+
+def lengths(topology: dict[str, Any]) -> list[int]:
+    """Lengths of a topology's axes; one of all its nodes where it has no grid."""
+    kind = topology["kind"]
+    if kind == "dragonfly":
+        return [int(topology["groups"] * topology["routers"] * topology["nodes"])]
+    return [int(each) for each in topology.get("shape", [topology.get("nodes", 1)])]
+
+
+def letters(topology: dict[str, Any]) -> str:
+    """The letters of a topology's axes, and T for the cores of a node."""
+    return _LETTERS[: len(lengths(topology))] + "T"
+
+
+def in_order(order: str, topology: dict[str, Any], per_node: int, ranks: int) -> Seats:
+    """The first seats of an order of axes, of which the first varies fastest."""
+    sides = [*lengths(topology), per_node]
+    names = letters(topology)
+    seats: Seats = np.empty((ranks, len(sides)), dtype=_TYPE)
+    rest = np.arange(ranks, dtype=np.int64)
+    for letter in order:
+        axis = names.index(letter)
+        seats[:, axis] = rest % sides[axis]
+        rest //= sides[axis]
+    return seats
+
+
+def nodes_of(seats: Seats, topology: dict[str, Any]) -> NDArray[np.int64]:
+    """The number of each seat's node; of a grid the last axis varies fastest."""
+    node = np.zeros(len(seats), dtype=np.int64)
+    for axis, side in enumerate(lengths(topology)):
+        node = node * side + seats[:, axis]
+    return node
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where seats are: the lengths of the axes and the cores of a node, and what that is called."""
+
+    sides: tuple[int, ...]
+    name: str  # in a sentence: "a partition of 512 ranks of bgp"
+
+    @classmethod
+    def of(cls, topology: dict[str, Any], per_node: int, name: str) -> "Place":
+        """The place that a topology is."""
+        return cls((*lengths(topology), per_node), name)
+
+    @property
+    def letters(self) -> str:
+        """The letters of the axes, and T."""
+        return _LETTERS[: len(self.sides) - 1] + "T"
+
+
+def read(path: Path, place: Place, ranks: int | None = None) -> Seats:
+    """The seats in a file, a line a rank; those of the first `ranks` where a number is given.
+
+    Raises UsageError, naming file and line, for what is no seat of the place, or is one twice, and for a file
+    that ends too early. A file is read once as long as it stays as it is.
+    """
+    try:
+        stamp = path.stat()
+    except OSError as problem:
+        raise UsageError(f"mapping: cannot read {path}: {problem.strerror}") from None
+    return _read(path, (stamp.st_mtime_ns, stamp.st_size), place, ranks)
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -> Seats:
+    """`read`, remembered by what the answer depends on."""
+    try:
+        rows = path.read_text(encoding="ascii").splitlines()[:ranks]
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"mapping: cannot read {path}: {problem}") from None
+    if ranks is not None and len(rows) < ranks:
+        raise UsageError(f"mapping: {path} has {len(rows)} lines, one a rank, but there are {ranks} ranks")
+    axes = len(place.sides)
+    try:
+        seats = np.array([row.split() for row in rows], dtype=_TYPE).reshape(len(rows), axes)
+    except (ValueError, OverflowError):
+        line, row = next((n, row) for n, row in enumerate(rows, 1) if not _is_seat(row, axes))
+        raise UsageError(
+            f"mapping: {path}, line {line}: a seat on {place.name} is {axes} whole numbers "
+            f"({place.letters}), but got {row!r}"
+        ) from None
+    _check(seats, place, f"mapping: {path}")
+    seats.flags.writeable = False
+    return seats
+
+
+def _is_seat(row: str, count: int) -> bool:
+    """Whether a line has as many whole numbers as it must."""
+    words = row.split()
+    return len(words) == count and all(word.lstrip("-").isdecimal() and len(word) < 10 for word in words)
+
+
+def _check(seats: Seats, place: Place, file: str) -> None:
+    """UsageError for a seat that is not there or is taken twice."""
+    beyond = (seats < 0) | (seats >= place.sides)
+    if beyond.any():
+        rank, axis = np.argwhere(beyond)[0]
+        raise UsageError(
+            f"{file}, line {rank + 1}: {place.letters[axis]} is of 0 to {place.sides[axis] - 1} on "
+            f"{place.name}, but got {seats[rank, axis]}: the file is for another machine or size"
+        )
+    number = np.ravel_multi_index(tuple(seats.T), place.sides)
+    _, first, at = np.unique(number, return_index=True, return_inverse=True)
+    twice = np.flatnonzero(first[at] != np.arange(len(seats)))
+    if len(twice):
+        line = int(twice[0])
+        raise UsageError(f"{file}, line {line + 1}: this seat is taken by line {first[at[line]] + 1} already")

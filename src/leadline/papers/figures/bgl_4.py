@@ -1,0 +1,35 @@
+"""A node and its neighbours on Blue Gene/L (Hofmann and Rünger, figure 4)."""
+
+from leadline.papers.figures._points import Points
+from leadline.report.figures import Figure
+from leadline.report.subject import Row
+
+CAPTION = (
+    "What a node sends and receives with its six neighbours, in messages of 1 MB: one node alone, and all "
+    "nodes at once, with messages of 1 MB or of 0.5 to 1.5 MB, neighbours one hop away or anywhere."
+)
+
+
+def describe(points: Points) -> list[Figure]:
+    """Left: one node, by operation and mode; right: all nodes, by size of messages and mapping."""
+    one = points.of("neighbours", "bandwidth", bytes=1_000_000)
+    every = points.of("allneighbours", "bandwidth", bytes=1_000_000)
+    return [
+        *one.side_by_side(
+            *("bgl-4-left", "4 (left) One node and its six neighbours"),
+            lambda row: str(row["way"]),
+            lambda row: f"{row['operation']}, {'VN' if row['mpi'] == 'bgl-vn' else 'CO'}",
+        ),
+        *every.side_by_side(
+            *("bgl-4-right", "4 (right) All nodes and their neighbours"),
+            lambda row: str(row["way"]),
+            _situation,
+        ),
+    ]
+
+
+def _situation(row: Row) -> str:
+    """How large the system is, which messages, which mapping."""
+    nodes = "16 x 16 x 16" if row["ranks"] == 4096 else "8 x 8 x 16"
+    sizes = "varying" if row["variation"] == "varying" else "equal"
+    return f"{nodes}, {sizes}, {'optimal' if row['mapping'] == 'XYZT' else 'random'}"

@@ -1,0 +1,34 @@
+"""What hops cost on an idle Blue Gene/P (Balaji et al., figure 4)."""
+
+from leadline.papers.figures._points import Points
+from leadline.report.figures import Figure
+from leadline.report.figures._axes import counts
+from leadline.report.subject import Row
+
+CAPTION = (
+    "By how much the latency between the two farthest nodes exceeds that of neighbours, along the hops "
+    "between them; named by the cores of the system that is so large."
+)
+# Hops between the farthest nodes of a partition: the cores that it has.
+SYSTEMS = {1: 4, 12: 2048, 16: 4096, 20: 8192, 24: 16384, 32: 32768, 40: 65536, 48: 131072}
+
+
+def describe(points: Points) -> list[Figure]:
+    """Degradation of the one-way latency by hops, a line a size."""
+    found = points.of("distance", "latency", mapping="bgp-hops")
+    nearest = {row["bytes"]: row["value"] for row in found.rows if row["distance"] == 3}
+
+    def degradation(row: Row) -> float | None:
+        if row["bytes"] not in nearest or row["distance"] - 2 not in SYSTEMS:
+            return None
+        return float(100 * (row["value"] / nearest[row["bytes"]] - 1))
+
+    rows = [
+        {**row, "hops": row["distance"] - 2} for row in found.become("degradation", "%", degradation).rows
+    ]
+    axis = counts(SYSTEMS, "cores of the system (in steps of hops)")
+    names = " : ".join(f"datum.value == {hops} ? '{cores:,}'" for hops, cores in SYSTEMS.items())
+    axis["axis"] = {**axis["axis"], "values": list(SYSTEMS), "labelExpr": f"{names} : ''"}
+    axis["axis"] |= {"labelOverlap": False, "labelAngle": -30}  # the large systems stand close together
+    title = "4 Degradation of the latency by hops"
+    return Points(rows).without("distance").draw("bgp-4", title, "bytes", x="hops", axis=axis, log=False)

@@ -1,0 +1,257 @@
+"""A plan: what is to be measured, at which points, and how tight the answers must be.
+
+It is written in TOML (`docs/plans.md` has the keys, `plans/` has examples). Reading it checks everything
+that can be known without launching a rank; its points are then one benchmark with one value for each of its
+sweeps, and the launch that it needs.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from leadline.core import toml as plan_text
+from leadline.core.errors import UsageError, suggest
+from leadline.core.record_files import PointKey
+from leadline.core.units import parse_fraction
+from leadline.mpi.family import DEFAULT
+from leadline.plan.points import Here, Point, Site
+from leadline.plan.settings import (
+    CORES,
+    FOUND,
+    READERS,
+    Launches,
+    Settings,
+    positive_time,
+    read_settings,
+)
+from leadline.plan.values import Value, text, values_of, word, words
+from leadline.programs.registry import Benchmark, Situation
+
+__all__ = ["CORES", "FOUND", "Headline", "Here", "Launches", "Measure", "Plan", "Point", "Registry", "Site"]
+
+THEN = ("guidelines",)  # what can be said of a run's records at its end
+
+# The benchmarks by name; a benchmark's default values depend on the ranks and where they are.
+Registry = Callable[[Situation], Mapping[str, Benchmark]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One `[[measure]]` of a plan: a benchmark, the sweeps that it sets, and its launches."""
+
+    benchmark: str
+    sweeps: Mapping[str, tuple[Value, ...]]  # those that the plan names; the others take their defaults
+    settings: Settings
+    time: float | None
+    table: plan_text.Table = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The point whose answer matters most, and the share of the time that its own short launches get."""
+
+    benchmark: str
+    values: Mapping[str, Value]
+    share: float
+    table: plan_text.Table = field(repr=False, compare=False)
+
+    def covers(self, benchmark: str, values: Mapping[str, Value]) -> bool:
+        """Whether a point is a headline: the benchmark's, with every value that the headline names."""
+        return benchmark == self.benchmark and all(values[k] == v for k, v in self.values.items())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as read."""
+
+    path: Path
+    text: str
+    question: str
+    then: tuple[str, ...]  # what is said of the records at the end of a run
+    time: float  # s, for the whole plan
+    settings: Settings
+    headline: Headline | None
+    measures: tuple[Measure, ...]
+
+    @property
+    def name(self) -> str:
+        """The plan's name: that of its file."""
+        return self.path.stem
+
+    @classmethod
+    def load(cls, path: Path, registry: Registry) -> "Plan":
+        """Read and check a plan.
+
+        Raises UsageError, naming file and line, for whatever a person can get wrong in it.
+        """
+        content, top, tables = plan_text.read(path)
+        top.check_keys([*_PLAN_KEYS, *READERS], "a plan")
+        for name in ("measure", "headline"):
+            if name in top.data and name not in tables:
+                raise top.error(f"{name} is a table, written [[measure]] or [headline]", name)
+        if not tables.get("measure"):
+            raise top.error("a plan has at least one [[measure]] with the name of a benchmark")
+        if isinstance(top.data.get("headline"), list):
+            raise top.error("a plan has one [headline], with single brackets", "headline")
+        settings = read_settings(top, Settings())
+        headlines = tables.get("headline", [])
+        return cls(
+            path=path,
+            text=content,
+            question=top.get("question", text, ""),
+            then=top.get("then", words(THEN), ()),
+            time=top.get("time", positive_time, 300.0),
+            settings=settings,
+            headline=_headline(headlines[0], registry) if headlines else None,
+            measures=tuple(_measure(table, settings, registry) for table in tables["measure"]),
+        )
+
+    def points(self, registry: Registry, site: Site | None = None) -> list[Point]:
+        """Every point of the plan at a site (None: this machine), in its order, each once.
+
+        Raises UsageError for what the site does not have, for a point that two measurements ask for, and for
+        a headline that none of them contains.
+        """
+        site = site or Here()
+        found: dict[PointKey, Point] = {}
+        asked: dict[object, int] = {}
+        for index, measure in enumerate(self.measures):
+            for words_used, point in self._expand(index, measure, registry, site):
+                if asked.setdefault((words_used, point.key), index) != index and site.strict:
+                    first = self.measures[asked[words_used, point.key]].table.line
+                    raise measure.table.error(f"{point.describe()} is already asked for on line {first}")
+                found.setdefault(point.key, point)
+        if self.headline and found and not any(point.headline for point in found.values()):
+            raise self.headline.table.error(
+                f"no [[measure]] contains this headline, {self.headline.benchmark} "
+                + " ".join(f"{name}={value}" for name, value in self.headline.values.items())
+            )
+        return list(found.values())
+
+    def _expand(
+        self, index: int, measure: Measure, registry: Registry, site: Site
+    ) -> Iterator[tuple[tuple[Value, ...], Point]]:
+        """The points of one measurement, each with the plan's words for its MPI and its ranks."""
+        try:
+            s = site.settings(measure.settings)
+        except UsageError as problem:
+            raise measure.table.error(str(problem), str(problem).partition(":")[0]) from None
+        smallest = registry(Situation())[measure.benchmark]
+        kinds = product(s.mpi, s.stack, s.protocol, s.progress, s.placement, s.ranks or (smallest.min_ranks,))
+        for kind, mapping, partition in product(kinds, s.mapping or (None,), s.partition or (None,)):
+            mpi_word, stack, protocol, progress, placement, ranks_word = kind
+            cores = site.cores(partition)
+            ranks = ranks_word if isinstance(ranks_word, int) else _clamp(cores, smallest)
+            sweeps = {
+                sweep.name: measure.sweeps.get(sweep.name, sweep.default)
+                for sweep in registry(site.situation(ranks, partition))[measure.benchmark].sweeps
+            }
+            for mpi, values in product(site.mpis(mpi_word), product(*sweeps.values())):
+                coordinates = dict(zip(sweeps, values, strict=True))
+                headline = self.headline is not None and self.headline.covers(measure.benchmark, coordinates)
+                point = Point(
+                    benchmark=measure.benchmark,
+                    values=coordinates,
+                    mpi=mpi,
+                    stack=stack,
+                    protocol=protocol,
+                    placement=placement,
+                    ranks=ranks,
+                    oversubscribe=s.oversubscribe,
+                    hosts=s.hosts,
+                    agent=s.agent,
+                    launcher=s.launcher,
+                    tolerance=s.tolerance,
+                    launches=s.launches,
+                    point_time=s.point_time,
+                    point_limit=s.point_limit,
+                    time=measure.time,
+                    measure=index,
+                    headline=headline,
+                    mapping=mapping,
+                    partition=partition,
+                    progress=None if progress == DEFAULT else progress,
+                )
+                for each in site.collectives(s.collectives, point):
+                    yield (mpi_word, ranks_word), replace(point, collectives=each)
+
+
+def _share(value: Any) -> float:
+    """A part of the whole: more than nothing, less than everything."""
+    if not 0 < (fraction := parse_fraction(value)) < 1:
+        raise UsageError(f"this lies between 0 and 1, but got {value!r}")
+    return fraction
+
+
+_PLAN_KEYS = ("question", "time", "then", "headline", "measure")
+_MEASURE_KEYS = ("benchmark", "time")
+
+
+def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Measure:
+    """One `[[measure]]`, checked against the benchmark that it names."""
+    benchmark = _benchmark(table, registry, "a [[measure]]")
+    sweeps = {sweep.name: sweep for sweep in benchmark.sweeps}
+    table.check_keys([*_MEASURE_KEYS, *READERS, *sweeps], f"a [[measure]] of {benchmark.name}")
+    settings = read_settings(table, around)
+    # Ranks set for the whole plan stand for those benchmarks that can use them.
+    if "ranks" not in table.data:
+        usable = tuple(r for r in settings.ranks if isinstance(r, str) or _fits(r, benchmark))
+        settings = replace(settings, ranks=usable)
+    for ranks in settings.ranks:
+        if isinstance(ranks, int) and not _fits(ranks, benchmark):
+            raise table.error(f"ranks: {benchmark.name} takes {_taken(benchmark)}, but got {ranks}", "ranks")
+    return Measure(
+        benchmark=benchmark.name,
+        sweeps={n: table.get(n, values_of(s), s.default) for n, s in sweeps.items() if n in table.data},
+        settings=settings,
+        time=table.get("time", positive_time, None),
+        table=table,
+    )
+
+
+def _headline(table: plan_text.Table, registry: Registry) -> Headline:
+    """The `[headline]`, checked against the benchmark that it names."""
+    benchmark = _benchmark(table, registry, "[headline]")
+    sweeps = {sweep.name: sweep for sweep in benchmark.sweeps}
+    table.check_keys(["benchmark", "share", *sweeps], "[headline]")
+    values: dict[str, Value] = {}
+    for name, sweep in sweeps.items():
+        given = table.get(name, values_of(sweep), None)
+        if given is not None and len(given) != 1:
+            raise table.error(f"{name}: a headline is one point, but got {len(given)} values", name)
+        if given is not None:
+            values[name] = given[0]
+    return Headline(benchmark.name, values, table.get("share", _share, 0.2), table)
+
+
+def _benchmark(table: plan_text.Table, registry: Registry, where: str) -> Benchmark:
+    """The benchmark that a table names."""
+    known = registry(Situation())
+    name = table.need("benchmark", word(), where)
+    if name not in known:
+        raise table.error(f"unknown benchmark {name!r}{suggest(name, known)}", "benchmark")
+    return known[name]
+
+
+def _fits(ranks: int, benchmark: Benchmark) -> bool:
+    """Whether a benchmark can be asked of so many ranks."""
+    return benchmark.min_ranks <= ranks and (benchmark.max_ranks is None or ranks <= benchmark.max_ranks)
+
+
+def _taken(benchmark: Benchmark) -> str:
+    """How many ranks a benchmark takes, in words."""
+    least, most = benchmark.min_ranks, benchmark.max_ranks
+    return (
+        f"{least} ranks"
+        if least == most
+        else f"{least} to {most} ranks"
+        if most
+        else f"{least} ranks or more"
+    )
+
+
+def _clamp(cores: int, benchmark: Benchmark) -> int:
+    """A rank on every core, as far as the benchmark takes them."""
+    return max(benchmark.min_ranks, min(cores, benchmark.max_ranks or cores))

@@ -1,0 +1,1 @@
+"""The native programs: built, asked what they are, and launched."""

@@ -1,0 +1,247 @@
+"""One launch of the benchmark program: started, listened to, and ended whatever happens to it.
+
+The program answers in JSON lines in a file (`native/harness/job.cpp`); what it or its MPI prints is kept only
+to say why a launch failed, or to read which transports it used. A launch that stops answering is ended with
+everything it started.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from leadline.core.errors import LeadlineError
+from leadline.mpi.family import failure
+
+Event = dict[str, Any]
+
+MARK = "LEADLINE_LAUNCH"  # a variable that finds every process of a launch, whatever group it has moved to
+TICK = 0.1  # s between looks at the answers: rare, since looking takes processor time from the ranks
+START_LIMIT = 60.0  # s until the ranks must have started
+END_LIMIT = 5.0  # s from the last answer until the launcher must have ended
+OWN = ("leadline-bench: ", "leadline-sim: ")  # begin what the program itself says of a failure
+KEPT_OUTPUT = 1 << 20  # B of output kept from the beginning, as much again from the end
+
+
+@dataclass
+class Output:
+    """What a launch printed: its beginning and its end, however much it was."""
+
+    head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
+
+    def add(self, data: bytes) -> None:
+        """Keep what there is room for."""
+        room = KEPT_OUTPUT - len(self.head)
+        self.head += data[:room]
+        self.tail += data[max(0, room) :]
+        del self.tail[:-KEPT_OUTPUT]
+
+    @property
+    def text(self) -> str:
+        """What is kept, as text."""
+        return (self.head + self.tail).decode(errors="replace")
+
+
+class Launch:
+    """A launch that is about to be listened to.
+
+    `command` is the whole command before the job's and the answers' paths; `env` is set beside the caller's
+    environment; `directory` holds the two files. `point_limit` is how long, in s, a point may be silent,
+    `start_limit` until the ranks answer at all, `end_limit` from `done` until the launcher has ended.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        job: Mapping[str, Any],
+        directory: Path,
+        *,
+        point_limit: float = 20.0,
+        start_limit: float = START_LIMIT,
+        end_limit: float = END_LIMIT,
+    ) -> None:
+        """Nothing is started before `events` is asked for."""
+        self.command = list(command)
+        self.env = dict(env)
+        self.job = job
+        self.directory = directory
+        self.point_limit = point_limit
+        self.start_limit = start_limit
+        self.end_limit = end_limit
+        self.output = Output()
+        self._mark = uuid.uuid4().hex
+        self._current: int | None = None  # id of the point that is being asked
+        self._begun = False  # the ranks have started
+        self._done = False  # every point is answered
+        self._lost: str | None = None  # why listening was given up
+
+    def events(self, tick: Any = None) -> Iterator[Event]:
+        """What the program says, as it comes; the last event is `done`, or `lost` with the reason.
+
+        After `done` comes `late`, with the reason, where the launch had to be ended because it did not end by
+        itself: every point is answered, but something is wrong, such as an MPI_Finalize that hangs. `lost`
+        carries the `id` of the point that was being asked, None where the ranks never came to one.
+        `tick` is called a few times a second. Raises LeadlineError when nothing can be started at all.
+        """
+        answers = self.directory / "answers.jsonl"
+        job = self.directory / "job.json"
+        try:
+            job.write_text(json.dumps(self.job))
+            answers.write_bytes(b"")
+        except OSError as problem:
+            raise LeadlineError(f"cannot write {job}: {problem.strerror}") from problem
+        process = self._start([*self.command, str(job), str(answers)])
+        try:
+            with answers.open("rb") as file:
+                yield from self._listen(process, file, tick)
+            if not self._done:
+                reason = self._lost or self._why(process.returncode)
+                yield {"event": "lost", "id": self._current, "reason": reason}
+            elif self._lost:
+                self._end(process)
+                yield {"event": "late", "reason": self._lost}
+        finally:
+            if process.poll() is None or not self._done:
+                self._end(process)
+            if process.stdout:
+                process.stdout.close()
+
+    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
+        """The launcher, in a session of its own, its output in one pipe."""
+        try:
+            process = subprocess.Popen(
+                command,
+                env={**os.environ, **self.env, MARK: self._mark},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise LeadlineError(f"cannot start {command[0]}: {problem.strerror}") from problem
+        assert process.stdout is not None
+        os.set_blocking(process.stdout.fileno(), False)
+        return process
+
+    def _listen(self, process: subprocess.Popen[bytes], file: Any, tick: Any) -> Iterator[Event]:
+        """Events until the launcher ends, or until a limit ends it."""
+        exit_signal = os.pidfd_open(process.pid)
+        heard = time.monotonic()
+        rest = b""
+        try:
+            ended = False
+            while not ended:
+                ended = self._wait(exit_signal, process)
+                data = file.read()
+                lines = (rest + data).split(b"\n")
+                rest = lines.pop()
+                for line in lines:
+                    yield from self._understand(line)
+                if tick:
+                    tick()
+                heard = time.monotonic() if data else heard
+                if not ended and time.monotonic() - heard > self._limit:
+                    self._lost = self._silence()
+                    return
+        finally:
+            os.close(exit_signal)
+
+    def _wait(self, exit_signal: int, process: subprocess.Popen[bytes]) -> bool:
+        """Sleep a tick, taking what is printed; True once the launcher has ended."""
+        assert process.stdout is not None
+        pipe = process.stdout.fileno()
+        deadline = time.monotonic() + TICK
+        watched = [exit_signal, pipe]
+        while (left := deadline - time.monotonic()) > 0:
+            ready, _, _ = select.select(watched, [], [], left)
+            if pipe in ready and not self._take(pipe):
+                watched = [exit_signal]  # closed by all who held it
+            if exit_signal in ready:
+                process.wait()
+                while self._take(pipe):
+                    pass
+                return True
+        return False
+
+    def _take(self, pipe: int) -> bool:
+        """Read what the pipe holds; False when there is nothing more for now."""
+        try:
+            data = os.read(pipe, 1 << 16)
+        except BlockingIOError:
+            return False
+        self.output.add(data)
+        return bool(data)
+
+    def _understand(self, line: bytes) -> Iterator[Event]:
+        """A line of the answers as an event; one that makes no sense is an event that says so."""
+        try:
+            event = json.loads(line)
+            kind = event["event"]
+        except (ValueError, TypeError, KeyError):
+            shown = line[:60].decode(errors="replace")
+            yield {"event": "rubbish", "id": self._current, "reason": f"the answers hold a line {shown!r}"}
+            return
+        self._begun = True
+        if kind == "begin":
+            self._current = event["id"]
+        elif kind == "end":
+            self._current = None
+        elif kind == "done":
+            self._done = True
+        yield event
+
+    @property
+    def _limit(self) -> float:
+        """How long, in s, the launch may be silent now."""
+        if self._done:
+            return self.end_limit
+        return self.point_limit if self._begun else self.start_limit
+
+    def _silence(self) -> str:
+        """The reason of a launch that was ended because it said nothing."""
+        what = "no answer" if self._begun else "the ranks did not start"
+        if self._done:
+            what = "every point is answered, but the launch did not end"
+        longer = "; a plan's point_limit gives a point longer" if self._begun and not self._done else ""
+        return f"{what} within {self._limit:g} s, so every process of the launch was ended{longer}"
+
+    def _why(self, status: int | None) -> str:
+        """One sentence about a launch that ended too early: its own words where it has some."""
+        said = [line.strip() for line in self.output.text.splitlines()]
+        own = [line.partition(": ")[2] for line in said if line.startswith(OWN)]
+        if own:
+            return own[0]
+        if status is not None and status < 0:
+            how = f"the launcher was killed by {signal.Signals(-status).name}"
+        elif status:
+            how = f"the launch ended with exit status {status}"
+        else:
+            how = "the launch ended without answering every point"
+        return f"{how}: {failure(self.output.text)}" if any(map(str.isalnum, self.output.text)) else how
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """End every process of the launch: ask the launcher, then kill whatever carries its mark."""
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=1.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for each in psutil.process_iter():
+            try:
+                if each.environ().get(MARK) == self._mark:
+                    each.kill()
+            except psutil.Error:
+                continue  # gone, or another user's

@@ -1,0 +1,108 @@
+"""What benchmarks exist: their questions, sweeps and metrics, as the native code declares them.
+
+The declarations live in `native/benchmarks/`, one file each; this module asks the built program for them, so
+nothing about a benchmark is written twice.
+"""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from leadline.core.errors import LeadlineError
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A coordinate of a benchmark's points, with the values it takes when the plan names none."""
+
+    name: str
+    unit: str  # "B" for sizes, "s" for times, "1" for counts and words
+    kind: str  # "bytes", "count" or "choice"
+    default: tuple[int | str, ...]
+    help: str
+    choices: tuple[str, ...] = ()  # all the words that a "choice" may take; empty where any word may stand
+    pattern: str = ""  # what such words look like, a regular expression; empty where that is not told
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a benchmark measures, in which SI unit, and which way is good."""
+
+    name: str
+    unit: str
+    better: str  # "lower" or "higher"
+    description: str
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One question, the points at which it can be asked, and what the answer is made of."""
+
+    name: str
+    question: str
+    min_ranks: int
+    max_ranks: int | None  # None: as many as there are
+    sweeps: tuple[Sweep, ...]
+    metrics: tuple[Metric, ...]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the default values of sweeps may depend on.
+
+    `per_node` is how many ranks a node has seats for (None: for all of them), `hops` how far apart the
+    farthest nodes are; 0 where the machine tells no hops.
+    """
+
+    ranks: int = 2
+    per_node: int | None = None
+    hops: int = 0
+
+
+def parse(described: list[dict[str, Any]]) -> dict[str, Benchmark]:
+    """The registry from the list that `leadline-mock --describe` prints."""
+    return {
+        each["name"]: Benchmark(
+            name=each["name"],
+            question=each["question"],
+            min_ranks=each["min_ranks"],
+            max_ranks=each["max_ranks"],
+            sweeps=tuple(
+                Sweep(**{**s, "default": tuple(s["default"]), "choices": tuple(s["choices"])})
+                for s in each["sweeps"]
+            ),
+            metrics=tuple(Metric(**m) for m in each["metrics"]),
+        )
+        for each in described
+    }
+
+
+@cache
+def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
+    """Every benchmark by name; the default values of sweeps are those for the situation.
+
+    Raises LeadlineError when the native code cannot be built or does not describe itself.
+    """
+    from leadline.programs.build import build_mock  # noqa: PLC0415  (asks for a compiler only when it is needed)
+
+    program = build_mock()
+    asked = {
+        "--ranks": situation.ranks,
+        "--per-node": situation.per_node or situation.ranks,
+        "--hops": situation.hops,
+    }
+    try:
+        answer = subprocess.run(
+            [program, "--describe", *(str(word) for option in asked.items() for word in option)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+        return parse(json.loads(answer.stdout))
+    except (subprocess.SubprocessError, OSError, ValueError, KeyError) as problem:
+        raise LeadlineError(
+            f"{program} does not describe its benchmarks ({problem}); run 'make clean' and build again"
+        ) from problem

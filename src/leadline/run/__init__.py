@@ -1,0 +1,1 @@
+"""A plan made into records: campaigns over launches, the directory of a run, its provenance."""

@@ -1,0 +1,238 @@
+"""A run's directory: its plan, its provenance, and its records, which survive whatever ends the run.
+
+While a run goes on its records are lines of `journal.jsonl`, each written and synchronised before the next
+point is begun; at its end they become `records.parquet`. Where there is a journal it holds everything, so a
+run that was killed at any moment can be read, and gone on with, as it is.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import polars as pl
+
+from leadline.core import journal as appending
+from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.record_files import (
+    PLAN_KEY,
+    PROVENANCE_KEY,
+    PointKey,
+    Row,
+    journal_frame,
+    journal_header,
+    journal_lines,
+    parquet_metadata,
+    point_key,
+    read_journal,
+    read_parquet,
+    replace,
+    to_json,
+    whole_length,
+    write_parquet,
+)
+
+__all__ = [
+    "PointKey",
+    "Store",
+    "find",
+    "load",
+    "plan_text",
+    "point_key",
+    "provenance",
+    "runs",
+    "write_parquet",
+]
+
+PLAN, PROVENANCE, JOURNAL, RECORDS = "plan.toml", "provenance.json", "journal.jsonl", "records.parquet"
+RUNS = Path("runs")  # where runs go that are named by a word
+
+
+class Store:
+    """A run that records are being added to. One process at a time holds it; close it, or use `with`."""
+
+    def __init__(self, path: Path, journal: int) -> None:
+        """Use `create` or `reopen`; `journal` is the descriptor of the locked file."""
+        self.path = path
+        self._journal = journal
+
+    @classmethod
+    def create(cls, path: Path, plan: str, provenance: Mapping[str, Any]) -> "Store":
+        """Begin a run in a directory that must not exist yet; `plan` is the plan's text.
+
+        Raises UsageError where it exists, LeadlineError where it cannot be written.
+        """
+        path = Path(path)
+        if path.exists():
+            raise UsageError(f"{path} is there already; name another directory, or --resume {path}")
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            # Made beside its place and renamed, so that there is never half a run.
+            draft.mkdir(parents=True)
+            replace(draft / PLAN, plan.encode())
+            replace(draft / PROVENANCE, to_json(provenance))
+            replace(draft / JOURNAL, journal_header())
+            draft.rename(path)
+            _sync_directory(path.parent)
+        except OSError as problem:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise LeadlineError(f"cannot make the run {path}: {problem.strerror}") from problem
+        return cls(path, appending.claim(path / JOURNAL))
+
+    @classmethod
+    def reopen(cls, path: Path) -> "Store":
+        """Go on with a run that was killed, or that was finished and gets more points.
+
+        Raises UsageError where there is no run, LeadlineError where it is damaged or another process has it.
+        """
+        path = Path(path)
+        provenance(path)  # raises where this is no run
+        if not (path / JOURNAL).exists():
+            rows = load(path).to_dicts()
+            replace(path / JOURNAL, journal_header() + b"".join(journal_lines(rows)))
+        store = cls(path, appending.claim(path / JOURNAL))
+        try:
+            read_journal(path / JOURNAL)
+            os.ftruncate(store._journal, whole_length(path / JOURNAL))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add records; when this returns they are on the disk.
+
+        All metrics of a point in a launch, given as neighbours, are there together or not at all, whenever
+        the run is killed. Raises LeadlineError when the disk is full; the journal then ends as before.
+        """
+        named = [{**row, "run": row.get("run") or self.path.name} for row in rows]
+        lines = b"".join(journal_lines(named))
+        appending.append(self._journal, lines, self.path / JOURNAL, "every record before")
+
+    def records(self) -> pl.DataFrame:
+        """The records so far."""
+        return journal_frame(self.path / JOURNAL)
+
+    def done(self) -> dict[PointKey, list[int]]:
+        """The points recorded so far (as `point_key` tells them), each with the ordinals of its launches."""
+        found: dict[PointKey, list[int]] = {}
+        for row in read_journal(self.path / JOURNAL):
+            launches = found.setdefault(point_key(row), [])
+            if row["launch"] not in launches:
+                launches.append(row["launch"])
+        return found
+
+    def note(self, **facts: Any) -> None:
+        """Add facts to the provenance, such as when the run was gone on with."""
+        try:
+            replace(self.path / PROVENANCE, to_json({**provenance(self.path), **facts}))
+        except OSError as problem:
+            raise LeadlineError(f"cannot write {self.path / PROVENANCE}: {problem.strerror}") from problem
+
+    def finish(self) -> Path:
+        """Turn the journal into one Parquet file and give its path; the store is closed.
+
+        Raises LeadlineError when the disk is full; the journal then stays, and nothing is lost.
+        """
+        target = self.path / RECORDS
+        write_parquet(self.records(), target, provenance(self.path), plan_text(self.path))
+        _sync_directory(self.path)
+        (self.path / JOURNAL).unlink()
+        self.close()
+        return target
+
+    def close(self) -> None:
+        """Let other processes write the run."""
+        if self._journal >= 0:
+            os.close(self._journal)
+            self._journal = -1
+
+    def __enter__(self) -> "Store":
+        """The store itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it; what was appended stays."""
+        self.close()
+
+
+def load(path: Path) -> pl.DataFrame:
+    """The records of a run's directory (finished or killed), of a Parquet file, or of a journal.
+
+    Raises UsageError where there is nothing, LeadlineError for what is damaged or something else.
+    """
+    path = _there(path)
+    if path.is_dir():
+        for name in (JOURNAL, RECORDS):
+            if (path / name).exists():
+                return load(path / name)
+        raise UsageError(f"{path} is not a run: it has neither {RECORDS} nor {JOURNAL}")
+    return journal_frame(path) if path.suffix == ".jsonl" else read_parquet(path)
+
+
+def provenance(path: Path) -> dict[str, Any]:
+    """Where the records of a run's directory or of a Parquet file come from; empty where a file is silent.
+
+    Raises UsageError where there is nothing, LeadlineError for what is damaged or something else.
+    """
+    path = _there(path)
+    if path.is_dir():
+        path = path / PROVENANCE
+        if not path.exists():
+            raise UsageError(f"{path.parent} is not a run: it has no {PROVENANCE}")
+        text = path.read_text(encoding="utf-8", errors="replace")
+    else:
+        text = "{}" if path.suffix == ".jsonl" else parquet_metadata(path).get(PROVENANCE_KEY, "{}")
+    try:
+        facts = json.loads(text)
+    except ValueError as problem:
+        raise LeadlineError(f"{path}: its provenance cannot be read: {problem}") from problem
+    if not isinstance(facts, dict):
+        raise LeadlineError(f"{path}: its provenance is no table but {text[:40]!r}")
+    return facts
+
+
+def plan_text(path: Path) -> str:
+    """The text of the plan of a run's directory or of a Parquet file; empty where it is not there."""
+    path = _there(path)
+    if path.is_dir():
+        plan = path / PLAN
+        return plan.read_text(encoding="utf-8", errors="replace") if plan.exists() else ""
+    return "" if path.suffix == ".jsonl" else parquet_metadata(path).get(PLAN_KEY, "")
+
+
+def find(name: str) -> Path:
+    """The path of a run or record file, from a path or from the name of a directory in `runs/`."""
+    for path in (Path(name), RUNS / name):
+        if path.exists():
+            return path
+    known = [each.name for each in runs()]
+    hint = suggest(name, known) if known else f"; there are no runs in {RUNS}/ yet"
+    raise UsageError(f"there is no run or record file {name!r}{hint}")
+
+
+def runs() -> list[Path]:
+    """The directories in `runs/`, the newest last."""
+    found = [path for path in RUNS.glob("[!.]*") if (path / PROVENANCE).exists()]
+    return sorted(found, key=lambda path: (path / PROVENANCE).stat().st_mtime)
+
+
+def _there(path: Path) -> Path:
+    """`path`; UsageError where there is nothing."""
+    if not Path(path).exists():
+        raise UsageError(f"there is no run or record file {path}")
+    return Path(path)
+
+
+def _sync_directory(path: Path) -> None:
+    """Have the names in a directory on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Where a plan is run: on this machine, or on a described one."""

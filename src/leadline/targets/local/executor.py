@@ -1,0 +1,274 @@
+"""Points on real ranks: each kind of launch is prepared once (built, set, probed), then launched repeatedly.
+
+A kind is what points must have in common to share a launch: MPI, stack, protocol, placement, ranks. Its
+preparation finds out what cannot be done here before time is spent on it, and asks the library what it uses.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from leadline.core.collectives import TUNED, members
+from leadline.core.errors import LeadlineError, suggest
+from leadline.core.record import FAILED, MEASURED, SKIPPED
+from leadline.core.units import format_bytes
+from leadline.mpi import Mpi
+from leadline.mpi.discover import resolve
+from leadline.mpi.family import Start, Unsupported, family
+from leadline.mpi.launcher import starter
+from leadline.plan.model import FOUND, Point
+from leadline.programs.build import build
+from leadline.programs.launch import Event, Launch
+from leadline.targets.local.topology import possible
+
+ANY_SIZE = 1 << 40  # B, that every algorithm can do
+# Words in the names of settings by which libraries switch protocols; their values go into the provenance.
+SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
+
+
+def identities(word: str, known: list[Mpi]) -> list[str]:
+    """The identities of the MPIs that a plan's word means: "found" is all of them.
+
+    Raises UsageError for a word that means none, LeadlineError where the machine has no MPI at all.
+    """
+    if not known:
+        raise LeadlineError("there is no MPI on this machine; 'leadline doctor --install mpich' adds one")
+    return [mpi.id for mpi in known] if word == FOUND else [resolve(word, known).id]
+
+
+def algorithms(known: list[Mpi]) -> Callable[[str, str, int, int], Sequence[str]]:
+    """What gives the names of a library's algorithms for an operation, ranks and bytes."""
+    by_id = {mpi.id: mpi for mpi in known}
+
+    def names(identity: str, operation: str, ranks: int, size: int) -> Sequence[str]:
+        mpi = by_id[identity]
+        return list(family(mpi).algorithms(mpi, operation, ranks, size))
+
+    return names
+
+
+@contextmanager
+def scratch(directory: Path | None = None) -> Iterator[Path]:
+    """A directory of its own in `directory` (None: where temporary files go), deleted at the block's end.
+
+    Raises LeadlineError where it cannot be made.
+    """
+    try:
+        # What a launch that was killed still writes must not make a failure of its results.
+        made = TemporaryDirectory(prefix="leadline-", dir=directory, ignore_cleanup_errors=True)
+    except OSError as problem:
+        where = f" in {directory}" if directory else ""
+        advice = "; the variable TMPDIR names the place to use"
+        raise LeadlineError(
+            f"cannot make a directory for the files of launches{where}: {problem.strerror}{advice}"
+        ) from problem
+    with made as path:
+        yield Path(path)
+
+
+@dataclass
+class Kind:
+    """A kind of launch, ready to be launched, or the reason why it cannot be."""
+
+    command: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    program: Path = Path()
+    crowded: bool = False  # more ranks than cores
+    transport: str | None = None
+    refusal: tuple[str, str] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)  # for the provenance
+
+
+class RealExecutor:
+    """Launches points of a plan on the MPIs of this machine (`leadline.run.campaign.Executor`)."""
+
+    source = MEASURED
+
+    def __init__(
+        self,
+        mpis: Mapping[str, Mpi],
+        directory: Path,
+        say: Callable[[str], None],
+        tuned: Mapping[str, Mapping[str, str]] | None = None,
+        files: Path | None = None,
+    ) -> None:
+        """`mpis` by identity; `directory` takes the files of launches; `say` hears what is being prepared.
+
+        `tuned` are the settings of launches that are tuned, by identity; `files` is where benchmarks write
+        theirs, each launch in a directory of its own there.
+        """
+        self.mpis = mpis
+        self.tuned = tuned or {}
+        self.directory = directory
+        self.files = files or directory
+        self.say = say
+        self.kinds: dict[tuple[object, ...], Kind] = {}
+        self.programs: dict[str, Path | LeadlineError] = {}
+
+    def refuse(self, point: Point) -> tuple[str, str] | None:
+        """Status and reason where the point cannot be launched here; None where it can."""
+        return self._kind(point).refusal or self._unfit(point)
+
+    def _unfit(self, point: Point) -> tuple[str, str] | None:
+        """Status and reason where a forced algorithm cannot do just this point."""
+        if not point.operation:
+            return None
+        mpi = self.mpis[point.mpi]
+        ranks = members(point.values.get("communicator"), point.ranks) or point.ranks
+        size = int(point.values.get("bytes", 0))
+        if point.collectives in family(mpi).algorithms(mpi, point.operation, ranks, size):
+            return None
+        what = f"{point.collectives} of {mpi.id} cannot do {point.operation} of {format_bytes(size)}"
+        return SKIPPED, f"{what} on {ranks} ranks"
+
+    def transport(self, point: Point) -> str | None:
+        """What the library said that it uses in this kind of launch; None where it did not say."""
+        return self._kind(point).transport
+
+    def oversubscribed(self, point: Point) -> bool:
+        """Whether its ranks are more than there are cores; such ranks are not bound."""
+        return self._kind(point).crowded
+
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+        """Launch points of one kind; events carry the points' places in `points` as ids."""
+        kind = self._kind(points[0])
+        limit = max(point.point_limit for point in points)
+        with scratch(self.directory) as place, scratch(self.files.absolute()) as files:
+            job = {"points": asked(enumerate(points)), "directory": str(files)}
+            yield from Launch(kind.command, kind.env, job, place, point_limit=limit).events(tick)
+
+    def facts(self) -> list[dict[str, Any]]:
+        """What was found out about each kind that was prepared, for the provenance."""
+        return [kind.facts for kind in self.kinds.values() if kind.facts]
+
+    def _kind(self, point: Point) -> Kind:
+        """The point's kind of launch, prepared at its first use."""
+        kind = self.kinds.get(point.launch_key)
+        if kind is None:
+            kind = self.kinds[point.launch_key] = Kind()
+            try:
+                self._prepare(kind, point)
+            except Unsupported as refusal:
+                kind.refusal = (SKIPPED, str(refusal))
+            except LeadlineError as problem:
+                kind.refusal = (FAILED, str(problem))
+        return kind
+
+    def _prepare(self, kind: Kind, point: Point) -> None:
+        """Build, set and probe; Unsupported for what this machine lacks, LeadlineError for failures."""
+        if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
+            raise Unsupported(reason)
+        kind.crowded = possible(point.placement, point.ranks, point.hosts) is not None
+        mpi = self.mpis[point.mpi]
+        kind.program = self._program(mpi)
+        kind.env = self._environment(mpi, point)
+        kind.command = _command(kind, mpi, point, kind.env)
+        self.say(f"asking {mpi.id} what it uses")
+        launched, kind.transport = self._probe(kind, mpi, point)
+        kind.facts = {
+            "mpi": mpi.id,
+            "stack": point.stack,
+            "protocol": point.protocol,
+            "collectives": point.collectives,
+            "operation": point.operation,
+            "progress": point.progress,
+            "placement": point.placement,
+            "ranks": point.ranks,
+            "launcher": point.launcher,
+            "command": kind.command,
+            "environment": kind.env,
+            "transport": kind.transport,
+            "library": launched.get("library"),
+            "standard": launched.get("standard"),
+            "places": launched.get("places"),
+            "clock": launched.get("clock"),
+            "rotation": launched.get("rotation"),
+            "settings": launched.get("settings", {}),
+            "notes": family(mpi).notes(mpi, point.stack, point.protocol),
+        }
+
+    def _environment(self, mpi: Mpi, point: Point) -> dict[str, str]:
+        """All that must be set: for the transports, asynchronous progress, and the library's algorithms."""
+        kin = family(mpi)
+        env = kin.environment(mpi, point.stack, point.protocol, point.shmem)
+        if point.progress:
+            env |= kin.progressing(mpi, point.progress)
+        if point.collectives == TUNED:
+            return {**env, **self.tuned.get(mpi.id, {})}
+        if point.operation:
+            known = kin.algorithms(mpi, point.operation, point.ranks, ANY_SIZE)
+            if point.collectives not in known:
+                raise Unsupported(
+                    f"{mpi.id} has no algorithm '{point.collectives}' for {point.operation} of "
+                    f"{point.ranks} ranks{suggest(str(point.collectives), known) if known else ''}"
+                )
+            env |= known[str(point.collectives)]
+        return env
+
+    def _program(self, mpi: Mpi) -> Path:
+        """The benchmark program for an MPI; its failure is remembered, not repeated."""
+        if mpi.id not in self.programs:
+            self.say(f"building for {mpi.id}")
+            try:
+                self.programs[mpi.id] = build(mpi)
+            except LeadlineError as problem:
+                self.programs[mpi.id] = problem
+        program = self.programs[mpi.id]
+        if isinstance(program, LeadlineError):
+            raise program
+        return program
+
+    def _probe(self, kind: Kind, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
+        """A launch in which the library says what it uses; saying so would disturb a measurement."""
+        kin = family(mpi)
+        forced = (
+            [name.removeprefix("OMPI_MCA_") for name in self._environment(mpi, point)]
+            if point.collectives
+            else []
+        )
+        job = {"points": _probing(point.ranks), "settings": [*SETTINGS, *forced]}
+        env = {**kind.env, **kin.probe_environment(mpi)}
+        command = _command(kind, mpi, point, env)
+        launched: Event = {}
+        with scratch(self.directory) as place:
+            started = Launch(command, env, job, place, point_limit=point.point_limit)
+            for event in started.events():
+                if event["event"] == "launch":
+                    launched = event
+                elif event["event"] == "lost" and not launched:
+                    raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
+        return launched, kin.read_probe(started.output.text) or None
+
+
+def _command(kind: Kind, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
+    """The whole command before the job's files; `env` must reach the ranks on other nodes as well."""
+    start = Start(point.ranks, point.placement, point.hosts, env, kind.crowded, point.agent)
+    return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]
+
+
+def asked(points: Iterable[tuple[int, Point]]) -> list[dict[str, Any]]:
+    """Points with their ids as the benchmark program reads them (`native/harness/job.cpp`)."""
+    return [
+        {
+            "id": index,
+            "benchmark": point.benchmark,
+            "point": dict(point.values),
+            "tolerance": point.tolerance,
+            "time": point.point_time,
+        }
+        for index, point in points
+    ]
+
+
+def _probing(ranks: int) -> list[dict[str, Any]]:
+    """Exchanges of a short and a long message, so that lazily opened transports show themselves."""
+    if ranks < 2:
+        return []
+    peers = {"pair": f"0-{ranks - 1}"}  # the two that are farthest apart in most placements
+    return [
+        {"id": index, "benchmark": "corepairs", "point": {**peers, "bytes": size}, "time": 0.001}
+        for index, size in enumerate((8, 1 << 20))
+    ]

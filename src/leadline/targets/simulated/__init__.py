@@ -1,0 +1,1 @@
+"""A described machine as the place where a plan is run."""

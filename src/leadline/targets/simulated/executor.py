@@ -1,0 +1,248 @@
+"""Points on a described machine: the program that simulates its ranks, launched once for each kind of launch.
+
+A kind of launch is what points must have in common to share a simulation: machine, network, mapping, ranks,
+partition, protocol, placement. Points are dealt to as many processes as there are cores and memory for;
+nothing that is simulated knows of the others, so the answers do not depend on how they are dealt.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from queue import Empty, Queue, SimpleQueue
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+import polars as pl
+import psutil
+
+from leadline.core.record import SIMULATED, SKIPPED
+from leadline.plan.model import Plan, Point
+from leadline.programs.build import build_sim
+from leadline.programs.launch import TICK, Event, Launch
+from leadline.programs.registry import benchmarks
+from leadline.run.campaign import Campaign, Progress
+from leadline.run.provenance import merged, of_simulation
+from leadline.run.store import Store, provenance
+from leadline.targets.local.executor import asked, scratch
+from leadline.targets.simulated.target import LIMIT, Described, check_memory, estimate, impossible
+
+
+def run(
+    plan_path: Path,
+    site: Described,
+    path: Path,
+    *,
+    resume: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+    show: Callable[[Progress], None] = lambda _: None,
+) -> pl.DataFrame:
+    """Simulate a plan's points into a run at `path`, which must not exist yet unless it is resumed.
+
+    Returns the records. `say` hears what is being prepared, `show` how far it is. Raises UsageError for what
+    the plan or the site cannot mean, LeadlineError where the memory would not do or the simulator cannot be
+    built; then nothing is begun.
+    """
+    plan = Plan.load(plan_path, benchmarks)
+    points = plan.points(benchmarks, site)
+    check_memory(points, site.machine)
+    say("building the simulator")
+    program = build_sim()
+    timeless = replace(plan, time=math.inf, headline=None)
+    if resume:
+        opened = Store.reopen(path)
+    else:
+        named = {point.benchmark for point in points}
+        asking = [each for name, each in benchmarks().items() if name in named]
+        opened = Store.create(path, plan.text, of_simulation(site, plan_path, asking))
+    with opened as store, scratch() as place:
+        executor = SimExecutor(site, place, [str(program)])
+        campaign = Campaign(timeless, points, executor, store, show=show)
+        if resume:
+            campaign.resume()
+        campaign.prepare()
+        store.note(kinds=merged(provenance(path), executor.facts())["kinds"])
+        campaign.run()
+        records = store.records()
+        store.finish()
+    return records
+
+
+class _StoppedError(Exception):
+    """Nobody listens any more."""
+
+
+class SimExecutor:
+    """Simulates points of a plan on a described machine (`leadline.run.campaign.Executor`)."""
+
+    source = SIMULATED
+
+    def __init__(self, site: Described, directory: Path, program: Sequence[str]) -> None:
+        """`directory` takes the files of launches; `program` is the command that simulates."""
+        self.site = site
+        self.directory = directory
+        self.program = list(program)
+        self.kinds: dict[tuple[object, ...], dict[str, Any]] = {}
+
+    def refuse(self, point: Point) -> tuple[str, str] | None:
+        """Status and reason where the point cannot be simulated; None where it can."""
+        if reason := impossible(point, self.site.machine):
+            return SKIPPED, reason
+        self.kinds.setdefault(point.launch_key, self._about(point))
+        return None
+
+    def oversubscribed(self, point: Point) -> bool:
+        """Never: a partition has a core for every rank."""
+        return False
+
+    def transport(self, point: Point) -> str | None:
+        """Each record says itself which network answered."""
+        return None
+
+    def facts(self) -> list[dict[str, Any]]:
+        """What was simulated of each kind, for the provenance."""
+        return list(self.kinds.values())
+
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+        """Simulate points, dealt to several processes; the events of a point come together."""
+        heard: Queue[list[Event] | Exception | None] = Queue()
+        stop = Flag()
+        count = self._processes(points)
+        shares: SimpleQueue[dict[int, Point]] = SimpleQueue()
+        for share in _deal(points, count):
+            shares.put(share)
+        threads = [Thread(target=self._take, args=(shares, heard, stop), daemon=True) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            running = len(threads)
+            while running:
+                tick()
+                try:
+                    told = heard.get(timeout=TICK)
+                except Empty:
+                    continue
+                if told is None:
+                    running -= 1
+                elif isinstance(told, Exception):
+                    raise told
+                else:
+                    yield from told
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+    def _about(self, point: Point) -> dict[str, Any]:
+        """A kind of launch for the provenance."""
+        return {
+            "mpi": point.mpi,
+            "stack": point.stack,
+            "protocol": point.protocol,
+            "placement": point.placement,
+            "ranks": point.ranks,
+            "mapping": point.mapping,
+            "partition": point.partition,
+            "topology": self.site.machine.partition(point.partition or point.ranks),
+        }
+
+    def _processes(self, points: Sequence[Point]) -> int:
+        """How many at once: as many as there are cores, and memory for."""
+        needed = max(estimate(point, self.site.machine) for point in points)
+        room = max(1, psutil.virtual_memory().available // max(1, needed))
+        return min(len(os.sched_getaffinity(0)), len(points), room)
+
+    def _take(
+        self,
+        shares: "SimpleQueue[dict[int, Point]]",
+        heard: "Queue[list[Event] | Exception | None]",
+        stop: Flag,
+    ) -> None:
+        """A thread: simulate shares until there are none, launching again what a lost launch left."""
+        try:
+            while True:
+                share = shares.get_nowait()
+                while share:
+                    answered = self._once(share, heard.put, stop)
+                    share = {index: point for index, point in share.items() if index not in answered}
+        except (Empty, _StoppedError):
+            pass
+        except Exception as problem:  # raised again by the thread that listens
+            heard.put(problem)
+        heard.put(None)
+
+    def _once(self, share: dict[int, Point], tell: Callable[[list[Event]], None], stop: Flag) -> set[int]:
+        """One launch of the simulator. Returns the places of the points that are answered, one at least."""
+        answered: set[int] = set()
+        told: list[Event] = []
+
+        def watch() -> None:
+            if stop.is_set():
+                raise _StoppedError
+
+        job = {"points": asked(share.items()), "simulate": self._job(next(iter(share.values())))}
+        with scratch(self.directory) as place:
+            launch = Launch(self.program, {}, job, place, point_limit=LIMIT, start_limit=LIMIT)
+            for event in launch.events(watch):
+                told.append(event)
+                if event["event"] in ("launch", "done", "late"):
+                    tell([{"id": next(iter(share)), **event}] if event["event"] == "launch" else [event])
+                    told = []
+                elif event["event"] == "end":
+                    answered.add(event["id"])
+                    tell(told)
+                    told = []
+                elif event["event"] == "lost":
+                    lost = self._lost(event, share, answered)
+                    reason = event["reason"].removeprefix("rank 0: ")  # one process plays all ranks
+                    tell([each for index in lost for each in _failed(index, reason)])
+                    answered |= set(lost)
+        return answered
+
+    def _lost(self, event: Event, share: dict[int, Point], answered: set[int]) -> list[int]:
+        """The points that failed with a lost launch: the one that was asked, or all where none was answered.
+
+        A simulation that failed once would fail again, so it is not tried a second time.
+        """
+        if event["id"] is not None:
+            return [event["id"]]
+        return [] if answered else list(share)
+
+    def _job(self, point: Point) -> dict[str, Any]:
+        """What the simulator must know of a kind of launch (`native/comm/sim`)."""
+        partition = point.partition or point.ranks
+        return {
+            "machine": self.site.machine.native(),
+            "topology": self.site.machine.partition(partition),
+            "ranks": point.ranks,
+            "partition": partition,
+            "mapping": self.site.seating(point.mapping or self.site.mapping),
+            "network": point.stack,
+            "seed": self.site.seed,
+            "noise": self.site.noise,
+            "protocol": point.protocol,
+            "placement": point.placement,
+        }
+
+
+def _deal(points: Sequence[Point], processes: int) -> list[dict[int, Point]]:
+    """The points by their places in shares, each of one kind of launch: a kind in as many as processes."""
+    kinds: dict[tuple[object, ...], list[int]] = {}
+    for index, point in enumerate(points):
+        kinds.setdefault(point.launch_key, []).append(index)
+    return [
+        {index: points[index] for index in kind[first::processes]}
+        for kind in kinds.values()
+        for first in range(min(processes, len(kind)))
+    ]
+
+
+def _failed(index: int, reason: str) -> list[Event]:
+    """The events of a point that failed."""
+    return [
+        {"event": "begin", "id": index},
+        {"event": "fail", "id": index, "reason": reason},
+        {"event": "end", "id": index},
+    ]

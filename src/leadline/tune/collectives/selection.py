@@ -1,0 +1,260 @@
+"""Which of a library's algorithms is certainly faster than its own choice, and what settings gained.
+
+A run has the library's own choice and its forced algorithms side by side, launch by launch. An algorithm is
+taken where the whole interval of its ratio to the own choice lies below the floor (2 %) and the gain also
+stands among all that were tried (Benjamini-Hochberg), and where it is slower in no variant that a setting
+cannot tell apart: roots, types, duplicates of the world. The fastest of many looks faster than it is, so what
+was chosen is measured again (`gains`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import exp, fsum, log
+from statistics import median
+from typing import Any
+
+import polars as pl
+
+from leadline.analysis.guidelines.terms import Series, measured
+from leadline.core.collectives import TUNED, called, members
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.record import KEYS
+from leadline.core.statistics import CONFIDENCE, Ratio, chance_of_ratio, discoveries, ratio_interval
+from leadline.mpi.tuned import Choice, ranges
+
+FLOOR = 0.02  # a gain below is none
+FALSE_SHARE = 0.05
+ALIKE_WITHIN = 0.05  # an interval that reaches farther from 1 shows neither a gain nor that there is none
+CONTEXT = [name for name in KEYS if name not in ("benchmark", "metric")]
+FASTER, SLOWER, ALIKE, UNDECIDED = "faster", "slower", "alike", "undecided"
+ONE_OF = ("stack", "protocol", "placement", "progress", "mapping", "partition")  # of which a library has one
+
+Place = tuple[str, str, int, int]  # MPI, operation as settings name it, ranks, bytes
+Variant = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What serves an operation at one size best: an algorithm, or None for the library's own choice."""
+
+    mpi: str
+    operation: str
+    ranks: int
+    bytes: int
+    algorithm: str | None
+    ratio: float | None  # of its time to that of the library's own choice; None where that stays
+    low: float | None
+    high: float | None
+    own: float  # s, the library's own choice
+    time: float  # s
+    tried: int  # algorithms
+
+    def row(self) -> dict[str, Any]:
+        """The choice as an object."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What settings gained for an operation: at one size, or at all of them together (`bytes` is None)."""
+
+    mpi: str
+    operation: str
+    ranks: int
+    bytes: int | None
+    ratio: float  # time with the settings to that without
+    low: float | None
+    high: float | None
+    own: float | None
+    time: float | None
+    verdict: str  # faster, slower, alike, or undecided
+    chance: float = field(default=1.0, repr=False)  # of launches so far apart, were there no difference
+
+    def row(self) -> dict[str, Any]:
+        """The gain as an object."""
+        return {name: value for name, value in vars(self).items() if name != "chance"}
+
+
+@dataclass
+class _Trial:
+    """One algorithm beside the library's own choice in one variant."""
+
+    ratio: Ratio
+    chance: float  # of a gain so large, were there just the floor
+    stands: bool = False
+
+    @property
+    def gains(self) -> bool:
+        return self.stands and self.ratio.interval.high < 1 - FLOOR
+
+    @property
+    def loses(self) -> bool:
+        return self.ratio.interval.low > 1 + FLOOR
+
+
+def choose(records: pl.DataFrame) -> list[Chosen]:
+    """The best algorithm of each operation and size of each library of a run.
+
+    Raises LeadlineError where the run forced no algorithm, UsageError where a library was measured in several
+    ways between which its settings cannot tell.
+    """
+    places = _places(records)
+    forced = {place: found for place, found in places.items() if len(_algorithms(found)) > 0}
+    if not forced:
+        raise LeadlineError(
+            "no algorithm of a library was forced in this run beside its own choice; a plan asks for that "
+            'with collectives = ["default", "each"], as the shipped plan tune does'
+        )
+    _refuse_several(records)
+    trials = {place: _trials(found) for place, found in forced.items()}
+    _settle(trials)
+    return [_best(place, forced[place], trials[place]) for place in sorted(forced)]
+
+
+def choices(chosen: Iterable[Chosen]) -> dict[str, list[Choice]]:
+    """What is to be set, by MPI: operations and ranks for which anything but the own choice was found."""
+    sizes: dict[tuple[str, str, int], dict[int, str | None]] = {}
+    for each in chosen:
+        sizes.setdefault((each.mpi, each.operation, each.ranks), {})[each.bytes] = each.algorithm
+    found: dict[str, list[Choice]] = {}
+    for (mpi, operation, ranks), by_size in sizes.items():
+        if any(by_size.values()):
+            found.setdefault(mpi, []).append(Choice(operation, ranks, ranges(by_size)))
+    return found
+
+
+def gains(records: pl.DataFrame) -> list[Gain]:
+    """What tuned launches gained over those beside them: each operation in all, then size by size."""
+    found: list[Gain] = []
+    by_operation: dict[tuple[str, str, int], list[tuple[int, Series, Series]]] = {}
+    for (mpi, operation, ranks, size), variants in sorted(_places(records).items()):
+        for series in variants.values():
+            if None in series and TUNED in series:
+                pair = (size, series[None], series[TUNED])
+                by_operation.setdefault((mpi, operation, ranks), []).append(pair)
+    for place, pairs in by_operation.items():
+        whole = (_typical(own for _, own, _ in pairs), _typical(new for _, _, new in pairs))
+        found.append(_gain(place, None, *whole))
+        for size, own, new in pairs:
+            found.append(_gain(place, size, list(own.medians.values()), list(new.medians.values())))
+    stand = discoveries([each.chance for each in found], FALSE_SHARE)
+    return [
+        each if stands or each.verdict not in (FASTER, SLOWER) else replace(each, verdict=UNDECIDED)
+        for each, stands in zip(found, stand, strict=True)
+    ]
+
+
+def _gain(place: tuple[str, str, int], size: int | None, own: list[float], new: list[float]) -> Gain:
+    """The gain that some launches show by themselves; the times of several sizes together are no times."""
+    ratio = ratio_interval(own, new)
+    low, high, reached = ratio.interval
+    sure = reached >= CONFIDENCE
+    verdict = UNDECIDED
+    if sure:
+        near = low >= 1 - ALIKE_WITHIN and high <= 1 + ALIKE_WITHIN
+        verdict = FASTER if high < 1 else SLOWER if low > 1 else ALIKE if near else UNDECIDED
+    first, last = (low, high) if sure else (None, None)
+    before, after = (None, None) if size is None else (median(own), median(new))
+    chance = min(1.0, 2 * min(chance_of_ratio(own, new, 1.0)))
+    return Gain(*place, size, ratio.value, first, last, before, after, verdict, chance)
+
+
+def _typical(several: Iterable[Series]) -> list[float]:
+    """For each launch that all of some points share the geometric mean of its times; in order otherwise."""
+    points = list(several)
+    shared = set.intersection(*(set(each.medians) for each in points))
+    columns = (
+        [[each.medians[launch] for launch in sorted(shared)] for each in points]
+        if shared
+        else [[time for _, time in sorted(each.medians.items())] for each in points]
+    )
+    return [exp(fsum(map(log, times)) / len(times)) for times in zip(*columns, strict=False)]
+
+
+def _places(records: pl.DataFrame) -> dict[Place, dict[Variant, dict[str | None, Series]]]:
+    """The points of a run: of each place its variants, of each the ways in which it was asked."""
+    found: dict[Place, dict[Variant, dict[str | None, Series]]] = {}
+    for series in measured(records, CONTEXT):
+        context = dict(zip(CONTEXT, series.context, strict=True))
+        operation = called(series.operation, series.values)
+        ranks = members(series.values.get("communicator"), context["ranks"])
+        if operation is None or ranks is None:
+            continue
+        place = (context["mpi"], operation, ranks, series.bytes or 0)
+        variant = (
+            *(value for name, value in context.items() if name != "collectives"),
+            *sorted((name, str(value)) for name, value in series.values.items()),
+        )
+        found.setdefault(place, {}).setdefault(variant, {})[context["collectives"]] = series
+    return found
+
+
+def _refuse_several(records: pl.DataFrame) -> None:
+    """UsageError where a library was measured over several transports, placements and so on."""
+    for name in ONE_OF:
+        for mpi, there in records.select("mpi", name).unique().group_by("mpi"):
+            values = sorted(str(value) for value in there.get_column(name).to_list())
+            if len(values) > 1:
+                raise UsageError(
+                    f"{mpi[0]} was measured with more than one {name} ({', '.join(values)}); settings hold "
+                    f"for one: choose it with --where {name}={values[0]}"
+                )
+
+
+def _algorithms(variants: Mapping[Variant, Mapping[str | None, Series]]) -> list[str]:
+    """The algorithms that were forced in some variant beside the library's own choice."""
+    return sorted(
+        {
+            name
+            for series in variants.values()
+            if None in series
+            for name in series
+            if name not in (None, TUNED)
+        }
+    )
+
+
+def _trials(variants: Mapping[Variant, Mapping[str | None, Series]]) -> dict[str, list[_Trial]]:
+    """Each algorithm beside the library's own choice in every variant that has both."""
+    found: dict[str, list[_Trial]] = {}
+    for name in _algorithms(variants):
+        for series in variants.values():
+            if None in series and name in series:
+                own, new = (list(series[each].medians.values()) for each in (None, name))
+                ratio = ratio_interval(own, new)
+                chance = chance_of_ratio(own, new, 1 - FLOOR)[1]
+                if ratio.interval.confidence >= CONFIDENCE:
+                    found.setdefault(name, []).append(_Trial(ratio, chance))
+    return found
+
+
+def _settle(trials: Mapping[Place, Mapping[str, list[_Trial]]]) -> None:
+    """Which gains stand among all that were tried."""
+    tested = [one for by_name in trials.values() for each in by_name.values() for one in each]
+    for trial, stands in zip(tested, discoveries([each.chance for each in tested], FALSE_SHARE), strict=True):
+        trial.stands = bool(stands)
+
+
+def _best(
+    place: Place, variants: Mapping[Variant, Mapping[str | None, Series]], trials: Mapping[str, list[_Trial]]
+) -> Chosen:
+    """The algorithm that gains most, among those that gain somewhere and lose nowhere."""
+    fit = {
+        name: each
+        for name, each in trials.items()
+        if any(trial.gains for trial in each) and not any(trial.loses for trial in each)
+    }
+    own = [_median(series[None]) for series in variants.values() if None in series]
+    tried = len(_algorithms(variants))
+    if not fit:
+        return Chosen(*place, None, None, None, None, own[0], own[0], tried)
+    name = min(fit, key=lambda each: fsum(log(trial.ratio.value) for trial in fit[each]) / len(fit[each]))
+    least = max(fit[name], key=lambda trial: trial.ratio.value)  # the variant that gains least is told
+    times = [_median(series[name]) for series in variants.values() if name in series]
+    ratio, (low, high, _) = least.ratio.value, least.ratio.interval
+    return Chosen(*place, name, ratio, low, high, own[0], times[0], tried)
+
+
+def _median(series: Series) -> float:
+    """The typical time of a point, s."""
+    return median(series.medians.values())

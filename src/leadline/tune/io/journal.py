@@ -1,0 +1,142 @@
+"""The journal of a tuning: one line a run, on the disk before the next run begins.
+
+A tuning asks for its runs in an order that depends on its own facts (command, space, seed) and on the answers
+so far, on nothing else. So it is gone on with by asking anew from the beginning: what the journal holds is
+answered from it, in its order, and the first run that it does not hold is really made. Nothing is lost,
+whenever it was killed, and nothing is evaluated twice.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from leadline.core import journal as appending
+from leadline.core.errors import LeadlineError, UsageError
+
+NAME = "journal.jsonl"
+FORM = 1  # of the journal; a change of what it means is another number
+
+Line = dict[str, Any]
+
+
+class Journal:
+    """The journal of one tuning; one process at a time holds it. Close it, or use `with`."""
+
+    def __init__(self, path: Path, descriptor: int, facts: Line, lines: list[Line]) -> None:
+        """Use `create` or `reopen`."""
+        self.path = path
+        self.facts = facts
+        self.lines = lines  # of the runs, in their order
+        self._descriptor = descriptor
+        self._taken = 0
+
+    @classmethod
+    def create(cls, directory: Path, facts: Mapping[str, Any]) -> "Journal":
+        """Begin a tuning in a directory that must not exist yet. Raises UsageError where it does."""
+        if directory.exists():
+            raise UsageError(f"{directory} is there already; name another directory, or --resume {directory}")
+        try:
+            directory.mkdir(parents=True)
+            descriptor = appending.claim(directory / NAME, os.O_CREAT)
+        except OSError as problem:
+            raise LeadlineError(f"cannot make the tuning {directory}: {problem.strerror}") from problem
+        made = cls(directory, descriptor, dict(facts), [])
+        made._write({"form": FORM, **facts})
+        return made
+
+    @classmethod
+    def reopen(cls, directory: Path) -> "Journal":
+        """Go on with a tuning. A line that was not finished when it was killed is dropped.
+
+        Raises UsageError where there is none, LeadlineError where it is damaged or another process has it.
+        """
+        try:
+            descriptor = appending.claim(directory / NAME)
+        except OSError as problem:
+            raise UsageError(f"there is no tuning {directory}: {problem.strerror}") from problem
+        try:
+            facts, lines, whole = _read(directory)
+            os.ftruncate(descriptor, whole)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(directory, descriptor, facts, lines)
+
+    def answered(self, key: Mapping[str, Any]) -> Line | None:
+        """What the journal says of the next run, None where it ends here.
+
+        Raises LeadlineError where it holds another run than that of `key`: it is of another tuning.
+        """
+        if self._taken == len(self.lines):
+            return None
+        line = self.lines[self._taken]
+        if {name: line.get(name) for name in key} != dict(key):
+            raise LeadlineError(
+                f"run {self._taken + 1} of {self.path / NAME} is another than is asked for now: it was "
+                "written by another version; tune anew into another directory"
+            )
+        self._taken += 1
+        return line
+
+    def append(self, line: Line) -> None:
+        """Add a run; when this returns it is on the disk. LeadlineError where the disk is full."""
+        self._write(line)
+        self.lines.append(line)
+        self._taken = len(self.lines)
+
+    def close(self) -> None:
+        """Let another process have it."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> "Journal":
+        """The journal itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def _write(self, line: Line) -> None:
+        data = json.dumps(line, allow_nan=False).encode() + b"\n"
+        appending.append(self._descriptor, data, self.path / NAME, "every run before")
+
+
+def read(directory: Path) -> tuple[Line, list[Line]]:
+    """The facts of a tuning and its runs so far. Raises UsageError where there is none."""
+    try:
+        facts, lines, _ = _read(directory)
+    except OSError as problem:
+        raise UsageError(f"there is no tuning {directory}: {problem.strerror}") from problem
+    return facts, lines
+
+
+def is_tuning(directory: Path) -> bool:
+    """Whether a directory holds a tuning, of which the journal's first line says so."""
+    try:
+        with (directory / NAME).open("rb") as file:
+            first = json.loads(file.readline(1 << 20))
+        return isinstance(first, dict) and first.get("form") == FORM and "command" in first
+    except (OSError, ValueError):
+        return False
+
+
+def _read(directory: Path) -> tuple[Line, list[Line], int]:
+    """Facts, runs, and the length of the whole lines in B."""
+    data = (directory / NAME).read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    lines: list[Line] = []
+    for number, text in enumerate(whole.splitlines(), 1):
+        try:
+            line = json.loads(text)
+        except ValueError:
+            line = None
+        if not isinstance(line, dict):
+            raise LeadlineError(f"line {number} of {directory / NAME} is no line of a journal")
+        lines.append(line)
+    if not lines or lines[0].pop("form", None) != FORM:
+        raise LeadlineError(f"{directory / NAME} is no journal of a tuning that this version reads")
+    return lines[0], lines[1:], len(whole)

@@ -1,0 +1,1 @@
+"""Which rank should be placed where on a machine."""

@@ -1,0 +1,160 @@
+"""What a mapping costs by two cheap measures: bytes times hops, and bytes over the busiest link."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+from operator import mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leadline.machine.rank_mapping import lengths
+from leadline.tune.mapping.traffic import Traffic
+
+Nodes = NDArray[np.int64]  # the node of each rank
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a mapping: bytes times the hops that they make, and the bytes over the busiest link."""
+
+    hop_bytes: float
+    busiest: float
+
+    def over(self, other: "Cost") -> float:
+        """The mean of the two as parts of another mapping's; 1 where they are alike."""
+        parts = [
+            mine / its
+            for mine, its in ((self.hop_bytes, other.hop_bytes), (self.busiest, other.busiest))
+            if its
+        ]
+        return sum(parts) / len(parts) if parts else 1.0
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The nodes of a partition, and how far they are from each other."""
+
+    topology: dict[str, Any]
+    per_node: int
+    sides: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The lengths of the axes."""
+        object.__setattr__(self, "sides", tuple(lengths(self.topology)))
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return prod(self.sides)
+
+    @property
+    def seats(self) -> int:
+        """Places for ranks."""
+        return self.nodes * self.per_node
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether nodes stand in a grid."""
+        return self.topology["kind"] in ("torus", "mesh")
+
+    @cached_property
+    def levels(self) -> list[int]:
+        """The lengths of what a place is made of, fastest first: cores, then axes, or switches upwards."""
+        kind, topology = self.topology["kind"], self.topology
+        if kind == "fat-tree":
+            inner = list(topology["arity"])
+            return [self.per_node, *inner] if prod(inner) == self.nodes else [self.per_node, self.nodes]
+        if kind == "dragonfly":
+            return [self.per_node, *(topology[key] for key in ("nodes", "routers", "groups"))]
+        return [self.per_node, *self.sides]
+
+    def hops(self, here: Nodes, there: Nodes) -> NDArray[np.int64]:
+        """Hops between nodes; 0 where a node is its own."""
+        if self.is_grid:
+            return self._on_grid(here, there)
+        kind = self.topology["kind"]
+        if kind == "single":
+            return np.zeros(np.broadcast(here, there).shape, dtype=np.int64)
+        if kind == "fat-tree":
+            below = [1, *accumulate(self.topology["arity"], mul)]
+            climbs = [here // each != there // each for each in below[:-1]]
+            return np.asarray(2 * np.sum(climbs, axis=0, dtype=np.int64))
+        router, group = self.topology["nodes"], self.topology["nodes"] * self.topology["routers"]
+        far = np.where(here // group == there // group, 3, 5)
+        near = np.where(here // router == there // router, 2, far)
+        return np.asarray(np.where(here == there, 0, near), dtype=np.int64)
+
+    def coordinates(self, nodes: Nodes) -> NDArray[np.int64]:
+        """The places of nodes on the axes, a row a node."""
+        return np.stack(np.unravel_index(nodes, self.sides), axis=-1).astype(np.int64)
+
+    def offsets(self, here: NDArray[np.int64], there: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+        """Steps along an axis, signed, the short way round where there is one."""
+        step, side = there - here, self.sides[axis]
+        if self.topology["kind"] == "mesh":
+            return step
+        step = step % side
+        return np.asarray(np.where(2 * step > side, step - side, step))
+
+    def _on_grid(self, here: Nodes, there: Nodes) -> NDArray[np.int64]:
+        """Steps along all axes."""
+        a, b = np.unravel_index(here, self.sides), np.unravel_index(there, self.sides)
+        steps = [
+            np.abs(self.offsets(np.asarray(x), np.asarray(y), axis))
+            for axis, (x, y) in enumerate(zip(a, b, strict=True))
+        ]
+        return np.asarray(np.sum(steps, axis=0, dtype=np.int64))
+
+
+def cost(ground: Ground, traffic: Traffic, nodes: Nodes) -> Cost:
+    """What a mapping costs; `nodes` is the node of each rank."""
+    here, there = nodes[traffic.source], nodes[traffic.target]
+    hops = ground.hops(here, there)
+    away = hops > 0
+    out = np.bincount(here[away], traffic.bytes[away], ground.nodes)
+    into = np.bincount(there[away], traffic.bytes[away], ground.nodes)
+    busiest = max(out.max(initial=0.0), into.max(initial=0.0))
+    if ground.is_grid:
+        busiest = _busiest(ground, here[away], there[away], traffic.bytes[away])
+    return Cost(float((hops * traffic.bytes).sum()), float(busiest))
+
+
+def _busiest(ground: Ground, here: Nodes, there: Nodes, size: NDArray[np.float64]) -> float:
+    """Bytes over the busiest link of a grid, each message along one axis after the other, in their order."""
+    at, goal = ground.coordinates(here), ground.coordinates(there)
+    most = 0.0
+    for axis, side in enumerate(ground.sides):
+        steps = ground.offsets(at[:, axis], goal[:, axis], axis)
+        for sign in (1, -1):
+            moves = sign * steps > 0
+            # The links that are passed, as places on the axis from `first` on, upwards.
+            first = at[moves, axis] if sign > 0 else (at[moves, axis] + steps[moves] + 1) % side
+            line = at[moves].copy()
+            line[:, axis] = 0
+            row = np.ravel_multi_index(tuple(line.T), ground.sides) if len(line) else np.zeros(0, np.int64)
+            most = max(most, _heaviest(row, first, np.abs(steps[moves]), size[moves], side))
+        at[:, axis] = goal[:, axis]
+    return most
+
+
+def _heaviest(
+    row: NDArray[np.int64],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+    size: NDArray[np.float64],
+    side: int,
+) -> float:
+    """The largest sum on a place of a ring, where each lies on `count` places from `first` on."""
+    if len(row) == 0:
+        return 0.0
+    names, at = np.unique(row, return_inverse=True)
+    last = first + count
+    change = np.zeros(len(names) * 2 * side + 1)
+    base = at * 2 * side
+    np.add.at(change, base + first, size)
+    np.subtract.at(change, base + last, size)
+    sums = np.cumsum(change[:-1]).reshape(len(names), 2, side).sum(axis=1)
+    return float(sums.max())

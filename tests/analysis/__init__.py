@@ -1,0 +1,1 @@
+"""Tests of the room `analysis`: what records say."""

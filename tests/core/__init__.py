@@ -1,0 +1,1 @@
+"""Tests of the room `core`: what everything leans on."""

@@ -1,0 +1,1 @@
+"""Tests of the room `programs`: native programs built and launched."""

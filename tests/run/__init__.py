@@ -1,0 +1,1 @@
+"""Tests of the room `run`: campaigns, directories of runs."""

@@ -1,0 +1,1 @@
+"""Tests of the room `targets`: this machine and described ones."""
