@@ -39,7 +39,7 @@ def direct(name: str, path: Path, known: Mapping[str, Path]) -> set[str]:
             "Plugins",
         ):
             beginning = _beginning(node.args[0], name, package)
-            found |= {each for each in known if beginning and each.startswith(beginning)}
+            found |= {each for each in known if beginning and each.startswith(beginning) and "._" not in each}
     # A module's packages are imported before it.
     found |= {each.rsplit(".", n)[0] for each in found for n in range(1, each.count(".") + 1)}
     return {each for each in found if each in known and each != name}

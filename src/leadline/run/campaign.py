@@ -3,8 +3,8 @@
 Launches are the sample: the same binary gives values in one launch that lie closer together than those of
 two launches, whatever is repeated within (10-17 % between launches for an 8 B latency against a few within).
 So every point is launched anew again and again. Each round launches every kind of launch once, the kinds of
-all MPIs in turn, so that a machine that drifts drifts for all of them alike; the points of a launch come in
-an order that changes with each round. A headline point also gets short launches of its own in between.
+all MPIs in turn, so that drift affects all alike; the points of a launch come in an order that changes with
+each round. A headline point also gets short launches of its own in between.
 """
 
 import random
@@ -45,8 +45,7 @@ class Executor(Protocol):
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
         """Launch points, measured ones of one kind; the events' ids are their places in `points`.
 
-        The events are those of `leadline.programs.launch`, and `fail` for a point that is not worth
-        another launch.
+        The events are those of `leadline.programs.launch`, and `fail` for a point not worth another.
         """
 
     def oversubscribed(self, point: Point) -> bool:
