@@ -8,11 +8,11 @@ from typing import Any
 from leadline.core import toml as plan_text
 from leadline.core.errors import UsageError
 from leadline.core.toml import Table
+from leadline.core.values import text, word
 from leadline.machine.files import find
 from leadline.machine.partitions import KINDS, Topology
 from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, Part
 from leadline.machine.values import Number, Read, number, part
-from leadline.plan.values import text, word
 
 Values = Mapping[str, Read]
 

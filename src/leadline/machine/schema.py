@@ -11,7 +11,7 @@ from typing import Any
 
 from leadline.core.errors import UsageError
 from leadline.core.units import parse_bytes, parse_flops, parse_rate, parse_time
-from leadline.plan.values import count, flag, text, word
+from leadline.core.values import count, flag, text, word
 
 
 @dataclass(frozen=True)

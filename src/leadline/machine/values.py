@@ -10,8 +10,8 @@ from typing import Any
 
 from leadline.core.errors import UsageError
 from leadline.core.toml import Table
+from leadline.core.values import text
 from leadline.machine.schema import Kind, Part
-from leadline.plan.values import text
 
 _NUMBER_KEYS = ("value", "source", "interval", "calibrated", "claim", "stated")
 

@@ -15,6 +15,7 @@ from leadline.core import toml as plan_text
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record_files import PointKey
 from leadline.core.units import parse_fraction
+from leadline.core.values import Value, text, word, words
 from leadline.mpi.family import DEFAULT
 from leadline.plan.points import Here, Point, Site
 from leadline.plan.settings import (
@@ -26,7 +27,6 @@ from leadline.plan.settings import (
     positive_time,
     read_settings,
 )
-from leadline.plan.values import Value, text, values_of, word, words
 from leadline.programs.registry import Benchmark, Situation
 
 __all__ = ["CORES", "FOUND", "Headline", "Here", "Launches", "Measure", "Plan", "Point", "Registry", "Site"]
@@ -204,7 +204,7 @@ def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Me
             raise table.error(f"ranks: {benchmark.name} takes {_taken(benchmark)}, but got {ranks}", "ranks")
     return Measure(
         benchmark=benchmark.name,
-        sweeps={n: table.get(n, values_of(s), s.default) for n, s in sweeps.items() if n in table.data},
+        sweeps={n: table.get(n, s.read, s.default) for n, s in sweeps.items() if n in table.data},
         settings=settings,
         time=table.get("time", positive_time, None),
         table=table,
@@ -218,7 +218,7 @@ def _headline(table: plan_text.Table, registry: Registry) -> Headline:
     table.check_keys(["benchmark", "share", *sweeps], "[headline]")
     values: dict[str, Value] = {}
     for name, sweep in sweeps.items():
-        given = table.get(name, values_of(sweep), None)
+        given = table.get(name, sweep.read, None)
         if given is not None and len(given) != 1:
             raise table.error(f"{name}: a headline is one point, but got {len(given)} values", name)
         if given is not None:

@@ -9,9 +9,9 @@ from leadline.core.collectives import TUNED, called, members
 from leadline.core.errors import UsageError
 from leadline.core.record_files import PointKey, point_key
 from leadline.core.units import format_bytes
+from leadline.core.values import Value
 from leadline.mpi.family import DEFAULT, EACH
 from leadline.plan.settings import Launches, Settings
-from leadline.plan.values import Value
 from leadline.programs.registry import Situation
 
 

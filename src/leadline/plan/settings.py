@@ -7,9 +7,7 @@ from typing import Any
 from leadline.core import toml as plan_text
 from leadline.core.errors import UsageError
 from leadline.core.units import parse_fraction, parse_time
-from leadline.mpi.family import PLACEMENTS, PROGRESS, PROTOCOLS, algorithm, transports
-from leadline.mpi.launcher import AUTO, OWN, launchers
-from leadline.plan.values import (
+from leadline.core.values import (
     Value,
     flag,
     launch_counts,
@@ -20,6 +18,8 @@ from leadline.plan.values import (
     word,
     words,
 )
+from leadline.mpi.family import PLACEMENTS, PROGRESS, PROTOCOLS, algorithm, transports
+from leadline.mpi.launcher import AUTO, OWN, launchers
 
 FOUND = "found"  # the word for every MPI on the machine
 CORES = "cores"  # the word for one rank on every core of the machine

@@ -16,7 +16,7 @@ from leadline import machine as machines
 from leadline.core import paths
 from leadline.core.errors import UsageError
 from leadline.core.units import format_quantity, parse_rate, parse_time
-from leadline.plan.values import count
+from leadline.core.values import count
 from leadline.predict import Option, Prediction
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way

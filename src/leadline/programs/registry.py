@@ -5,12 +5,14 @@ nothing about a benchmark is written twice.
 """
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.values import Value, counts, sizes, words
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,21 @@ class Sweep:
     name: str
     unit: str  # "B" for sizes, "s" for times, "1" for counts and words
     kind: str  # "bytes", "count" or "choice"
-    default: tuple[int | str, ...]
+    default: tuple[Value, ...]
     help: str
     choices: tuple[str, ...] = ()  # all the words that a "choice" may take; empty where any word may stand
     pattern: str = ""  # what such words look like, a regular expression; empty where that is not told
+
+    def read(self, value: Any) -> tuple[Value, ...]:
+        """The values that a plan gives this sweep, from TOML; UsageError for what it cannot take."""
+        if self.kind == "choice":
+            return words(self.choices, self._check_word)(value)
+        return {"bytes": sizes, "count": counts}[self.kind](value)
+
+    def _check_word(self, value: str) -> None:
+        """UsageError for a word that does not look like those of the sweep."""
+        if self.pattern and not re.fullmatch(self.pattern, value):
+            raise UsageError(f"unknown word {value!r}; this is {self.help}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Any
 
 from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError, suggest
-from leadline.plan.values import values_of
 from leadline.programs import registry
 from leadline.tune import search
 from leadline.tune.io import preload as io_preload
@@ -226,7 +225,7 @@ def point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
         if not equals or name not in declared:
             raise UsageError(f"{kernel} has no sweep {name!r}{suggest(name, declared)}")
         try:
-            values = values_of(declared[name])(value)
+            values = declared[name].read(value)
         except UsageError as problem:
             raise UsageError(f"{name} of {kernel} is never {value!r}: {problem}") from None
         if len(values) > 1:

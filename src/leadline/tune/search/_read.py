@@ -9,7 +9,7 @@ from leadline.core import toml as plan_text
 from leadline.core.errors import UsageError, suggest
 from leadline.core.toml import Table
 from leadline.core.units import parse_bytes
-from leadline.plan.values import count, counts, flag, sizes, text, word
+from leadline.core.values import count, counts, flag, sizes, text, word
 from leadline.tune.search._space import Limit, Parameter, Space, Value
 
 SAFETY = ("hint", "layout", "semantics")  # each allows what stands before it as well

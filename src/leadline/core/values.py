@@ -1,7 +1,7 @@
-"""What may stand behind a key of a plan: sizes, counts, words, ranges and lists of them.
+"""Values of TOML keys: sizes, counts, words, ranges and lists of them.
 
-Each function takes what TOML gave and returns what the plan means by it, or raises UsageError with a sentence
-that says what would do; the caller puts the file and the line in front.
+Each function takes what TOML gave and returns what it means, or raises UsageError with a sentence that says
+what would do; the caller puts the file and the line in front.
 """
 
 import re
@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from leadline.core.errors import UsageError, suggest
 from leadline.core.units import parse_bytes
-from leadline.programs.registry import Sweep
 
 T = TypeVar("T")
 Value = int | str
@@ -83,22 +82,6 @@ def sizes(value: Any) -> tuple[int, ...]:
 def counts(value: Any) -> tuple[int, ...]:
     """Counts: 4, [1, 2, 3], "1 .. 64" (doubling) or "1 .. 6 step 1"."""
     return _each(value, lambda item: _range(item, count))
-
-
-def values_of(sweep: Sweep) -> Callable[[Any], tuple[Value, ...]]:
-    """The reader of the values of one of a benchmark's sweeps."""
-    readers: dict[str, Callable[[Any], tuple[Value, ...]]] = {
-        "bytes": sizes,
-        "count": counts,
-        "choice": words(sweep.choices, lambda value: _check_word(sweep, value)),
-    }
-    return readers[sweep.kind]
-
-
-def _check_word(sweep: Sweep, value: str) -> None:
-    """UsageError for a word that does not look like those of the sweep."""
-    if sweep.pattern and not re.fullmatch(sweep.pattern, value):
-        raise UsageError(f"unknown word {value!r}; this is {sweep.help}")
 
 
 def rank_counts(every_core: str) -> Callable[[Any], tuple[Value, ...]]:
