@@ -5,7 +5,7 @@ from typing import Any
 
 from leadline.core import record
 from leadline.papers.claims.io import VOLUMES
-from leadline.papers.storage_runs import published
+from leadline.tune.storage.published import speedups
 
 Row = dict[str, Any]
 
@@ -39,7 +39,7 @@ def io() -> list[Row]:
     """The 22 rows of table 4, defaults that it lacks, volumes, and buffers with one best size."""
     made = [
         each
-        for row in published()
+        for row in speedups()
         for each in _of_a_row(
             *(row["platform"], row["kernel"], int(row["cores"])),
             *(1e6 * float(row["default_MBps"]), 1e6 * float(row["tuned_MBps"])),

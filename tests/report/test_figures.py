@@ -11,8 +11,10 @@ import vl_convert
 
 from leadline.core import record
 from leadline.report import figures, render, theme
-from leadline.report.figures import Figure, _axes, _points, generic, noise, operations
+from leadline.report.figures import Figure, generic, noise, operations
 from leadline.report.page import Findings
+from leadline.report.plots import axes
+from leadline.report.plots.points import mark_alone, rounded
 from leadline.report.subject import Names, Subject
 
 from . import synthetic
@@ -156,10 +158,10 @@ def _table(points: list[dict[str, Any]], launches: int = 6) -> pl.DataFrame:
 
 def test_zero_bytes_have_a_place_on_a_logarithmic_axis() -> None:
     """With 0 B the axis is a symmetric logarithm with a tick at 0; without, a plain one to the base 2."""
-    assert _axes.sizes([0, 1, 1024])["scale"]["type"] == "symlog"
-    assert _axes.sizes([0, 1, 1024])["axis"]["values"] == [0, 1, 8, 64, 512]
-    assert _axes.sizes([64, 1024])["scale"] == {"type": "log", "base": 2, "nice": False}
-    assert _axes.sizes([64, 1024])["axis"]["values"] == [8, 64, 512]
+    assert axes.sizes([0, 1, 1024])["scale"]["type"] == "symlog"
+    assert axes.sizes([0, 1, 1024])["axis"]["values"] == [0, 1, 8, 64, 512]
+    assert axes.sizes([64, 1024])["scale"] == {"type": "log", "base": 2, "nice": False}
+    assert axes.sizes([64, 1024])["axis"]["values"] == [8, 64, 512]
 
 
 def test_sizes_are_written_as_people_name_them(findings: Findings) -> None:
@@ -170,15 +172,15 @@ def test_sizes_are_written_as_people_name_them(findings: Findings) -> None:
 
 def test_a_quantity_that_reaches_zero_is_not_put_on_a_logarithmic_axis() -> None:
     """Only values above 0 have a logarithm; otherwise the axis is linear and begins at 0."""
-    assert _axes.quantity("latency (µs)", [0.1, 10.0])["scale"]["type"] == "log"
-    assert _axes.quantity("lost", [0.0, 0.1])["scale"] == {"zero": True}
+    assert axes.quantity("latency (µs)", [0.1, 10.0])["scale"]["type"] == "log"
+    assert axes.quantity("lost", [0.0, 0.1])["scale"] == {"zero": True}
 
 
 def test_counts_are_ticks() -> None:
     """A count axis has its ticks where it was measured; over a wide range it is logarithmic."""
-    assert _axes.counts([1, 2, 3], "pairs")["axis"]["values"] == [1, 2, 3]
-    assert _axes.counts([1, 64], "workers")["scale"]["type"] == "log"
-    assert "type" not in _axes.counts([0, 64], "traffic")["scale"]
+    assert axes.counts([1, 2, 3], "pairs")["axis"]["values"] == [1, 2, 3]
+    assert axes.counts([1, 64], "workers")["scale"]["type"] == "log"
+    assert "type" not in axes.counts([0, 64], "traffic")["scale"]
 
 
 def test_what_the_legend_hides_is_gone_and_comes_back(findings: Findings) -> None:
@@ -210,7 +212,7 @@ def test_fits_lie_on_the_points(findings: Findings) -> None:
     fitted = {
         (each["s"], each["v"], each["x"]): each["y"] for each in data["fits"] if each["f"] == "piecewise"
     }
-    close = [fitted[p["s"], p["v"], _points.rounded(p["x"])] / p["y"] for p in data["points"]]
+    close = [fitted[p["s"], p["v"], rounded(p["x"])] / p["y"] for p in data["points"]]
     assert len(close) == 2 * 2 * len(synthetic.SIZES)
     assert np.allclose(close, 1.0, atol=0.1)
 
@@ -248,7 +250,7 @@ def test_a_band_breaks_where_a_point_has_no_interval() -> None:
     """Intervals with none beside them become bars; the others a band that does not reach across the gap."""
     points: list[dict[str, Any]] = [{"s": "a", "v": "", "lo": 1.0, "hi": 2.0} for _ in range(5)]
     del points[1]["lo"]
-    _points.mark_alone(points)
+    mark_alone(points)
     assert [point.get("a") for point in points] == [1, None, None, None, None]
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline import report
-from leadline.papers import paper
+from leadline.papers import page, paper
 from leadline.papers.figures import draw, members
 from leadline.papers.outcome import judge
 from leadline.papers.page import claim_rows
@@ -19,10 +18,8 @@ PAPERS = sorted(paper.shipped())
 def written(name: str, tmp_path: Path) -> Reader:
     """The page of a paper on its toy machine, read."""
     read, results = paper.find(name), toy.results(toy.POINTS[name]())
-    page = report.write_reproduction(
-        read, results, judge(read, results), [{"run": "toy"}], tmp_path / f"{name}.html"
-    )
-    return Reader(page.read_text(encoding="utf-8"))
+    made = page.write(read, results, judge(read, results), [{"run": "toy"}], tmp_path / f"{name}.html")
+    return Reader(made.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -6,8 +6,7 @@ import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
-from leadline import report
-from leadline.papers import paper
+from leadline.papers import page, paper
 from leadline.papers.outcome import judge
 from papers import toy
 
@@ -25,11 +24,9 @@ OVERFLOW = "return document.documentElement.scrollWidth - document.documentEleme
 def test_every_figure_draws(browser: WebDriver, tmp_path: Path, name: str, window: str) -> None:
     """Each has marks in it, none failed, and the page is no wider than its window."""
     read, results = paper.find(name), toy.results(toy.POINTS[name]())
-    page = report.write_reproduction(
-        read, results, judge(read, results), [{"run": "toy"}], tmp_path / "p.html"
-    )
+    made = page.write(read, results, judge(read, results), [{"run": "toy"}], tmp_path / "p.html")
     resize(browser, window)
-    browser.get(page.as_uri())
+    browser.get(made.as_uri())
     WebDriverWait(browser, PATIENCE).until(lambda b: b.execute_script("return window.leadline?.ready"))
     script = (
         "return [...document.querySelectorAll('.plot')].map((plot) => "

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from leadline.analysis.fits._series import Series, draw_jointly, series
+from leadline.analysis.series import Series, draw_jointly, series
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline.analysis.estimates import launch_estimates
-from leadline.analysis.fits._series import draw_jointly, pingpong
+from leadline.analysis.series import draw_jointly, pingpong
 from leadline.calibrate._values import Value, from_launches
 from leadline.core.record import MEASURED
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.analysis.fits._judge import criterion
-from leadline.analysis.fits._segments import partitions
+from leadline.analysis.criterion import criterion
 from leadline.analysis.fits.piecewise import FEWEST_TO_BREAK
+from leadline.analysis.segments import partitions
 from leadline.calibrate._evidence import BOTH, RECEIVE, SEND, STREAM, WHOLE, Evidence
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.analysis.fits._bootstrap import bounds
+from leadline.analysis.bootstrap import bounds
 from leadline.core.statistics import median_interval
 
 Array = NDArray[np.float64]

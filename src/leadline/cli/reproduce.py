@@ -79,9 +79,8 @@ def command(
     result, not an error: the exit code is 1 only when a point could not be simulated. The page has the claims
     and the paper's figures, drawn again; its path is the last line printed.
     """
-    from leadline import report  # noqa: PLC0415  (heavy imports only when the verb is used)
     from leadline.core import record  # noqa: PLC0415  (heavy imports only when the verb is used)
-    from leadline.papers import experiments, outcome  # noqa: PLC0415
+    from leadline.papers import experiments, outcome, page  # noqa: PLC0415
     from leadline.papers.results import Results  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (heavy imports only when the verb is used)
 
@@ -96,13 +95,13 @@ def command(
     provenances = [
         {"run": path.name, **store.provenance(path), "plan_text": store.plan_text(path)} for path in paths
     ]
-    page = output or Path("report") / f"{paper.name}.html"
-    with working(f"writing {page}"):
-        report.write_reproduction(paper, results, outcomes, provenances, page)
+    written = output or Path("report") / f"{paper.name}.html"
+    with working(f"writing {written}"):
+        page.write(paper, results, outcomes, provenances, written)
     print_table([_row(each, as_json) for each in outcomes], COLUMNS, as_json)
     if not as_json:
         _conclude(outcomes)
-        click.echo(page)
+        click.echo(written)
     if records["status"].is_in([record.FAILED, record.INVALID]).any():
         click.get_current_context().exit(1)
 

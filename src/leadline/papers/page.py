@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from leadline.core import units
@@ -9,7 +10,7 @@ from leadline.papers.figures import PaperFigure, draw
 from leadline.papers.outcome import MISSED, Outcome, counts
 from leadline.papers.paper import Paper
 from leadline.papers.results import Results
-from leadline.report import figures
+from leadline.report import figures, render, save
 from leadline.report.origin import Origin, origins
 from leadline.report.page import Count, Plot, plot
 
@@ -51,6 +52,22 @@ class ReproductionPage:
     claims: list[ClaimRow]
     sections: list[FigureSection]
     origins: list[Origin]
+
+
+def write(
+    paper: Paper,
+    results: Results,
+    outcomes: Sequence[Outcome],
+    provenances: Sequence[Mapping[str, Any]],
+    out: Path,
+) -> Path:
+    """Write the page about a reproduced paper, its claims and its figures, to the file `out` and return it.
+
+    `provenances` as for `leadline.report.write`. Raises LeadlineError when there is no place to write.
+    """
+    with render.prefetched():
+        composed = compose(paper, results, outcomes, provenances)
+    return save(render.html(composed, "reproduction.html.j2"), out)
 
 
 def compose(

@@ -13,50 +13,20 @@ Every kernel and number of ranks is written
 The records are of the benchmark `io`: bandwidth, and the volume that was written.
 """
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from leadline import machine as machines
-from leadline.core import paths
 from leadline.core.record import OK, SIMULATED
 from leadline.papers.paper import Experiment
 from leadline.run.store import Store
 from leadline.tune import storage
 from leadline.tune.search import Settings
 from leadline.tune.storage import Job
+from leadline.tune.storage.published import TUNED_AT, tuned
 
-TUNED_AT = 2048  # ranks, of table 5
 Row = dict[str, Any]
-
-
-def _file(name: str) -> list[dict[str, str]]:
-    """A table of the paper."""
-    path = next(iter(paths.shipped("papers").values())).with_name(name)
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def published() -> list[dict[str, str]]:
-    """Table 4: cores, platform, kernel, default and tuned MB/s."""
-    return _file("io-speedups.csv")
-
-
-def tuned(machine: str, kernel: str) -> dict[str, int | str | bool]:
-    """Table 5: the paper's settings of a kernel on a machine; none where it has none."""
-    for row in _file("io-tuned.csv"):
-        if (row["platform"], row["kernel"]) == (machine, kernel):
-            named = {key: value for key, value in row.items() if value and key not in ("platform", "kernel")}
-            return {key: _value(value) for key, value in named.items()}
-    return {}
-
-
-def _value(text: str) -> int | str | bool:
-    """A setting as spaces have it."""
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if text.isdecimal() else text
 
 
 def run(experiment: Experiment, path: Path) -> None:

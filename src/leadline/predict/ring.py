@@ -16,10 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline import machine as machines
+from leadline.analysis.bootstrap import bounds, drawn_medians
 from leadline.analysis.estimates import launch_estimates, series_columns
-from leadline.analysis.fits._bootstrap import bounds, drawn_medians
-from leadline.analysis.fits._segments import SHORTEST, lines
 from leadline.analysis.fits.piecewise import pieces_of
+from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.record import OK
 from leadline.core.units import format_quantity

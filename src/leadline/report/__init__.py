@@ -2,7 +2,7 @@
 
 `write` makes the page, `write_figures` the files. Both derive everything from the records; what the page says
 is composed in `page`, how it looks is in `templates/` and `theme`, and each figure is a file in `figures/`.
-`write_reproduction` makes the page of a paper (`reproduction`), whose figures are files in `papers/`.
+`write_tuning` makes the page of a tuning of input and output.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +14,6 @@ from leadline.core.errors import LeadlineError
 if TYPE_CHECKING:
     import polars as pl
 
-    from leadline.papers.outcome import Outcome
-    from leadline.papers.paper import Paper
-    from leadline.papers.results import Results
     from leadline.report.page import Findings
     from leadline.tune.io.results import Results as TuningResults
 
@@ -33,26 +30,7 @@ def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out
 
     with render.prefetched():
         composed = page.compose(_findings(records), provenances)
-    return _save(render.html(composed), out)
-
-
-def write_reproduction(
-    paper: "Paper",
-    results: "Results",
-    outcomes: "Sequence[Outcome]",
-    provenances: Sequence[Mapping[str, Any]],
-    out: Path,
-) -> Path:
-    """Write the page about a reproduced paper, its claims and its figures, to the file `out` and return it.
-
-    `provenances` as for `write`. Raises LeadlineError when there is no place to write.
-    """
-    from leadline.papers import page as reproduction  # noqa: PLC0415  (imports polars and the figures)
-    from leadline.report import render  # noqa: PLC0415  (imports polars and the figures)
-
-    with render.prefetched():
-        composed = reproduction.compose(paper, results, outcomes, provenances)
-    return _save(render.html(composed, "reproduction.html.j2"), out)
+    return save(render.html(composed), out)
 
 
 def write_tuning(found: "TuningResults", name: str, out: Path) -> Path:
@@ -64,10 +42,10 @@ def write_tuning(found: "TuningResults", name: str, out: Path) -> Path:
 
     with render.prefetched():
         composed = tuning.compose(found, name)
-    return _save(render.html(composed, "tuning.html.j2"), out)
+    return save(render.html(composed, "tuning.html.j2"), out)
 
 
-def _save(html: str, out: Path) -> Path:
+def save(html: str, out: Path) -> Path:
     """Write a page to the file `out` and return it."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

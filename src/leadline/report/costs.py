@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from leadline.core import units
 from leadline.core.formatting import Told, next_launch, tell, tell_row
 from leadline.report.figures import Entry
-from leadline.report.figures._fitted import switches
+from leadline.report.plots.fitted import switches
 from leadline.report.subject import HEADLINE, UNTOLD, Names, Row, usual
 from leadline.report.theme import SHAPES, hue
 from leadline.report.words import way

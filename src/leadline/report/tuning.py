@@ -7,9 +7,9 @@ from typing import Any
 from leadline.core.formatting import CLOSE_TO_95
 from leadline.core.units import MISSING, format_quantity
 from leadline.report.figures import Figure
-from leadline.report.figures._canvas import canvas
 from leadline.report.origin import Origin, origins
 from leadline.report.page import Count, Plot, plot
+from leadline.report.plots.canvas import canvas
 from leadline.tune.io import files as io_files
 from leadline.tune.io.analysis import FASTER, SLOWER, Gain
 from leadline.tune.io.results import Part, Results, Trial

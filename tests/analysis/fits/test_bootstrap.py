@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtr
 
-from leadline.analysis.fits._bootstrap import (
+from leadline.analysis.bootstrap import (
     DRAWS,
     bounds,
     drawn_medians,
@@ -12,7 +12,7 @@ from leadline.analysis.fits._bootstrap import (
     tail,
     weighted_medians,
 )
-from leadline.analysis.fits._series import Series, draw_jointly
+from leadline.analysis.series import Series, draw_jointly
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8])

@@ -7,9 +7,9 @@ import pytest
 
 from analysis.fits.known import TO_4_MIB, Array, hockney, pingpong, three_protocols
 from leadline.analysis import fits
-from leadline.analysis.fits._judge import criterion
-from leadline.analysis.fits._segments import costs, lines, partitions
+from leadline.analysis.criterion import criterion
 from leadline.analysis.fits.piecewise import pieces_of
+from leadline.analysis.segments import costs, lines, partitions
 
 X = np.array(TO_4_MIB, dtype=np.float64)
 

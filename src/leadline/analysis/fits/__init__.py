@@ -51,7 +51,7 @@ class Fit:
     `series` identifies it: those of the record's keys, and of the coordinates that do not vary in it, which
     are not null. `x` are sizes in bytes, `y` what was measured there (median over launches, `unit`),
     `predict` the model at any sizes (NaN where it says nothing), `residuals` y minus prediction.
-    `criterion` is an information criterion on relative residuals (`leadline.analysis.fits._judge`),
+    `criterion` is an information criterion on relative residuals (`leadline.analysis.criterion`),
     comparable
     between fits of one series, lower being better. `holdout` is the median relative error at sizes that
     were left out of the fit, one at a time.

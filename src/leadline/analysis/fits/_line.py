@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from leadline.analysis.criterion import criterion, holdout, line_parameters, squares
 from leadline.analysis.fits import Fit
-from leadline.analysis.fits._judge import criterion, holdout, line_parameters, squares
-from leadline.analysis.fits._series import Series
+from leadline.analysis.series import Series
 
 Array = NDArray[np.float64]
 Line = Callable[[Array, Array], tuple[Array, Array]]

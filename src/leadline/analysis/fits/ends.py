@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from leadline.analysis.fits import Fit
 from leadline.analysis.fits._line import straight
-from leadline.analysis.fits._series import pingpong
+from leadline.analysis.series import pingpong
 from leadline.core.units import format_bytes
 
 QUESTION = "Which latency and bandwidth do the smallest and the largest messages see?"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from leadline.analysis.fits import Fit
 from leadline.analysis.fits._line import straight
-from leadline.analysis.fits._series import pingpong
+from leadline.analysis.series import pingpong
 
 QUESTION = "Which latency and bandwidth fit all sizes best, each size counting alike?"
 

@@ -21,11 +21,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from leadline.analysis.bootstrap import bounds
+from leadline.analysis.criterion import criterion, flag, squares
 from leadline.analysis.fits import Fit, Parameter
-from leadline.analysis.fits._bootstrap import bounds
-from leadline.analysis.fits._judge import criterion, flag, squares
-from leadline.analysis.fits._segments import lines
-from leadline.analysis.fits._series import CONDITION, Series, draw_jointly, series
+from leadline.analysis.segments import lines
+from leadline.analysis.series import CONDITION, Series, draw_jointly, series
 from leadline.core.units import format_bytes
 
 QUESTION = "What does a message cost the network and what the processors (LogGP's L, o, g, G)?"

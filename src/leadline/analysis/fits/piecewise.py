@@ -1,7 +1,7 @@
 """Pieces of straight lines, T(n) = latency_i + n / bandwidth_i, that break where the protocol switches.
 
-The number and place of the breaks are chosen by an information criterion (`_judge.criterion`) from the best
-partition for each number (`_segments`, exact). Weights are 1/T^2: a residual counts as a share of the time,
+The number and place of the breaks are chosen by an information criterion (`criterion`) from the best
+partition for each number (`segments`, exact). Weights are 1/T^2: a residual counts as a share of the time,
 so 0.3 us at 8 B count like 3 ms at 256 MiB, else all breaks would be sought among the largest messages.
 Pieces need not meet: a library that switches from eager to rendezvous adds a handshake, and the time jumps.
 
@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from leadline.analysis.criterion import criterion, line_parameters, squares
 from leadline.analysis.fits import SWITCH, Fit, Parameter
-from leadline.analysis.fits._judge import criterion, line_parameters, squares
-from leadline.analysis.fits._segments import SHORTEST, costs, lines, partitions
-from leadline.analysis.fits._series import Series, pingpong
+from leadline.analysis.segments import SHORTEST, costs, lines, partitions
+from leadline.analysis.series import Series, pingpong
 from leadline.core.units import format_bytes
 
 QUESTION = "At which sizes does the protocol switch, and what do latency and bandwidth become?"

@@ -12,9 +12,9 @@ from statistics import mean
 
 from leadline.papers.checks import Shape, claim
 from leadline.papers.results import AbsentError, Results
-from leadline.papers.storage_runs import TUNED_AT, published
 from leadline.tune import search
 from leadline.tune.search import ga
+from leadline.tune.storage.published import TUNED_AT, speedups
 
 LUSTRE = ("hopper", "stampede")
 NEAR = (280e6, 500e6)  # B/s: what is near 350 to 400 MB/s, a fifth below and a quarter above
@@ -61,7 +61,7 @@ def _bandwidth(results: Results, settings: str, machine: str, kernel: str, ranks
 def _speedups(results: Results) -> dict[tuple[str, str, int], float]:
     """Tuned over default of the published rows, by machine, kernel and ranks."""
     found = {}
-    for row in published():
+    for row in speedups():
         key = (row["platform"], row["kernel"], int(row["cores"]))
         found[key] = _bandwidth(results, "tuned", *key) / _bandwidth(results, "default", *key)
     return found
@@ -132,7 +132,7 @@ def default(results: Results) -> Shape:
 def tuned(results: Results) -> float:
     """Geometric mean of max(r, 1/r), simulated over published, default and tuned, of 22 rows."""
     off = []
-    for row in published():
+    for row in speedups():
         key = (row["platform"], row["kernel"], int(row["cores"]))
         for settings, column in (("default", "default_MBps"), ("tuned", "tuned_MBps")):
             off.append(abs(log(_bandwidth(results, settings, *key) / (1e6 * float(row[column])))))

@@ -6,8 +6,8 @@ from typing import Any
 
 from leadline.core.record import OK
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import curve
-from leadline.report.figures._dots import dots
+from leadline.report.plots.curve import curve
+from leadline.report.plots.dots import dots
 from leadline.report.subject import Names, Row, Subject
 
 
@@ -43,7 +43,7 @@ class Points:
     def draw(self, name: str, title: str, lines: str | None, **how: Any) -> list[Figure]:
         """A quantity along a sweep with a line for each value of `lines`; nothing where there are no points.
 
-        `how` goes to `leadline.report.figures._curve.curve`.
+        `how` goes to `leadline.report.plots.curve.curve`.
         """
         if not self.rows:
             return []
@@ -56,7 +56,7 @@ class Points:
     ) -> list[Figure]:
         """A quantity as dots in lines, a dot and a line each by its name; nothing where there are no points.
 
-        `how` goes to `leadline.report.figures._dots.dots`.
+        `how` goes to `leadline.report.plots.dots.dots`.
         """
         if not self.rows:
             return []

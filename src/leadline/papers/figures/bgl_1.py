@@ -2,7 +2,7 @@
 
 from leadline.papers.figures._points import Points
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import linear_sizes
+from leadline.report.plots.axes import linear_sizes
 
 CAPTION = (
     "1 MB sent in messages of each size, the protocol forced above 120 B: its time and its bandwidth; and "

@@ -2,7 +2,7 @@
 
 from leadline.papers.figures._points import Points
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import counts
+from leadline.report.plots.axes import counts
 from leadline.report.subject import Row
 
 CAPTION = (

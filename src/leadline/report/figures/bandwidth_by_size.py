@@ -1,7 +1,7 @@
 """How many bytes and messages a second go through as messages grow?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 TITLES = {

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from leadline.analysis.guidelines.terms import USUAL
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Row, Subject, varying
 
 # Coordinates that stand beside one another, and how a figure of each is to be read.

@@ -1,8 +1,8 @@
 """What is left to a pair while another pair uses the same link, compared with what it has alone?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of
-from leadline.report.figures._dots import dots
+from leadline.report.plots.curve import caption_of
+from leadline.report.plots.dots import dots
 from leadline.report.subject import Row, Subject, coordinate, sweeps, varying
 
 BENCHMARK = "congestion"

@@ -4,12 +4,12 @@ from typing import Any
 
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
-from leadline.report.figures._axes import titled
-from leadline.report.figures._canvas import canvas
-from leadline.report.figures._curve import caption_of
-from leadline.report.figures._dots import dots
-from leadline.report.figures._points import datum, tooltip
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import titled
+from leadline.report.plots.canvas import canvas
+from leadline.report.plots.curve import caption_of
+from leadline.report.plots.dots import dots
+from leadline.report.plots.points import datum, tooltip
+from leadline.report.plots.split import Split
 from leadline.report.subject import Row, Subject
 
 BENCHMARK = "corepairs"

@@ -1,8 +1,8 @@
 """How much do latency and bandwidth suffer as the ends move apart?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import counts
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.axes import counts
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 BENCHMARK = "distance"

@@ -1,7 +1,7 @@
 """How fast can one rank receive from, and send to, several neighbours at once?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 BENCHMARK = "fan"

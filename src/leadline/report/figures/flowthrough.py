@@ -1,7 +1,7 @@
 """What does a pair lose while the traffic of others passes through its node?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 BENCHMARK = "flowthrough"

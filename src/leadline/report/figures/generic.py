@@ -3,8 +3,8 @@ series.
 """
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
-from leadline.report.figures._dots import dots
+from leadline.report.plots.curve import caption_of, curve
+from leadline.report.plots.dots import dots
 from leadline.report.subject import SIZES, Row, Subject, varying
 
 

@@ -1,7 +1,7 @@
 """How long does a master take to serve its workers, directly and through a tree?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 BENCHMARK = "hotspot"

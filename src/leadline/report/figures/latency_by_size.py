@@ -1,7 +1,7 @@
 """How long does one message take as it grows, and where does the protocol change?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 BENCHMARK = "pingpong"

@@ -9,10 +9,10 @@ import polars as pl
 from leadline.analysis.estimates import is_exact, launch_estimates
 from leadline.core import units
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import axis_unit, counts, quantity, titled
-from leadline.report.figures._canvas import HEIGHT, canvas
-from leadline.report.figures._points import HIDING, rounded
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import axis_unit, counts, quantity, titled
+from leadline.report.plots.canvas import HEIGHT, canvas
+from leadline.report.plots.points import HIDING, rounded
+from leadline.report.plots.split import Split
 from leadline.report.subject import HEADLINE, Row, Subject, usual
 
 BENCHMARK, METRIC = "pingpong", "latency"

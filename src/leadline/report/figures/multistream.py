@@ -1,7 +1,7 @@
 """Do several pairs between the same two nodes move more than one does?"""
 
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject, varying
 
 BENCHMARK = "multistream"

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import ABOVE, axis_unit, titled
-from leadline.report.figures._canvas import canvas
-from leadline.report.figures._dots import dots
-from leadline.report.figures._points import HIDING, rounded
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import ABOVE, axis_unit, titled
+from leadline.report.plots.canvas import canvas
+from leadline.report.plots.dots import dots
+from leadline.report.plots.points import HIDING, rounded
+from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
 
 BENCHMARK = "noise"

@@ -2,8 +2,8 @@
 
 from leadline.core import units
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
-from leadline.report.figures._dots import dots
+from leadline.report.plots.curve import caption_of, curve
+from leadline.report.plots.dots import dots
 from leadline.report.subject import HEADLINE, Row, Subject, coordinate, sweeps, varying
 
 BENCHMARKS = ("roundtrip", "flood")

@@ -3,8 +3,8 @@ size?
 """
 
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import linear_sizes
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.axes import linear_sizes
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Subject
 
 BENCHMARK = "protocol"

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from leadline.report.figures import Entry, Figure
-from leadline.report.figures._axes import ABOVE, sizes
-from leadline.report.figures._canvas import canvas
-from leadline.report.figures._fitted import PREFERRED, drawable
-from leadline.report.figures._points import HIDING, rounded
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import ABOVE, sizes
+from leadline.report.plots.canvas import canvas
+from leadline.report.plots.fitted import PREFERRED, drawable
+from leadline.report.plots.points import HIDING, rounded
+from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from leadline.core import paths
 from leadline.core.record import SIMULATED
 from leadline.report.figures import Figure
-from leadline.report.figures._curve import caption_of, curve
+from leadline.report.plots.curve import caption_of, curve
 from leadline.report.subject import Row, Subject, sweeps
 
 WHOLE = ("rate", "time")

@@ -23,9 +23,9 @@ from typing import Any
 
 from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError
-from leadline.papers import storage_runs
 from leadline.tune import storage
 from leadline.tune.search import Settings
+from leadline.tune.storage import published
 
 _BASE = 16.0  # a factor of 16 in a size is as far as a step of 1
 _MODE, _SYSTEM = 1.0, 2.0  # distances of another way of writing, and of another file system
@@ -247,11 +247,11 @@ def remember(motif: Motif, settings: Settings, source: str, speedup: float | Non
 
 def _kept(path: Path) -> Iterator[tuple[Motif, Settings, str, float | None]]:
     """What the database has, after what the paper has."""
-    for row in storage_runs.published():
-        if int(row["cores"]) == storage_runs.TUNED_AT:
+    for row in published.speedups():
+        if int(row["cores"]) == published.TUNED_AT:
             system = "gpfs" if row["platform"] == "intrepid" else "lustre"
-            motif = of_kernel(row["kernel"], storage_runs.TUNED_AT, system)
-            settings = storage_runs.tuned(row["platform"], row["kernel"])
+            motif = of_kernel(row["kernel"], published.TUNED_AT, system)
+            settings = published.tuned(row["platform"], row["kernel"])
             yield motif, settings, f"{row['kernel']} on {row['platform']}, {TABLE5}", float(row["speedup"])
     if not path.is_file():
         return

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.analysis.fits import Parameter
-from leadline.analysis.fits._series import Series
+from leadline.analysis.series import Series
 
 Array = NDArray[np.float64]
 

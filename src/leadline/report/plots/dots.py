@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import quantity, titled
-from leadline.report.figures._canvas import canvas
-from leadline.report.figures._points import HIDING, Datum, datum, tooltip
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import quantity, titled
+from leadline.report.plots.canvas import canvas
+from leadline.report.plots.points import HIDING, Datum, datum, tooltip
+from leadline.report.plots.split import Split
 from leadline.report.subject import Row, Subject
 
 _ROW = 46  # px for a row, so that the dots of several series stand apart in it

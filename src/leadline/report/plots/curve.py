@@ -6,12 +6,12 @@ from typing import Any
 from leadline.core.formatting import CLOSE_TO_95
 from leadline.report import theme
 from leadline.report.figures import Figure
-from leadline.report.figures._axes import Channel, counts, quantity, sizes, titled
-from leadline.report.figures._canvas import canvas
-from leadline.report.figures._dots import dots
-from leadline.report.figures._fitted import Overlay, overlay
-from leadline.report.figures._points import HIDING, Datum, data, tooltip
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import Channel, counts, quantity, sizes, titled
+from leadline.report.plots.canvas import canvas
+from leadline.report.plots.dots import dots
+from leadline.report.plots.fitted import Overlay, overlay
+from leadline.report.plots.points import HIDING, Datum, data, tooltip
+from leadline.report.plots.split import Split
 from leadline.report.subject import SIZES, Row, Subject
 
 Layer = dict[str, Any]

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from leadline.analysis.bootstrap import bounds, drawn_medians
 from leadline.analysis.estimates import launch_estimates, series_columns
-from leadline.analysis.fits._bootstrap import bounds, drawn_medians
 from leadline.core.record import KEYS, SIMULATED
 
 Array = NDArray[np.float64]

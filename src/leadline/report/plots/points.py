@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from leadline.core import units
-from leadline.report.figures._axes import axis_unit
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import axis_unit
+from leadline.report.plots.split import Split
 from leadline.report.subject import Row, coordinate
 
 Datum = dict[str, Any]

@@ -8,9 +8,9 @@ import numpy as np
 
 from leadline.analysis.fits import SWITCH
 from leadline.report.figures import Entry
-from leadline.report.figures._axes import Channel, axis_unit
-from leadline.report.figures._points import HIDING, rounded
-from leadline.report.figures._split import Split
+from leadline.report.plots.axes import Channel, axis_unit
+from leadline.report.plots.points import HIDING, rounded
+from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
 
 if TYPE_CHECKING:
