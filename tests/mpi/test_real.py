@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from leadline.core.processes import run
 from leadline.mpi.discover import find
 from leadline.mpi.family import TRANSPORTS, Start, Unsupported, failure, family
 from leadline.mpi.library import Mpi
-from leadline.mpi.trial import run, trouble
+from leadline.mpi.trial import trouble
 
 pytestmark = pytest.mark.mpi
 
@@ -141,7 +142,7 @@ def test_a_stack_is_what_it_says_or_fails_with_a_reason(mpi: Mpi, program: Path,
         env = kin.environment(mpi, stack)
     except Unsupported as reason:
         pytest.skip(str(reason))
-    code, output = run(
+    _, code, output = run(
         [*kin.launch(mpi, Start(2)), str(program)], {**env, **kin.probe_environment(mpi)}, LIMIT
     )
     assert code is not None, f"two ranks did not end within {LIMIT:.0f} s"
@@ -170,7 +171,7 @@ def test_a_forced_protocol_is_the_one_that_carries(
         env = kin.environment(mpi, stack, protocol)
     except Unsupported as reason:
         pytest.skip(str(reason))
-    code, output = run([*kin.launch(mpi, Start(2)), str(program), "protocol"], env, LIMIT)
+    _, code, output = run([*kin.launch(mpi, Start(2)), str(program), "protocol"], env, LIMIT)
     assert code == 0, failure(output)
     seen = re.findall(r"(\d+):(eager|rendezvous)", output)
     assert seen == [(size, protocol) for size in ("1024", "65536", "1048576")]
@@ -187,7 +188,7 @@ def test_openshmem_puts_and_ends(mpi: Mpi, tmp_path: Path, stack: str) -> None:
     subprocess.run(["c++", "-w", source, "-o", path, *include, *mpi.link, *mpi.shmem_link], check=True)
     kin = family(mpi)
     env = {**kin.environment(mpi, stack, shmem=True), **kin.probe_environment(mpi)}
-    code, output = run([*kin.launch(mpi, Start(2)), str(path)], env, LIMIT)
+    _, code, output = run([*kin.launch(mpi, Start(2)), str(path)], env, LIMIT)
     assert code == 0, failure(output)
     assert "came 42" in output
     if stack == "tcp":
@@ -199,7 +200,9 @@ def test_ranks_are_bound_to_cores_of_their_own(mpi: Mpi, placement: str) -> None
     """By the kernel's word; which cores, the benchmark program sees with hwloc."""
     kin = family(mpi)
     where = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]
-    code, output = run([*kin.launch(mpi, Start(2, placement=placement)), *where], kin.environment(mpi), LIMIT)
+    _, code, output = run(
+        [*kin.launch(mpi, Start(2, placement=placement)), *where], kin.environment(mpi), LIMIT
+    )
     assert code == 0, failure(output)
     cores = re.findall(r"Cpus_allowed_list:\s*(\S+)", output)
     assert len(set(cores)) == len(cores) == 2, cores
@@ -221,7 +224,7 @@ def test_a_pretended_machine_of_two_sockets_is_filled_as_named(
         pretended["HWLOC_THISSYSTEM"] = "1"  # else it counts one slot
     kin = family(mpi)
     command = [*kin.launch(mpi, Start(4, placement=placement)), *shown[mpi.family], "true"]
-    _, output = run(command, {**kin.environment(mpi), **pretended}, LIMIT)
+    _, _, output = run(command, {**kin.environment(mpi), **pretended}, LIMIT)
     masks = re.findall(r"process (\d) binding: ([01]+)", output)  # Hydra: a digit a core
     seen = {int(rank): mask.index("1") for rank, mask in masks}
     said = r"rank: (\d)(?: Bound: socket \d\[core |\s+State:.*\s+Binding: package\[\d\]\[core:L)(\d)"
@@ -234,7 +237,7 @@ def test_more_ranks_than_cores_run_unbound_when_asked(mpi: Mpi) -> None:
     kin = family(mpi)
     ranks = len(os.sched_getaffinity(0)) + 1
     where = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]
-    code, output = run(
+    _, code, output = run(
         [*kin.launch(mpi, Start(ranks, oversubscribe=True)), *where], kin.environment(mpi), LIMIT
     )
     assert code == 0, failure(output)
@@ -245,7 +248,7 @@ def test_more_ranks_than_cores_run_unbound_when_asked(mpi: Mpi) -> None:
 def test_a_program_that_is_not_there_is_named(mpi: Mpi) -> None:
     """Not only an exit code."""
     kin = family(mpi)
-    code, output = run([*kin.launch(mpi, Start(2)), "/no/such/program"], kin.environment(mpi), LIMIT)
+    _, code, output = run([*kin.launch(mpi, Start(2)), "/no/such/program"], kin.environment(mpi), LIMIT)
     assert code not in {0, None}
     assert re.search(r"unable to launch|No such file", failure(output))
 
@@ -273,7 +276,7 @@ def test_neighbours_on_nodes_are_on_different_ones_and_hear_their_variables(mpi:
     env = {**kin.environment(mpi), "LEADLINE_TOLD": "a,b c"}
     hosts = ["leadline-a", "leadline-b"]
     command = kin.launch(mpi, Start(2, placement="nodes", hosts=hosts, env=env, agent=str(agent)))
-    code, output = run([*command, "sh", "-c", 'echo "at $(hostname) $LEADLINE_TOLD."'], env, LIMIT)
+    _, code, output = run([*command, "sh", "-c", 'echo "at $(hostname) $LEADLINE_TOLD."'], env, LIMIT)
     assert code == 0, failure(output)
     assert sorted(re.findall(r"at (\S+) a,b c\.", output)) == hosts
 

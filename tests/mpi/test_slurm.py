@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from leadline.core.processes import run
 from leadline.mpi import trial
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, failure, family
@@ -22,7 +23,7 @@ def slurm() -> None:
     """Skips, with the reason, where no allocation can be had."""
     if not (shutil.which("salloc") and shutil.which("srun")):
         pytest.skip("Slurm is not installed here")
-    code, output = trial.run([*ALLOCATION, "true"], {}, LIMIT)
+    _, code, output = run([*ALLOCATION, "true"], {}, LIMIT)
     if code != 0:
         pytest.skip(f"Slurm gives no allocation of two processors: {failure(output)}")
 
@@ -37,5 +38,5 @@ def test_two_ranks_started_by_srun_know_each_other(mpi: Mpi, tmp_path: Path) -> 
     assert trial.build(mpi, tmp_path / "trial") is None
     env = family(mpi).environment(mpi)
     command = [*ALLOCATION, *slurm.launch(mpi, Start(2, env=env)), str(tmp_path / "trial")]
-    code, output = trial.run(command, env, LIMIT)
+    _, code, output = run(command, env, LIMIT)
     assert trial.judge(code, output) is None

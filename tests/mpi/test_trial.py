@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from leadline.core.processes import run
 from leadline.mpi.discover import find
 from leadline.mpi.library import Mpi
-from leadline.mpi.trial import judge, run, trouble
+from leadline.mpi.trial import judge, trouble
 
 from . import fabricated
 
@@ -56,7 +57,7 @@ def test_a_launch_that_hangs_is_ended_with_its_ranks(tmp_path: Path) -> None:
     script = tmp_path / "launcher"
     script.write_text("#!/bin/bash\ntrap '' TERM\nsleep 60 &\necho $! $$; wait\nsleep 60\n")
     script.chmod(0o755)
-    code, output = run([str(script)], {}, 0.3)
+    _, code, output = run([str(script)], {}, 0.3)
     assert code is None
     pids = output.split()
     assert len(pids) == 2

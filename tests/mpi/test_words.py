@@ -9,11 +9,11 @@ import re
 
 import pytest
 
+from leadline.core.processes import run
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, failure, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
-from leadline.mpi.trial import run
 from leadline.programs.build import WORDS, build
 
 pytestmark = pytest.mark.mpi
@@ -44,7 +44,7 @@ def say(mpi: Mpi, ranks: int, *arguments: str) -> list[str]:
     crowded = ranks > len(os.sched_getaffinity(0))
     environment = family(mpi).environment(mpi)
     command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=crowded))
-    _, output = run([*command, str(build(mpi, WORDS)), *arguments], environment, LIMIT)
+    _, _, output = run([*command, str(build(mpi, WORDS)), *arguments], environment, LIMIT)
     lines = output.splitlines()
     assert any(line.startswith("checked ") for line in lines), failure(output)
     return lines

@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from leadline.core.errors import LeadlineError
-from leadline.programs.launch import KEPT_OUTPUT, MARK, Launch, Output
+from leadline.core.processes import carrying
+from leadline.programs.launch import KEPT_OUTPUT, Launch, Output
 
 BEGIN = '{"event":"launch","ranks":2,"places":[]}\n{"event":"begin","id":3}\n'
 
@@ -109,21 +110,15 @@ def test_a_launcher_that_hangs_after_its_last_answer_is_ended_soon(tmp_path: Pat
 def _assert_ended(one: Launch) -> None:
     """Every process of a launch is gone, which the system may take a moment for."""
     deadline = time.monotonic() + 5
-    while (left := _carrying(one._mark)) and time.monotonic() < deadline:
+    assert one.mark
+    while (left := _alive(one.mark)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
 
 
-def _carrying(mark: str) -> list[int]:
+def _alive(mark: str) -> list[int]:
     """Processes of a launch that still live."""
-    found = []
-    for each in psutil.process_iter():
-        try:
-            if each.environ().get(MARK) == mark and each.status() != psutil.STATUS_ZOMBIE:
-                found.append(each.pid)
-        except psutil.Error:
-            continue
-    return found
+    return [each.pid for each in carrying(mark.__eq__) if each.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_ranks_that_never_start_have_a_limit_of_their_own(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.journal import encode
 from leadline.core.record import FIELDS, FORMAT, frame
-from leadline.core.record_files import journal_header, journal_lines
+from leadline.core.record_files import JOURNAL_HEADER, journal_lines
 from leadline.run import store as stores
 from leadline.run.store import Store, load, plan_text, point_key, provenance, write_parquet
 
@@ -368,5 +369,5 @@ def test_runs_from_before_a_field_was_added_are_read(tmp_path: Path) -> None:
     assert read.columns[: len(FIELDS)] == list(FIELDS)
     assert read.select("mapping", "partition", "bytes").row(0) == (None, None, 8)
     journal = tmp_path / "old.jsonl"
-    journal.write_bytes(journal_header() + b"".join(journal_lines([row(0)])))
+    journal.write_bytes(encode([JOURNAL_HEADER, *journal_lines([row(0)])]))
     assert load(journal).select("mapping", "partition", "bytes").row(0) == (None, None, 8)

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
+from leadline.core import processes
 from leadline.core.errors import LeadlineError
 from leadline.tune.io import files as io_files
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io import log as io_log
-from leadline.tune.io import process as io_process
 from leadline.tune.io import settings as h5settings
 from leadline.tune.io.files import Array
 from leadline.tune.io.measured import Command
@@ -72,9 +72,9 @@ def test_what_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
 
 def test_a_program_that_prints_without_end_does_not_fill_memory(tmp_path: Path) -> None:
     """The end of what it said is kept."""
-    ended = io_process.run(["/bin/sh", "-c", "yes | head -c 3000000; echo last"], {}, tmp_path, 20)
-    assert ended.said.endswith("last\n")
-    assert len(ended.said) <= io_process.KEPT
+    ended = processes.run(["/bin/sh", "-c", "yes | head -c 3000000; echo last"], {}, 20, tmp_path)
+    assert ended.output.endswith("last\n")
+    assert len(ended.output) <= processes.KEPT
 
 
 def tune(*words: str) -> tuple[int, str]:
@@ -246,11 +246,11 @@ def test_the_end_of_a_command_is_waited_for_not_looked_for(
 def test_what_a_killed_tuning_left_is_ended(tmp_path: Path) -> None:
     """By its folder, and nothing of another tuning, whose folder begins with the same letters."""
     left, other = (
-        subprocess.Popen(["sleep", "60"], env={**os.environ, io_process.MARK: f"{tmp_path}{tail}:1"})
+        subprocess.Popen(["sleep", "60"], env={**os.environ, processes.MARKS: f"{tmp_path}{tail}:1"})
         for tail in ("", "-other")
     )
     try:
-        io_process.end_left(str(tmp_path))
+        processes.end_left(str(tmp_path))
         assert left.wait(10) == -9
         assert other.poll() is None
     finally:
@@ -346,7 +346,7 @@ def test_paths_mean_the_same_from_another_directory(
     assert "neither HDF5 nor MPI-IO opened a file" in said
     (tmp_path / "else").mkdir()
     monkeypatch.chdir(tmp_path / "else")
-    mark = {io_process.MARK: f"{tmp_path.resolve() / 't'}:1"}
+    mark = {processes.MARKS: f"{tmp_path.resolve() / 't'}:1"}
     with subprocess.Popen(["sleep", "60"], env={**os.environ, **mark}) as left:  # by one that was killed
         _, said = tune("--resume", "../t")
         assert left.wait(10) == -9

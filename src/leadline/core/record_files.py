@@ -6,7 +6,6 @@ plan in its own metadata, so that it can be believed without the directory it ca
 """
 
 import io
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -16,7 +15,9 @@ from typing import Any
 
 import polars as pl
 
+from leadline.core import journal
 from leadline.core.errors import LeadlineError
+from leadline.core.journal import to_json
 from leadline.core.record import FIELDS, FORMAT, KEYS, LATER, frame, point_columns
 
 FORMAT_KEY, PROVENANCE_KEY, PLAN_KEY = "leadline.format", "leadline.provenance", "leadline.plan"
@@ -52,52 +53,44 @@ def replace(path: Path, data: bytes) -> None:
         raise
 
 
-def to_json(value: object) -> bytes:
-    """JSON on one line, in UTF-8; times as ISO 8601."""
-
-    def other(each: object) -> str:
-        return each.isoformat() if isinstance(each, datetime) else str(each)
-
-    return json.dumps(value, default=other, ensure_ascii=False, separators=(",", ":")).encode()
+# The first line of a journal of records.
+JOURNAL_HEADER = {"leadline": "records", "format": FORMAT}
+REMEDY = "; take the line out to read the others"
 
 
-def journal_header() -> bytes:
-    """The first line of a journal."""
-    return to_json({"leadline": "records", "format": FORMAT}) + b"\n"
-
-
-def journal_lines(rows: Iterable[Row]) -> Iterator[bytes]:
-    """Rows as lines of a journal; neighbours of the same point and launch share a line."""
+def journal_lines(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
+    """What the lines of a journal hold: neighbours of the same point and launch share one."""
     for _, group in groupby(rows, key=lambda row: (row["launch"], point_key(row))):
-        yield to_json([{k: v for k, v in row.items() if v is not None} for row in group]) + b"\n"
+        yield [{k: v for k, v in row.items() if v is not None} for row in group]
 
 
-def read_journal(path: Path) -> list[dict[str, Any]]:
-    """The records of a journal. The last line, if it was cut off while being written, is left out.
+def read_journal(path: Path) -> tuple[list[dict[str, Any]], int]:
+    """The records of a journal, and the length of its whole lines in B.
 
-    Raises LeadlineError, naming the line, for damage anywhere else and for what is no journal.
+    The last line, if it was cut off while being written, is left out. Raises LeadlineError, naming the line,
+    for damage anywhere else and for what is no journal.
     """
-    lines, _ = _journal(path)
+    try:
+        lines, length = journal.read(path, REMEDY)
+    except OSError as problem:
+        raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
+    if not lines or not isinstance(lines[0], dict) or lines[0].get("leadline") != "records":
+        raise LeadlineError(f"{path}:1: this is no journal of records; name a run's directory")
+    _check_format(path, lines[0].get("format"))
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            rows += [_row(each) for each in json.loads(line)]
+            rows += [_row(each) for each in line]
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             raise LeadlineError(
-                f"{path}:{number}: this line is damaged ({_first_line(problem)}); "
-                "take the line out to read the others"
+                f"{path}:{number}: this line is damaged ({_first_line(problem)}){REMEDY}"
             ) from problem
-    return rows
-
-
-def whole_length(path: Path) -> int:
-    """How many bytes of a journal are whole lines; what follows was cut off while being written."""
-    return _journal(path)[1]
+    return rows, length
 
 
 def journal_frame(path: Path) -> pl.DataFrame:
     """The record table of a journal; raises as `read_journal` does."""
-    rows = read_journal(path)
+    rows, _ = read_journal(path)
     try:
         return frame(rows)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
@@ -151,27 +144,6 @@ def parquet_metadata(path: Path) -> dict[str, str]:
             f"{path} is not a whole Parquet file ({_first_line(problem)}); "
             "name a run's directory, a .parquet or a .jsonl file"
         ) from problem
-
-
-def _journal(path: Path) -> tuple[list[bytes], int]:
-    """The whole lines of a journal and their length in bytes; LeadlineError where it is none."""
-    try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
-    *lines, _unfinished = data.split(b"\n")
-    try:
-        header = json.loads(lines[0]) if lines else None
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("leadline") != "records":
-        raise LeadlineError(f"{path}:1: this is no journal of records; name a run's directory")
-    _check_format(path, header.get("format"))
-    try:
-        json.loads(lines[-1])
-    except ValueError:
-        lines.pop()  # the machine stopped while its file system wrote this line
-    return lines, sum(len(line) + 1 for line in lines)
 
 
 def _row(parsed: Row) -> dict[str, Any]:

@@ -3,19 +3,17 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from leadline.core.errors import LeadlineError
+from leadline.core.processes import run
 from leadline.mpi.family import Start, failure, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
 
 START_LIMIT = 20.0  # s, for two ranks to start, speak once and end; the slowest library here takes 1.5 s
-END_LIMIT = 2.0  # s, that a launcher gets to end its ranks before everything is killed
 
 # Each rank sends its number around, so that a transport is really used, and prints what it knows.
 PROGRAM = """
@@ -47,8 +45,11 @@ def trouble(mpi: Mpi) -> str | None:
         if problem:
             return problem
         start = starter(mpi)(mpi, Start(2, oversubscribe=_cores() < 2))
-        code, output = run([*start, str(program)], family(mpi).environment(mpi), START_LIMIT)
-    return judge(code, output)
+        try:
+            ended = run([*start, str(program)], family(mpi).environment(mpi), START_LIMIT)
+        except LeadlineError as problem:
+            return str(problem)
+    return judge(ended.status, ended.output)
 
 
 def build(mpi: Mpi, program: Path) -> str | None:
@@ -79,38 +80,6 @@ def judge(code: int | None, output: str) -> str | None:
     if sizes != [("2", "1")] * 2:
         return f"two ranks printed something else than what they are: {failure(output)}"
     return None
-
-
-def run(command: Sequence[str], env: Mapping[str, str], limit: float) -> tuple[int | None, str]:
-    """Exit code and output of a launch, both streams together; code None when it had to be ended."""
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **env},
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=limit)
-        return process.returncode, output.decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        return None, _end(process)
-    except BaseException:
-        _end(process)
-        raise
-
-
-def _end(process: "subprocess.Popen[bytes]") -> str:
-    """End a launch: first its launcher, which ends its ranks, then whatever is left of the group."""
-    process.terminate()
-    try:
-        output, _ = process.communicate(timeout=END_LIMIT)
-    except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-    return output.decode(errors="replace")
 
 
 def _cores() -> int:

@@ -11,20 +11,17 @@ import select
 import signal
 import subprocess
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from leadline.core.errors import LeadlineError
+from leadline.core.processes import Tree
 from leadline.mpi.family import failure
 
 Event = dict[str, Any]
 
-MARK = "LEADLINE_LAUNCH"  # a variable that finds every process of a launch, whatever group it has moved to
 TICK = 0.1  # s between looks at the answers: rare, since looking takes processor time from the ranks
 START_LIMIT = 60.0  # s until the ranks must have started
 END_LIMIT = 5.0  # s from the last answer until the launcher must have ended
@@ -80,7 +77,7 @@ class Launch:
         self.start_limit = start_limit
         self.end_limit = end_limit
         self.output = Output()
-        self._mark = uuid.uuid4().hex
+        self.mark = ""  # that its processes carry, once they are started
         self._current: int | None = None  # id of the point that is being asked
         self._begun = False  # the ranks have started
         self._done = False  # every point is answered
@@ -101,7 +98,11 @@ class Launch:
             answers.write_bytes(b"")
         except OSError as problem:
             raise LeadlineError(f"cannot write {job}: {problem.strerror}") from problem
-        process = self._start([*self.command, str(job), str(answers)])
+        tree = Tree([*self.command, str(job), str(answers)], self.env, subprocess.PIPE)
+        process = tree.process
+        self.mark = tree.mark
+        assert process.stdout is not None
+        os.set_blocking(process.stdout.fileno(), False)
         try:
             with answers.open("rb") as file:
                 yield from self._listen(process, file, tick)
@@ -109,30 +110,13 @@ class Launch:
                 reason = self._lost or self._why(process.returncode)
                 yield {"event": "lost", "id": self._current, "reason": reason}
             elif self._lost:
-                self._end(process)
+                tree.end()
                 yield {"event": "late", "reason": self._lost}
         finally:
             if process.poll() is None or not self._done:
-                self._end(process)
+                tree.end()
             if process.stdout:
                 process.stdout.close()
-
-    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
-        """The launcher, in a session of its own, its output in one pipe."""
-        try:
-            process = subprocess.Popen(
-                command,
-                env={**os.environ, **self.env, MARK: self._mark},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as problem:
-            raise LeadlineError(f"cannot start {command[0]}: {problem.strerror}") from problem
-        assert process.stdout is not None
-        os.set_blocking(process.stdout.fileno(), False)
-        return process
 
     def _listen(self, process: subprocess.Popen[bytes], file: Any, tick: Any) -> Iterator[Event]:
         """Events until the launcher ends, or until a limit ends it."""
@@ -229,19 +213,3 @@ class Launch:
         else:
             how = "the launch ended without answering every point"
         return f"{how}: {failure(self.output.text)}" if any(map(str.isalnum, self.output.text)) else how
-
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """End every process of the launch: ask the launcher, then kill whatever carries its mark."""
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(timeout=1.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        for each in psutil.process_iter():
-            try:
-                if each.environ().get(MARK) == self._mark:
-                    each.kill()
-            except psutil.Error:
-                continue  # gone, or another user's

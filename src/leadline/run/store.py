@@ -15,23 +15,22 @@ from typing import Any
 
 import polars as pl
 
-from leadline.core import journal as appending
+from leadline.core import journal
 from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.journal import to_json
 from leadline.core.record_files import (
+    JOURNAL_HEADER,
     PLAN_KEY,
     PROVENANCE_KEY,
     PointKey,
     Row,
     journal_frame,
-    journal_header,
     journal_lines,
     parquet_metadata,
     point_key,
     read_journal,
     read_parquet,
     replace,
-    to_json,
-    whole_length,
     write_parquet,
 )
 
@@ -54,10 +53,10 @@ RUNS = Path("runs")  # where runs go that are named by a word
 class Store:
     """A run that records are being added to. One process at a time holds it; close it, or use `with`."""
 
-    def __init__(self, path: Path, journal: int) -> None:
-        """Use `create` or `reopen`; `journal` is the descriptor of the locked file."""
+    def __init__(self, path: Path) -> None:
+        """Use `create` or `reopen`."""
         self.path = path
-        self._journal = journal
+        self._journal = journal.open_locked(path / JOURNAL)
 
     @classmethod
     def create(cls, path: Path, plan: str, provenance: Mapping[str, Any]) -> "Store":
@@ -74,13 +73,13 @@ class Store:
             draft.mkdir(parents=True)
             replace(draft / PLAN, plan.encode())
             replace(draft / PROVENANCE, to_json(provenance))
-            replace(draft / JOURNAL, journal_header())
+            replace(draft / JOURNAL, journal.encode([JOURNAL_HEADER]))
             draft.rename(path)
             _sync_directory(path.parent)
         except OSError as problem:
             shutil.rmtree(draft, ignore_errors=True)
             raise LeadlineError(f"cannot make the run {path}: {problem.strerror}") from problem
-        return cls(path, appending.claim(path / JOURNAL))
+        return cls(path)
 
     @classmethod
     def reopen(cls, path: Path) -> "Store":
@@ -92,11 +91,10 @@ class Store:
         provenance(path)  # raises where this is no run
         if not (path / JOURNAL).exists():
             rows = load(path).to_dicts()
-            replace(path / JOURNAL, journal_header() + b"".join(journal_lines(rows)))
-        store = cls(path, appending.claim(path / JOURNAL))
+            replace(path / JOURNAL, journal.encode([JOURNAL_HEADER, *journal_lines(rows)]))
+        store = cls(path)
         try:
-            read_journal(path / JOURNAL)
-            os.ftruncate(store._journal, whole_length(path / JOURNAL))
+            store._journal.cut(read_journal(path / JOURNAL)[1])
         except BaseException:
             store.close()
             raise
@@ -109,8 +107,7 @@ class Store:
         the run is killed. Raises LeadlineError when the disk is full; the journal then ends as before.
         """
         named = [{**row, "run": row.get("run") or self.path.name} for row in rows]
-        lines = b"".join(journal_lines(named))
-        appending.append(self._journal, lines, self.path / JOURNAL, "every record before")
+        self._journal.append(journal_lines(named), "every record before")
 
     def records(self) -> pl.DataFrame:
         """The records so far."""
@@ -119,7 +116,7 @@ class Store:
     def done(self) -> dict[PointKey, list[int]]:
         """The points recorded so far (as `point_key` tells them), each with the ordinals of its launches."""
         found: dict[PointKey, list[int]] = {}
-        for row in read_journal(self.path / JOURNAL):
+        for row in read_journal(self.path / JOURNAL)[0]:
             launches = found.setdefault(point_key(row), [])
             if row["launch"] not in launches:
                 launches.append(row["launch"])
@@ -146,9 +143,7 @@ class Store:
 
     def close(self) -> None:
         """Let other processes write the run."""
-        if self._journal >= 0:
-            os.close(self._journal)
-            self._journal = -1
+        self._journal.close()
 
     def __enter__(self) -> "Store":
         """The store itself."""

@@ -8,6 +8,7 @@ Value = int | str | bool
 Settings = Mapping[str, Value]
 
 DEFAULT = "default"  # the value that leaves a setting as it is
+LATE = "it did not end within"  # begins the reason of a run that took too long
 
 
 @dataclass(frozen=True)

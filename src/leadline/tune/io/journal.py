@@ -10,12 +10,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from leadline.core import journal as appending
+from leadline.core import journal
 from leadline.core.errors import LeadlineError, UsageError
 
 NAME = "journal.jsonl"
+KEPT = "every run before"  # is kept when the disk is full
 FORM = 1  # of the journal; a change of what it means is another number
 
 Line = dict[str, Any]
@@ -24,12 +25,12 @@ Line = dict[str, Any]
 class Journal:
     """The journal of one tuning; one process at a time holds it. Close it, or use `with`."""
 
-    def __init__(self, path: Path, descriptor: int, facts: Line, lines: list[Line]) -> None:
+    def __init__(self, path: Path, file: journal.JournalFile, facts: Line, lines: list[Line]) -> None:
         """Use `create` or `reopen`."""
         self.path = path
         self.facts = facts
         self.lines = lines  # of the runs, in their order
-        self._descriptor = descriptor
+        self._file = file
         self._taken = 0
 
     @classmethod
@@ -39,12 +40,11 @@ class Journal:
             raise UsageError(f"{directory} is there already; name another directory, or --resume {directory}")
         try:
             directory.mkdir(parents=True)
-            descriptor = appending.claim(directory / NAME, os.O_CREAT)
+            file = journal.open_locked(directory / NAME, os.O_CREAT)
         except OSError as problem:
             raise LeadlineError(f"cannot make the tuning {directory}: {problem.strerror}") from problem
-        made = cls(directory, descriptor, dict(facts), [])
-        made._write({"form": FORM, **facts})
-        return made
+        file.append([{"form": FORM, **facts}], KEPT)
+        return cls(directory, file, dict(facts), [])
 
     @classmethod
     def reopen(cls, directory: Path) -> "Journal":
@@ -53,16 +53,16 @@ class Journal:
         Raises UsageError where there is none, LeadlineError where it is damaged or another process has it.
         """
         try:
-            descriptor = appending.claim(directory / NAME)
+            file = journal.open_locked(directory / NAME)
         except OSError as problem:
             raise UsageError(f"there is no tuning {directory}: {problem.strerror}") from problem
         try:
             facts, lines, whole = _read(directory)
-            os.ftruncate(descriptor, whole)
+            file.cut(whole)
         except BaseException:
-            os.close(descriptor)
+            file.close()
             raise
-        return cls(directory, descriptor, facts, lines)
+        return cls(directory, file, facts, lines)
 
     def answered(self, key: Mapping[str, Any]) -> Line | None:
         """What the journal says of the next run, None where it ends here.
@@ -82,27 +82,19 @@ class Journal:
 
     def append(self, line: Line) -> None:
         """Add a run; when this returns it is on the disk. LeadlineError where the disk is full."""
-        self._write(line)
+        self._file.append([line], KEPT)
         self.lines.append(line)
         self._taken = len(self.lines)
 
     def close(self) -> None:
         """Let another process have it."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._file.close()
 
-    def __enter__(self) -> "Journal":
-        """The journal itself."""
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
-
-    def _write(self, line: Line) -> None:
-        data = json.dumps(line, allow_nan=False).encode() + b"\n"
-        appending.append(self._descriptor, data, self.path / NAME, "every run before")
 
 
 def read(directory: Path) -> tuple[Line, list[Line]]:
@@ -126,17 +118,10 @@ def is_tuning(directory: Path) -> bool:
 
 def _read(directory: Path) -> tuple[Line, list[Line], int]:
     """Facts, runs, and the length of the whole lines in B."""
-    data = (directory / NAME).read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    lines: list[Line] = []
-    for number, text in enumerate(whole.splitlines(), 1):
-        try:
-            line = json.loads(text)
-        except ValueError:
-            line = None
-        if not isinstance(line, dict):
-            raise LeadlineError(f"line {number} of {directory / NAME} is no line of a journal")
-        lines.append(line)
-    if not lines or lines[0].pop("form", None) != FORM:
+    lines, length = journal.read(directory / NAME)
+    if not lines or not isinstance(lines[0], dict) or lines[0].pop("form", None) != FORM:
         raise LeadlineError(f"{directory / NAME} is no journal of a tuning that this version reads")
-    return lines[0], lines[1:], len(whole)
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, dict):
+            raise LeadlineError(f"{directory / NAME}:{number}: this is no line of a tuning's journal")
+    return lines[0], lines[1:], length

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shlex
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,11 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from leadline.core.errors import LeadlineError
+from leadline.core.processes import Ended, run
+from leadline.mpi.family import failure
 from leadline.tune.io import files as io_files
 from leadline.tune.io import log as io_log
 from leadline.tune.io import preload as io_preload
-from leadline.tune.io import process as io_process
-from leadline.tune.io.evaluator import Outcome, Settings
+from leadline.tune.io.evaluator import LATE, Outcome, Settings
 
 ANSWERS, JOB = "answers.jsonl", "job.json"
 PREFIX = "run-"  # of the folder of one run
@@ -73,21 +75,19 @@ class Command:
         env = {**self.env, **io_files.environment(settings, self.layers)}
         env |= self._preloaded(settings, place / "settings.toml", log)
         owner = str(self.owner or self.scratch)
-        ended = io_process.run(self._command(place), env, self.directory, limit, owner)
+        ended = run(self._command(place), env, limit, self.directory, owner)
+        problem = problem_of(ended, limit)
         seen = io_log.read(log)
         facts = seen.facts(settings) if seen else {"met": False} if self.library else {}
-        outcome = Outcome(None, ended.problem, ended.seconds, seen.fingerprint if seen else None, facts)
-        if ended.problem:
+        outcome = Outcome(None, problem, ended.seconds, seen.fingerprint if seen else None, facts)
+        if problem:
             return outcome
         seconds, problem = self._judge(ended, place)
         problem = (seen.refused if seen else None) or problem
         if problem is None and self.check:
-            checked = io_process.run(self.check, self.env, self.directory, CHECK_LIMIT, owner)
-            problem = (
-                f"the data are wrong by '{shlex.join(self.check)}': {checked.problem}"
-                if checked.problem
-                else None
-            )
+            checked = run(self.check, self.env, CHECK_LIMIT, self.directory, owner)
+            wrong = problem_of(checked, CHECK_LIMIT)
+            problem = f"the data are wrong by '{shlex.join(self.check)}': {wrong}" if wrong else None
         return replace(outcome, seconds=None if problem else seconds, reason=problem)
 
     def learn(self, facts: Mapping[str, Any]) -> None:
@@ -106,11 +106,11 @@ class Command:
             return {}
         return io_preload.environment(self.library, path, log)
 
-    def _judge(self, ended: io_process.Ended, place: Path) -> tuple[float, str | None]:
+    def _judge(self, ended: Ended, place: Path) -> tuple[float, str | None]:
         """The seconds that count, and what is wrong with the run."""
         if self.time is None:
             return ended.seconds, None
-        found = re.findall(self.time, ended.said)
+        found = re.findall(self.time, ended.output)
         try:
             seconds = float(found[-1])
         except (IndexError, ValueError, TypeError):
@@ -145,7 +145,7 @@ class Kernel(Command):
         (place / JOB).write_text(json.dumps(job), encoding="utf-8")
         return [*self.command, str(place / JOB), str(place / ANSWERS)]
 
-    def _judge(self, ended: io_process.Ended, place: Path) -> tuple[float, str | None]:
+    def _judge(self, ended: Ended, place: Path) -> tuple[float, str | None]:
         times: list[float] = []
         for line in _lines(place / ANSWERS):
             if line.get("event") in ("skip", "invalid"):
@@ -153,6 +153,17 @@ class Kernel(Command):
             if line.get("event") == "record" and line["metric"] == "time":
                 times = line["samples"][line["warmup"] :]
         return (median(times), None) if times else (0.0, "it gave no time")
+
+
+def problem_of(ended: Ended, limit: float) -> str | None:
+    """One sentence about a run that failed, or that did not end within `limit` s; None for one that did."""
+    if ended.status is None:
+        return f"{LATE} {limit:.3g} s and was ended"
+    if ended.status == 0:
+        return None
+    status = ended.status
+    how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    return f"{how}: {failure(ended.output)}" if any(map(str.isalnum, ended.output)) else how
 
 
 def arrays_of(facts: Mapping[str, Any]) -> tuple[io_files.Array, ...]:

@@ -15,9 +15,8 @@ from typing import Any
 
 from leadline.core.errors import LeadlineError
 from leadline.tune import search
-from leadline.tune.io import process as io_process
 from leadline.tune.io.analysis import deviation
-from leadline.tune.io.evaluator import DEFAULT, Evaluator, Outcome, Settings, Value, effective
+from leadline.tune.io.evaluator import DEFAULT, LATE, Evaluator, Outcome, Settings, Value, effective
 from leadline.tune.io.journal import Journal, Line
 from leadline.tune.io.parts import parts
 from leadline.tune.io.spaces import allowed, without
@@ -191,7 +190,7 @@ class Tuning:
 
     def _remedy(self, outcome: Outcome) -> str:
         """What would do where the default fails."""
-        if self.options.limit is None and (outcome.reason or "").startswith(io_process.LATE):
+        if self.options.limit is None and (outcome.reason or "").startswith(LATE):
             return "tune anew into another directory, with --limit SECONDS"
         return "put that right and tune anew into another directory"
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.processes import end_left
 from leadline.programs import registry
 from leadline.tune import search
 from leadline.tune.io import preload as io_preload
-from leadline.tune.io import process as io_process
 from leadline.tune.io.evaluator import Evaluator
 from leadline.tune.io.journal import Journal, read
 from leadline.tune.io.measured import PREFIX, Command, Kernel
@@ -133,7 +133,7 @@ def _reopened(request: Request, facts: Mapping[str, Any]) -> Journal:
             f"the space of {request.output} is another now than when it began; put it back as it was, or "
             "tune anew into another directory"
         )
-    io_process.end_left(str(request.output))
+    end_left(str(request.output))
     for left in request.output.glob(f"{PREFIX}*"):
         shutil.rmtree(left, ignore_errors=True)
     return journal

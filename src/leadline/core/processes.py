@@ -1,0 +1,137 @@
+"""Commands with all that they start: run for a limited time, and ended to the last process.
+
+Every process of a command carries a mark in its environment, which finds it whatever group or session it has
+moved to. A command within a command carries the marks of both, so that ending the outer one ends the inner.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import psutil
+
+from leadline.core.errors import LeadlineError
+
+MARKS = "LEADLINE_PROCESSES"  # the variable that holds the marks
+KEPT = 1 << 16  # B of a command's output that `run` keeps, from its end
+GRACE = 1.0  # s, from being asked to end to being killed
+_BETWEEN = "\x1f"  # stands between two marks; owners are paths, which may have spaces and commas
+
+
+class Ended(NamedTuple):
+    """How a command ended: after how many seconds, its exit status, and the end of its output.
+
+    The status is negative for the signal that killed it, None where it was ended because its time was up.
+    """
+
+    seconds: float
+    status: int | None
+    output: str
+
+
+class Tree:
+    """A started command, in a session of its own, its input empty and both output streams in `output`.
+
+    `owner` is whose command it is, by which `end_left` finds what a killed owner left. Raises LeadlineError
+    where the command cannot be started.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        output: int | IO[Any],
+        directory: Path | None = None,
+        owner: str = "",
+    ) -> None:
+        self.mark = f"{owner}:{uuid.uuid4().hex}"
+        marks = [each for each in (os.environ.get(MARKS), self.mark) if each]
+        try:
+            self.process = subprocess.Popen(
+                command,
+                env={**os.environ, **env, MARKS: _BETWEEN.join(marks)},
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise LeadlineError(f"cannot start {command[0]}: {problem.strerror}") from problem
+
+    def wait(self, limit: float) -> bool:
+        """Whether it ends within `limit` s, seen at once: Popen.wait with a limit looks every 50 ms only."""
+        descriptor = os.pidfd_open(self.process.pid)
+        try:
+            return bool(select.select([descriptor], [], [], max(0.0, limit))[0])
+        finally:
+            os.close(descriptor)
+
+    def end(self) -> None:
+        """Ask the command to end, then kill its group and whatever carries its mark, even if interrupted."""
+        try:
+            if self.process.poll() is None:
+                self.process.terminate()
+                self.wait(GRACE)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            _kill(self.mark.__eq__)
+
+
+def run(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    limit: float,
+    directory: Path | None = None,
+    owner: str = "",
+) -> Ended:
+    """Run a command for `limit` s at most; LeadlineError where it cannot be started at all.
+
+    What it prints goes to a file: a pipe that nobody empties would stop it. A command that fails, or is late,
+    is ended with all that it started.
+    """
+    with tempfile.TemporaryFile() as output:
+        begin = time.monotonic()
+        tree = Tree(command, env, output, directory, owner)
+        late = True
+        try:
+            late = not tree.wait(limit)
+        finally:
+            seconds = time.monotonic() - begin
+            if tree.process.poll() is None or tree.process.returncode:
+                tree.end()
+        output.seek(max(0, output.seek(0, os.SEEK_END) - KEPT))
+        said = output.read().decode(errors="replace")
+    return Ended(seconds, None if late else tree.process.returncode, said)
+
+
+def end_left(owner: str) -> None:
+    """End every process of the commands of an owner that was killed itself."""
+    _kill(lambda mark: mark.startswith(f"{owner}:"))
+
+
+def carrying(ours: Callable[[str], bool]) -> list[psutil.Process]:
+    """The processes of this user, but for this one, that carry a mark of ours."""
+    found = []
+    for each in psutil.process_iter():
+        with suppress(psutil.Error):  # gone, or another user's
+            marks = each.environ().get(MARKS, "").split(_BETWEEN)
+            if any(map(ours, marks)) and each.pid != os.getpid():
+                found.append(each)
+    return found
+
+
+def _kill(ours: Callable[[str], bool]) -> None:
+    for each in carrying(ours):
+        with suppress(psutil.Error):
+            each.kill()
