@@ -36,7 +36,8 @@ def read(path: Path, remedy: str = "") -> Contents:
     """The journal without its last line where that was cut off while it was written.
 
     The first line, by which the caller knows whose journal it is, is None where it is no JSON. Raises OSError
-    where the file cannot be read, LeadlineError, naming the line, for damage anywhere else; its sentence ends with `remedy`.
+    where the file cannot be read, LeadlineError, naming the line, for damage anywhere else; its sentence ends
+    with `remedy`.
     """
     *texts, _unfinished = path.read_bytes().split(b"\n")
     lines: list[Any] = []
