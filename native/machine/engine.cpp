@@ -22,9 +22,10 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       tapered_(find_tapered()),
       // MPI matches messages of one rank to another in the order of sending. A network keeps it where all of
       // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
-      // half-way, and not where requests pass what waits.
+      // half-way, not where requests pass what waits, and not where a packet of a message is told of once an
+      // idle network would have brought it.
       overtaking_(
-          tapered_ || machine_.node.control_first ||
+          tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
           (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
     operations_.take();  // that is no_operation
@@ -135,6 +136,7 @@ void Engine::run(const std::function<bool(int)>& ended) {
     }
     if (std::ranges::any_of(ranks_, [](const Rank& rank) { return !rank.ended; }))
         throw Deadlock(who_waits());
+    check_nothing_left();
 }
 
 void Engine::resume(int rank) {
@@ -151,7 +153,10 @@ void Engine::happen(const Event& event) {
         case Kind::inject: inject(event.id); break;
         case Kind::reach: reach(event.id); break;
         case Kind::left: complete(event.id, now_); break;
-        case Kind::wake: ready_.push_back(static_cast<int>(event.id)); break;
+        case Kind::wake:
+            ask();
+            ready_.push_back(static_cast<int>(event.id));
+            break;
     }
 }
 
@@ -257,10 +262,8 @@ void Engine::signal(int rank, int target, std::function<void()> then) {
     hand_over(id, at(rank).clock);
 }
 
-void Engine::hand_over(std::uint32_t message, Time when) {
-    if (when <= now_) inject(message);
-    else wheel_.push(when, {Kind::inject, message});
-}
+// Also what happens now goes by the calendar: it must not pass by what was caused before.
+void Engine::hand_over(std::uint32_t message, Time when) { wheel_.push(when, {Kind::inject, message}); }
 
 void Engine::inject(std::uint32_t id) {
     const Message& message = messages_[id];
@@ -294,10 +297,7 @@ void Engine::injected(std::uint32_t id, Time when) {
     else wheel_.push(when, {Kind::left, message.send});
 }
 
-void Engine::arrived(std::uint32_t id, Time when) {
-    if (when <= now_) reach(id);
-    else wheel_.push(when, {Kind::reach, id});
-}
+void Engine::arrived(std::uint32_t id, Time when) { wheel_.push(when, {Kind::reach, id}); }
 
 void Engine::reach(std::uint32_t id) {
     Message& message = messages_[id];
@@ -364,8 +364,12 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
     pending.source = message.envelope.source;
     pending.peer = message.from;
     pending.cost = receive_cost(*message.protocol, message.bytes) + passed * machine_.node.match;
-    if (const auto brought =
-            std::min({pending.data.size(), carried, static_cast<std::size_t>(message.bytes)}))
+    const auto bytes = static_cast<std::size_t>(message.bytes);
+    // The blocks of a collective have the sizes that both ends say.
+    if (bytes > pending.data.size() || (message.envelope.context < 0 && bytes != pending.data.size()))
+        [[unlikely]]
+        does_not_fit(message, pending.data.size());
+    if (const auto brought = pending.data.data() ? std::min(bytes, carried) : 0)
         std::memcpy(pending.data.data(), message.content.data(), brought);
     if (!ahead_.empty()) taken_up(message, id);
     if (message.early && message.reached == never) {

@@ -36,6 +36,22 @@ struct Deadlock : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// A rank asks again and again whether something is over that nothing under way can end.
+struct Livelock : Deadlock {
+    using Deadlock::Deadlock;
+};
+
+// A message is longer than the memory that its receiver has for it.
+struct Truncation : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// All ranks came to their ends and left something behind: a message that nobody received, a receive that no
+// message met, an operation that nobody waited for.
+struct Unfinished : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 // A message or transfer that its rank may wait for.
 using Operation = std::uint32_t;
 inline constexpr Operation no_operation = 0;
@@ -88,7 +104,8 @@ public:
     // The rank is resumed by `handle` when run() begins.
     void start(int rank, std::coroutine_handle<> handle) { at(rank).handle = handle; }
     // Until nothing happens any more. `ended` hears of each rank whose program came to its end, and stops
-    // everything by answering true. Throws Deadlock where ranks are left over.
+    // everything by answering true. Throws Deadlock where ranks are left over, and Unfinished where something
+    // else is.
     void run(const std::function<bool(int rank)>& ended);
 
     // ------------------------------------------------------------------ words of the rank that runs
@@ -153,8 +170,9 @@ public:
     bool await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
     // Nobody waits for an operation any longer.
     void disregard(Operation operation) { operations_[operation].awaited = false; }
-    // The rank stops here until its clock's time has come for everybody.
-    void await_now(int rank, std::coroutine_handle<> handle);
+    // The rank stops here until its clock's time has come for everybody, and then asks whether the operations
+    // are over. Throws Livelock, in run(), where that can never be.
+    void await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
     // The rank stops here until wake(); `why` says for whom it waits, for a deadlock's sentence.
     void park(int rank, std::coroutine_handle<> handle, const char* why);
     void wake(int rank, Time when);  // goes on at `when`, or at its own clock if that is later
@@ -164,6 +182,7 @@ public:
 
 private:
     static constexpr int everybody = -2;        // the peer of an operation that others end
+    static constexpr int nobody = -1;           // whose operation is that is not in use
     static constexpr std::size_t carried = 16;  // B of content that a message brings; the rest is only time
 
     struct Rank {
@@ -257,6 +276,10 @@ private:
     void draw_detour(int rank);
     void take_detours(int rank);
     [[nodiscard]] std::string who_waits() const;
+    [[nodiscard]] std::string doing(Operation operation) const;
+    void ask();
+    void check_nothing_left() const;
+    [[noreturn]] void does_not_fit(const Message& message, std::size_t room) const;
 
     Machine machine_;
     const Topology& topology_;
@@ -301,6 +324,11 @@ private:
     std::function<bool(int)> ended_;
     std::function<bool()> idle_;
     bool stopped_ = false;
+    // Of ranks that ask whether something is over: how many do, of those the last one and what for, and how
+    // often they have since anything else was under way.
+    std::size_t asking_ = 0;
+    std::size_t in_vain_ = 0;
+    Operation asked_ = no_operation;
 };
 
 }  // namespace leadline::machine

@@ -14,6 +14,7 @@ int Engine::finish(int rank, Operation operation) {
     spend(rank, pending.cost);
     const int source = pending.source;
     pending.done = 0;
+    pending.rank = nobody;
     pending.awaited = false;
     operations_.give_back(operation);
     return source;
@@ -77,8 +78,11 @@ bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const
     return true;
 }
 
-void Engine::await_now(int rank, std::coroutine_handle<> handle) {
+void Engine::await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
     at(rank).handle = handle;
+    ++asking_;
+    for (const Operation each : operations)
+        if (each != no_operation && operations_[each].done == never) asked_ = each;
     wheel_.push(at(rank).clock, {Kind::wake, static_cast<std::uint32_t>(rank)});
 }
 

@@ -48,6 +48,15 @@ public:
     [[nodiscard]] std::uint32_t length(int rank) const {
         return lines_[static_cast<std::size_t>(rank)].count;
     }
+    // Entries of all lines.
+    [[nodiscard]] std::size_t entries() const { return entries_.used(); }
+    // Calls `see(rank, envelope, id)` for each, rank by rank in order.
+    template <class See>
+    void each(See see) const {
+        for (std::size_t rank = 0; rank < lines_.size(); ++rank)
+            for (std::uint32_t at = lines_[rank].head; at != none; at = entries_[at].next)
+                see(static_cast<int>(rank), entries_[at].envelope, entries_[at].id);
+    }
     // What a search of a rank's line needs, step by step: where it begins, its first entry, and that one's
     // number.
     void fetch(int rank) const { __builtin_prefetch(&lines_[static_cast<std::size_t>(rank)]); }

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace leadline {
+
+void Comm::no_rank(int peer) const {
+    throw std::out_of_range("rank " + std::to_string(me_.mine) + " names rank " + std::to_string(peer) +
+                            " of a communicator of " + std::to_string(size()));
+}
 
 int Comm::distance(int a, int b) const {
     const sim::Engine& here = engine();
@@ -30,6 +37,8 @@ std::vector<int> Comm::coordinates(int rank) const {
 void Comm::Parting::await_suspend(std::coroutine_handle<> handle) const {
     sim::Group& group = *comm.me_.group;
     sim::World& world = *comm.me_.world;
+    const auto* what = !copies ? "split" : dimensions.empty() ? "dup" : "cart";
+    group.calls.enter(group, comm.me_.rank, {.what = what, .periodic = periodic, .lengths = dimensions});
     if (!copies) {
         group.given.resize(static_cast<std::size_t>(group.ranks));
         group.given[static_cast<std::size_t>(comm.me_.rank)] = given;
@@ -75,10 +84,12 @@ Comm::Opening Comm::window(std::size_t bytes, Exposure exposure) {
 void Comm::Opening::await_suspend(std::coroutine_handle<> handle) const {
     sim::World& world = *comm.me_.world;
     sim::Group& group = *comm.me_.group;
+    group.calls.enter(group, comm.me_.rank, {.what = "window"});
+    group.exposed = std::max(group.exposed, bytes);  // each rank says how much of its own
     world.come(group, comm.me_.rank, handle, "for a window to be made", [&] {
         world.align(group);
         const auto ranks = static_cast<std::size_t>(group.ranks);
-        auto& memory = world.windows.emplace_back(std::max<std::size_t>(bytes, 64));
+        auto& memory = world.windows.emplace_back(std::max<std::size_t>(std::exchange(group.exposed, 0), 64));
         group.opened =
             std::make_shared<sim::WindowState>(sim::WindowState{.group = &group, .memory = &memory});
         group.opened->open.resize(ranks);

@@ -60,6 +60,7 @@ public:
         Call call;
         [[nodiscard]] bool await_ready() const { return member.group->ranks == 1; }
         void await_suspend(std::coroutine_handle<> handle) const {
+            member.enter(call, Form::blocking);
             member.world->stop_for(*member.group, member.rank, handle, call);
         }
         void await_resume() {}
@@ -74,9 +75,11 @@ public:
         return {engine(), me_.mine, {isend(out, to, tag), coming}};
     }
     Request isend(Bytes data, int to, int tag = 0) {
+        check_peer(to);
         return engine().send(me_.mine, me_.group->world_rank(to), {me_.group->context, me_.rank, tag}, data);
     }
     Request irecv(Bytes data, int from, int tag = 0) {
+        check_peer(from);
         return engine().receive(me_.mine, me_.group->world_rank(from), {me_.group->context, from, tag}, data);
     }
     sim::Wait recv_any(Bytes data, int tag = 0) {
@@ -96,7 +99,7 @@ public:
     Called allreduce(Bytes in, Bytes out, Type type, Reduce reduce) {
         return {me_, {.what = Collective::allreduce, .out = in, .in = out, .type = type, .reduce = reduce}};
     }
-    sim::Doing collective(const Call& call) { return {me_, call, nullptr}; }
+    sim::Doing collective(const Call& call) { return {me_, call, Form::blocking, nullptr}; }
     Ready<Prepared> prepare(const Call& call, Form form) { return {Prepared(me_, call, form)}; }
     Exchange prepare_exchange(std::span<const Transfer> out, std::span<const Transfer> in) {
         return {me_, out, in};
@@ -111,6 +114,11 @@ public:
 
 private:
     friend class Control;
+    void check_peer(int peer) const {
+        if (static_cast<unsigned>(peer) >= static_cast<unsigned>(size())) [[unlikely]]
+            no_rank(peer);
+    }
+    [[noreturn]] void no_rank(int peer) const;  // throws std::out_of_range
     [[nodiscard]] sim::Engine& engine() const { return me_.world->engine; }
     sim::Member me_;
 };

@@ -14,6 +14,7 @@ void Control::Agreement::await_suspend(std::coroutine_handle<> handle) {
     std::ranges::copy(mine, world.values.begin() + static_cast<std::ptrdiff_t>(rank * width));
     if (rank == 0) world.decide = &decide;
     sim::Group& all = world.groups.front();
+    all.calls.enter(all, control.rank_, {.what = "the next sample"});
     world.come(all, control.rank_, handle, "for the next sample", [&] {
         world.verdict = (*world.decide)(world.values);
         world.align(all);
@@ -24,6 +25,7 @@ void Control::Agreement::await_suspend(std::coroutine_handle<> handle) {
 void Control::Alignment::await_suspend(std::coroutine_handle<> handle) {
     sim::World& world = *control.world_;
     sim::Group& all = world.groups.front();
+    all.calls.enter(all, control.rank_, {.what = "an aligned start"});
     world.come(all, control.rank_, handle, "to begin with the others", [&] {
         world.align(all);
         world.aligned = all.clocks.front();

@@ -1,6 +1,8 @@
 #include "comm/sim/prepared.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 
 namespace leadline {
 namespace sim {
@@ -43,14 +45,25 @@ void Member::send(int to, int tag, std::int64_t bytes, std::vector<machine::Oper
     operations.push_back(engine().send(mine, group->world_rank(to), {group->inner(), rank, tag}, data));
 }
 
-void Member::receive(int from, int tag, std::vector<machine::Operation>& operations) const {
-    operations.push_back(engine().receive(mine, group->world_rank(from), {group->inner(), from, tag}, {}));
+void Member::receive(int from, int tag, std::int64_t bytes,
+                     std::vector<machine::Operation>& operations) const {
+    const std::span<std::byte> data(static_cast<std::byte*>(nullptr), static_cast<std::size_t>(bytes));
+    operations.push_back(engine().receive(mine, group->world_rank(from), {group->inner(), from, tag}, data));
+}
+
+void Member::enter(const Call& call, Form form) const {
+    // Blocks of a gather or scatter are laid out at the root.
+    const Layout blocks = rank != call.root                  ? Layout()
+                          : call.what == Collective::gather  ? call.takes
+                          : call.what == Collective::scatter ? call.gives
+                                                             : Layout();
+    group->calls.enter(*group, rank, signature_of(call, form), blocks);
 }
 
 void Member::post(const Call& call, std::vector<machine::Operation>& operations) const {
     if (call.what == Collective::alltoall) {
         for (const Part& part : call.takes)
-            if (part.bytes > 0) receive(part.peer, plain, operations);
+            if (part.bytes > 0) receive(part.peer, plain, part.bytes, operations);
         for (const Part& part : call.gives)
             if (part.bytes > 0) send(part.peer, plain, part.bytes, operations);
         return;
@@ -76,7 +89,7 @@ void Member::post(const Call& call, std::vector<machine::Operation>& operations)
     };
     const bool all = call.what == Collective::neighbor_allgather;
     each(call.takes, call.in.size(),
-         [&](int number, std::int64_t) { receive(neighbour(number), number, operations); });
+         [&](int number, std::int64_t bytes) { receive(neighbour(number), number, bytes, operations); });
     each(call.gives, all ? call.out.size() * static_cast<std::size_t>(2 * dimensions) : call.out.size(),
          [&](int number, std::int64_t bytes) { send(neighbour(number), number ^ 1, bytes, operations); });
 }
@@ -87,7 +100,14 @@ Task<> Member::exchange(const Call& call) const {
     co_await All{engine(), mine, operations};
 }
 
+void begin_anew(std::vector<machine::Operation>& operations) {
+    if (std::ranges::any_of(operations, [](auto each) { return each != machine::no_operation; }))
+        throw std::logic_error("an operation was begun again before it was ended");
+    operations.clear();
+}
+
 bool Doing::await_suspend(std::coroutine_handle<> handle) {
+    member.enter(call, form);
     if (operations) {
         if (member.by_messages(call)) member.post(call, *operations);
         else operations->push_back(member.world->begin(*member.group, member.rank, call));
@@ -104,6 +124,7 @@ bool Doing::await_suspend(std::coroutine_handle<> handle) {
 }  // namespace sim
 
 Ready<> Exchange::begin() {
+    sim::begin_anew(operations_);
     sim::Engine& engine = member_.engine();
     const sim::Group& group = *member_.group;
     for (const Transfer& each : in_)

@@ -24,19 +24,26 @@ struct Member {
 
     [[nodiscard]] Engine& engine() const { return world->engine; }
     [[nodiscard]] Neighbours shift(int dimension, int by) const;
+    // It calls what all ranks of the communicator call. Throws Mismatch.
+    void enter(const Call& call, Form form) const;
     // Whether a collective is done message by message, since every rank has its own sizes or partners.
     [[nodiscard]] bool by_messages(const Call& call) const;
     // Begins all messages of such a one.
     void post(const Call& call, std::vector<machine::Operation>& operations) const;
     void send(int to, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const;
-    void receive(int from, int tag, std::vector<machine::Operation>& operations) const;
+    void receive(int from, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const;
     [[nodiscard]] Task<> exchange(const Call& call) const;
 };
+
+// What is begun again has been ended: its operations make room. Throws std::logic_error where it is under
+// way.
+void begin_anew(std::vector<machine::Operation>& operations);
 
 // A collective begins, or is done where it blocks. The call is the caller's as long as this is awaited.
 struct Doing {
     Member member;
     const Call& call;
+    Form form;
     std::vector<machine::Operation>* operations;  // under way from now on; null: the rank stops until its end
     std::optional<Task<>> program{};
     [[nodiscard]] bool await_ready() const { return member.group->ranks == 1 && !member.by_messages(call); }
@@ -52,7 +59,10 @@ class Prepared {
 public:
     Prepared(const sim::Member& member, const Call& call, Form form)
         : member_(member), call_(call), form_(form) {}
-    sim::Doing begin() { return {member_, call_, form_ == Form::blocking ? nullptr : &operations_}; }
+    sim::Doing begin() {
+        sim::begin_anew(operations_);
+        return {member_, call_, form_, form_ == Form::blocking ? nullptr : &operations_};
+    }
     sim::Test test() { return {member_.engine(), member_.mine, operations_}; }
     sim::All end() { return {member_.engine(), member_.mine, operations_}; }
     static Ready<> free() { return {}; }

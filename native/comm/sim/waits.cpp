@@ -37,7 +37,7 @@ bool Test::await_ready() const {
 void Test::await_suspend(std::coroutine_handle<> handle) {
     engine.enter(rank);
     engine.spend(rank, engine.machine().node.poll);
-    engine.await_now(rank, handle);
+    engine.await_now(rank, handle, operations);
 }
 
 bool Test::await_resume() {

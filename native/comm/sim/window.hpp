@@ -41,7 +41,8 @@ public:
         void await_resume() {}
     };
     Notified notified(std::int64_t count) { return {*this, count}; }
-    Ready<> free() { return {}; }
+    // What is under way towards anybody ends first.
+    Flush free() { return {*this}; }
 
 private:
     [[nodiscard]] int mine() const { return shared_->group->world_rank(rank_); }

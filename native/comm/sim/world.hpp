@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "comm/sim/call_order.hpp"
 #include "comm/vocabulary.hpp"
 #include "machine/engine.hpp"
 #include "machine/hardware.hpp"
@@ -57,6 +58,7 @@ struct Group {
     std::vector<int> dimensions{};        // of a grid, the last fastest
     bool periodic = false;
     int ranks = 0;
+    CallOrder calls{};
     int come = 0;                       // ranks that wait in the collective under way
     std::vector<Time> clocks{};         // of each, once it has come
     std::vector<std::int64_t> given{};  // what each brought (colours and keys of a split)
@@ -65,6 +67,7 @@ struct Group {
     // theirs.
     std::vector<std::pair<Group*, int>> parts{};
     std::shared_ptr<WindowState> opened{};
+    std::size_t exposed = 0;                     // B of the window that is being made
     Layout blocks{};                             // that the root of the collective under way brought
     std::deque<std::unique_ptr<Begun>> begun{};  // collectives that nobody stops for, in their order
     std::int32_t settled = 0;                    // of them, those that are no longer there

@@ -123,7 +123,7 @@ TEST(Hazard, ARankMayWriteToItself) {
     json described = round_machine();
     described["protocol"][0].update({{"handshake", true}});
     EXPECT_EQ(thrown(on(1, described), [](Comm world, Control) -> Task<> { co_await world.send({}, 0, 4); }),
-              "deadlock: rank 0 waits to send to rank 0 with tag 4");
+              "deadlock: rank 0 waits for its send to rank 0 with tag 4");
 }
 
 // Whether a receive is posted before or after its message came, and however far its rank has run ahead, the

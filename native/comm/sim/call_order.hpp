@@ -1,0 +1,64 @@
+// That the ranks of a communicator call the same things in the same order with the same arguments, as MPI
+// demands. Looked at where calls enter, whatever then serves them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "comm/vocabulary.hpp"
+
+namespace leadline::sim {
+
+struct Group;
+
+// Two ranks of a communicator called what does not match: a different operation, root, size, type or
+// algorithm.
+struct Mismatch : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// What must be equal in the calls of all ranks.
+struct Signature {
+    std::string_view what;
+    Form form = Form::blocking;
+    bool reduces = false;
+    bool layouts = false;         // blocks vary, and every rank says how
+    bool periodic = false;        // of a grid
+    Type type = Type::float64;    // of what is reduced
+    Reduce reduce = Reduce::sum;  // and how
+    std::int32_t root = -1;       // where there is one
+    std::int64_t bytes = -1;  // of the message or of one rank's block; less than nothing: ranks may differ
+    std::string_view algorithm{};    // that was asked for
+    std::span<const int> lengths{};  // of a grid; the caller's, who waits for all others
+};
+Signature signature_of(const Call& call, Form form);
+
+class CallOrder {
+public:
+    // A rank makes its next call. Blocks of a gather or scatter may be laid out at the root only: `blocks`.
+    // Throws Mismatch, naming this rank, another one and what both called.
+    void enter(const Group& group, int rank, const Signature& call, Layout blocks = {});
+
+private:
+    // A call that some ranks have made and others not yet.
+    struct Open {
+        Signature call{};
+        std::int32_t rank = 0;  // the first that made it
+        std::int32_t come = 0;
+        std::vector<Part> blocks{};  // as the root has them: it may go on before the others come
+        std::vector<std::pair<std::int32_t, std::int64_t>> others{};  // ranks whose blocks have another size
+    };
+    static void check_blocks(const Group& group, Open& open);
+
+    std::deque<Open> open_{};
+    std::uint32_t done_ = 0;             // calls that all ranks have made; both numbers may wrap together
+    std::vector<std::uint32_t> made_{};  // by each rank
+};
+
+}  // namespace leadline::sim
