@@ -171,7 +171,7 @@ def understand(line: str) -> None:
     assert command is not None, f"there is no verb {verb}"
     if isinstance(command, click.Group) and words:
         within = command.get_command(click.Context(command), words.pop(0))
-        assert within is not None, f"{verb} has no such part"
+        assert within is not None, f"{verb} has no such command"
         command = within
     context = click.Context(command)
     given, rest, _ = command.make_parser(context).parse_args(words)

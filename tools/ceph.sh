@@ -207,7 +207,7 @@ bring_up() {
 tune() {
     local run best
     run=runs/ceph-$(date +%Y%m%d-%H%M%S)
-    .venv/bin/leadline tune io --space cephfs --kernel ior --set pattern=shared --set transfer=independent \
+    .venv/bin/leadline io tune --space cephfs --kernel ior --set pattern=shared --set transfer=independent \
         --budget 5 --directory "$LEADLINE_CEPH" --output "$run" | tee "$place/answer"
     best=$(sed -n 's/^striping_factor = //p' "$run/settings.toml" 2>/dev/null || true)
     [ "${best:-1}" -gt 1 ] || fail "the tuner found no stripe count that is better than 1; see $run"

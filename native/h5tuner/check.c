@@ -1,4 +1,4 @@
-// What `leadline tune check` calls: the readers and the vocabulary of the preloaded library, as JSON lines.
+// What `leadline io check` calls: the readers and the vocabulary of the preloaded library, as JSON lines.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -78,7 +78,7 @@ def test_a_program_that_prints_without_end_does_not_fill_memory(tmp_path: Path) 
 
 
 def tune(*words: str) -> tuple[int, str]:
-    """`leadline tune io` with some words: its exit code and what it said."""
+    """`leadline io tune` with some words: its exit code and what it said."""
     result = CliRunner().invoke(main, ["tune", "io", *words])
     return result.exit_code, result.output
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from leadline import report
 from leadline.cli import main
-from leadline.cli._tune_io import _conclude
+from leadline.cli.io.tune import _conclude
 from leadline.report.tuning import verdict
 from leadline.tune.io import log as io_log
 from leadline.tune.io import output as io_output

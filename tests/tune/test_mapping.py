@@ -116,7 +116,7 @@ def test_the_method_is_said(toy: Path) -> None:
     ("words", "says"),
     [
         (["other.toml", "--on", "bgp"], "has no [[measure]] of halo or halo3d"),
-        (["--on", "bgp"], "name a PLAN with a halo, or the messages of a program with --matrix"),
+        (["--on", "bgp"], "--matrix"),
         (["halo.toml", "--on", "bgq"], "no machine 'bgq'"),
         (["--matrix", "m.csv", "--ranks", "32", "--on", "bgp"], "there are ranks 0 to 31, but got"),
         (["halo.toml", "--on", "bgp", "--time", "soon"], "--time: "),

@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     """No log, a program in its place, a record of nothing, a database that is none."""
     program = tmp_path / "a.out"
     program.write_bytes(b"\x7fELF")
-    with pytest.raises(UsageError, match="traced by 'leadline tune run -- PROGRAM'"):
+    with pytest.raises(UsageError, match="traced by 'leadline io run -- PROGRAM'"):
         motifs.read(program)
     with pytest.raises(UsageError, match="no log of this name can be read"):
         motifs.read(tmp_path / "none")

@@ -105,7 +105,7 @@ def test_what_is_far_off_is_not_used(tmp_path: Path) -> None:
 
 
 def run(*words: str) -> Result:
-    """What `leadline tune run` does."""
+    """What `leadline io run` does."""
     return CliRunner().invoke(main, ["tune", "run", *words])
 
 

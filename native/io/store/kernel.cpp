@@ -46,7 +46,7 @@ Size size_of(const Run& run) {
 
 void check_here(const Run& run, bool available, const std::string& lacking) {
     if constexpr (Control::simulated)
-        Run::skip("files are written on real machines; 'leadline tune io --on' simulates their storage");
+        Run::skip("files are written on real machines; 'leadline io tune --on' simulates their storage");
     if (run.verifies() && !available) Run::skip(lacking);
 }
 

@@ -23,7 +23,7 @@ def say(path: Path, records: Any) -> None:
 
 def _gains(records: Any) -> None:
     """What the settings of tuned launches gained."""
-    from leadline.cli._tune_collectives import print_gains  # noqa: PLC0415
+    from leadline.cli.tune.collectives import print_gains  # noqa: PLC0415
     from leadline.tune.collectives.selection import gains  # noqa: PLC0415
 
     print_gains(gains(records))

@@ -1,4 +1,4 @@
-"""The verb that says whether this machine is ready, and that adds an MPI."""
+"""`leadline doctor`: checks this machine, installs an MPI, or checks a program."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -11,31 +11,41 @@ from leadline.cli._working import working
 if TYPE_CHECKING:
     from leadline.targets.local.doctor import Finding
 
+COLUMNS = {"check": "check", "state": "state", "found": "found", "advice": "advice"}
+
 
 @click.command()
-@click.option("--install", "name", metavar="NAME", help="Add an MPI first: openmpi, mpich or impi.")
+@click.argument("program", required=False)
+@click.option("--install", "name", metavar="NAME", help="Install an MPI first: openmpi, mpich or impi.")
 @json_option
 @click.pass_context
-def command(context: click.Context, name: str | None, as_json: bool) -> None:
-    """Check that this machine is ready to be measured, or add an MPI to it.
+def command(context: click.Context, program: str | None, name: str | None, as_json: bool) -> None:
+    """Check that this machine can be measured, or whether settings can be preloaded into PROGRAM.
 
-    Every MPI is tried by starting two ranks. Exit code 1 when something needed is missing.
+    Leadline starts two ranks with each MPI that it finds. The exit code is 1 when something is missing that
+    measuring needs.
 
-    With --install, an MPI from the Python package index gets an environment of its own, and only that MPI is
-    checked.
+    --install NAME installs an MPI from the Python package index into an environment of its own, and checks
+    only this MPI. With PROGRAM only the program is checked, as 'leadline io doctor PROGRAM' does.
     """
+    if program:
+        if name:
+            raise click.UsageError("--install and PROGRAM exclude each other", context)
+        from leadline.cli.io.doctor import command as check_program  # noqa: PLC0415
+
+        context.invoke(check_program, program=program, as_json=as_json)
+        return
     from leadline.targets.local import doctor  # noqa: PLC0415
 
     with working("checking") as say:
         findings = [_installed(name, say)] if name else doctor.check_up(lambda what: say(f"checking {what}"))
-    rows = [vars(finding) for finding in findings]
-    print_table(rows, {"check": "check", "state": "", "found": "found", "advice": "what would do"}, as_json)
+    print_table([vars(finding) for finding in findings], COLUMNS, as_json)
     if not doctor.healthy(findings) or (name and findings[0].state != doctor.OK):
         context.exit(1)
 
 
 def _installed(name: str, say: Callable[[str], None]) -> "Finding":
-    """Add the MPI and try it; `say` hears what takes the time."""
+    """Install an MPI and try it; `say` receives the current step."""
     from leadline.mpi.install import install  # noqa: PLC0415
     from leadline.targets.local import doctor  # noqa: PLC0415
 

@@ -1,54 +1,44 @@
-"""The verb that predicts an application on a machine from its model."""
+"""`leadline predict`: predicts an application on a machine from its model."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from leadline.cli import summary
+from leadline.cli._group import LazyGroup, summary
+from leadline.cli._options import Parsed
 from leadline.cli._table import json_option, print_table
 
 if TYPE_CHECKING:
     from leadline.predict import Option, Predictor
 
 
-class Predicted(click.Group):
-    """A group whose commands are made of the files of `leadline.predict`, imported when they are used."""
+class Models(LazyGroup):
+    """A group with a command for each model of `leadline.predict`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """What can be predicted."""
-        from leadline import predict  # noqa: PLC0415  (only when the verb is used)
+    def names(self) -> list[str]:
+        """The applications that have a model."""
+        from leadline import predict  # noqa: PLC0415  (only when the command is used)
 
         return predict.names()
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def load(self, name: str) -> click.Command:
         """The command of one of them."""
         from leadline import predict  # noqa: PLC0415
 
-        return _command(predict.find(cmd_name)) if cmd_name in predict.names() else None
+        return _command(predict.find(name))
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments begin with; an unknown one is refused with the nearest."""
-        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
-            from leadline import predict  # noqa: PLC0415
-
-            predict.find(args[0])
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Each with its line of help, read from the files without importing them."""
+    def line(self, name: str) -> str:
+        """Its line of help."""
         from leadline import predict  # noqa: PLC0415
 
-        with formatter.section("What can be predicted"):
-            formatter.write_dl([(name, summary(predict.path(name))) for name in predict.names()])
+        return summary(predict.path(name))
 
 
 def _command(model: "Predictor") -> click.Command:
-    """The command of a model: its options, and a table or JSON of what it gives."""
+    """The command of a model: its options, and a table or JSON of its prediction."""
 
-    def run(*, as_json: bool, **asked: Any) -> None:
-        prediction = model.predict(asked)
+    def run(*, as_json: bool, **values: Any) -> None:
+        prediction = model.predict(values)
         print_table(prediction.rows, prediction.columns, as_json)
         if not as_json:
             for note in prediction.notes:
@@ -60,10 +50,10 @@ def _command(model: "Predictor") -> click.Command:
 
 
 def _option(option: "Option") -> click.Option:
-    """An option as click has it; what is wrong with its value is told with its name."""
+    """A model's option as an option of click."""
     if option.read is None:
         return click.Option([f"--{option.name}"], is_flag=True, help=option.help)
-    kind: Any = click.Choice(option.words) if option.words else _Read(option)
+    kind: Any = click.Choice(option.words) if option.words else Parsed(option.read)
     return click.Option(
         [f"--{option.name}"],
         type=kind,
@@ -75,29 +65,10 @@ def _option(option: "Option") -> click.Option:
     )
 
 
-class _Read(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2
-    """A value as the model's option reads it."""
-
-    def __init__(self, option: "Option") -> None:
-        self.name = option.metavar or option.name
-        self.option = option
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value read; a usage error in one sentence where it cannot be."""
-        from leadline.core.errors import UsageError  # noqa: PLC0415
-
-        if not isinstance(value, str) or self.option.read is None:
-            return value
-        try:
-            return self.option.read(value)
-        except UsageError as problem:
-            raise UsageError(f"--{self.option.name}: {problem}") from None
-
-
-@click.group(cls=Predicted)
+@click.group(cls=Models)
 def command() -> None:
-    """Predict how fast an application runs on a machine, from its model.
+    """Predict how fast an application runs on a machine, from a model.
 
-    'leadline predict NAME --help' has what can be asked of each; docs/applications.md what the models leave
-    out.
+    'leadline predict NAME --help' lists the options of a model; docs/applications.md says what each model
+    leaves out.
     """

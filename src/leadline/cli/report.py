@@ -50,7 +50,7 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
 
     RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
     Several runs stand beside one another in every figure. The page is one file that opens from disk and
-    needs no network; the last line printed is its path. A tuning of 'leadline tune io' has a page of its own.
+    needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own.
     """
     from leadline import report  # noqa: PLC0415  (heavy imports only when the verb is used)
     from leadline.run import store  # noqa: PLC0415  (heavy imports only when the verb is used)

@@ -164,11 +164,11 @@ def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | 
     if not run:
         return None
     from leadline.analysis.validate import prepared  # noqa: PLC0415
-    from leadline.cli._against import print_against  # noqa: PLC0415
+    from leadline.cli._validation import print_validation  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
 
     measured = prepared(store.load(run), where)
-    return lambda records: print_against(measured, records, as_json)
+    return lambda records: print_validation(measured, records, as_json)
 
 
 def _simulate(

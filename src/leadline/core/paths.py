@@ -62,6 +62,11 @@ def _native(room: str) -> set[str]:
         return set()
 
 
+def is_free(directory: Path) -> bool:
+    """Whether a directory can be made, or is there and empty: nothing would be overwritten."""
+    return not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
+
+
 def shipped(folder: str) -> dict[str, Path]:
     """The TOML files of a folder that come with Leadline, by name: of the package, or of the checkout."""
     here = Path(__file__).resolve().parents[1]

@@ -30,7 +30,7 @@ from leadline.tune.storage import published
 _BASE = 16.0  # a factor of 16 in a size is as far as a step of 1
 _MODE, _SYSTEM = 1.0, 2.0  # distances of another way of writing, and of another file system
 DATABASE = "motifs.sqlite"
-TRACE = "a program is traced by 'leadline tune run -- PROGRAM'"
+TRACE = "a program is traced by 'leadline io run -- PROGRAM'"
 TABLE5 = "Behzad et al. 2013, table 5"
 _SIZES = ("ranks", "bytes_a_rank", "share", "piece")
 

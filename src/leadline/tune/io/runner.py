@@ -181,7 +181,7 @@ class Tuning:
                 if outcome.facts.get("met") is False:
                     raise LeadlineError(
                         "there is nothing to tune: neither HDF5 nor MPI-IO opened a file in this run; see "
-                        "'leadline tune doctor PROGRAM'"
+                        "'leadline io doctor PROGRAM'"
                     )
             elif outcome.fingerprint != self.fingerprint:
                 self.fingerprint = None  # it does not do the same twice: nothing can be told by that

@@ -147,7 +147,7 @@ def _nearest(problem: str) -> str:
     near = suggest(found[1], {word.name for word in known if (word.layer == "hdf5") == (found[2] == "hdf5")})
     if near.startswith("; did"):
         return near
-    return "; 'leadline tune check --words' lists what there is"
+    return "; 'leadline io check --words' lists what there is"
 
 
 @cache

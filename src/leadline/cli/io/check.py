@@ -1,4 +1,4 @@
-"""`leadline tune check`: whether a settings file of the preloaded library is good."""
+"""`leadline io check`: checks a settings file of the preloaded library."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -9,19 +9,21 @@ import click
 from leadline.cli._table import json_option, print_table
 
 COLUMNS = {"layer": "layer", "name": "setting", "value": "value", "file": "files", "dataset": "datasets"}
-WORDS = {"layer": "layer", "name": "setting", "takes": "takes", "meaning": "what it is"}
+WORDS = {"layer": "layer", "name": "setting", "takes": "values", "meaning": "meaning"}
 
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--as", "form", type=click.Choice(["toml", "xml"]), help="Print it in this form instead.")
-@click.option("--words", is_flag=True, help="Print every setting there is.")
+@click.option(
+    "--as", "form", type=click.Choice(["toml", "xml"]), help="Convert: print the settings in this format."
+)
+@click.option("--words", is_flag=True, help="List all settings with their values and meanings.")
 @json_option
 def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) -> None:
-    """Check a settings file for the preloaded library, TOML or H5Tuner's XML, and print what it says.
+    """Check a settings file for the preloaded library (TOML, or H5Tuner's XML), and print its settings.
 
-    What is wrong is told with its line; the file is read by the library's own reader. See
-    docs/tune-my-program.md for the forms.
+    The preloaded library's own parser reads the file; an error has its line number. docs/tune-my-program.md
+    describes both formats.
     """
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.tune.io import settings as h5settings  # noqa: PLC0415
@@ -30,7 +32,7 @@ def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) 
         print_table([asdict(word) for word in h5settings.words()], WORDS, as_json=as_json)
         return
     if file is None:
-        raise UsageError("name a settings FILE, or ask for all --words")
+        raise UsageError("missing FILE, a settings file; '--words' lists all settings")
     settings = h5settings.read(file)
     if form is not None:
         click.echo(h5settings.toml(settings) if form == "toml" else h5settings.xml(settings), nl=False)
@@ -41,7 +43,7 @@ def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) 
     for each in settings:
         if each.condition:
             click.echo(f"line {each.line}: {each.name} {each.condition}")
-    click.echo(f"{file}: good, {len(settings)} setting{'' if len(settings) == 1 else 's'}")
+    click.echo(f"{file}: correct, {len(settings)} setting{'' if len(settings) == 1 else 's'}")
 
 
 def _row(each: Any) -> dict[str, Any]:

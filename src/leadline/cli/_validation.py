@@ -1,4 +1,4 @@
-"""A simulated run beside a measured one on the terminal: by points, by patterns, and as a whole."""
+"""How `leadline validate` and `leadline run --against` print: by points, by benchmarks, and as a whole."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,32 +17,32 @@ POINTS = {
     "verdict": "verdict",
 }
 PATTERNS = {
-    "pattern": "pattern",
+    "pattern": "benchmark",
     "points": "points",
-    "median_off": "off, median",
-    "most_off": "at most",
-    "bias": "to which side",
+    "median_off": "median error",
+    "most_off": "largest error",
+    "bias": "bias",
     "near": "within 25 %",
-    "within": "within the interval",
+    "within": "within interval",
 }
 
 
-def print_against(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_json: bool = False) -> None:
+def print_validation(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_json: bool = False) -> None:
     """Print how far `simulated` is from `measured`; as JSON a list of points, patterns and the whole.
 
-    Raises LeadlineError where no point is in both: what compares nothing must not look well.
+    Raises LeadlineError where no point is in both: a comparison of nothing must not pass.
     """
-    from leadline.analysis import validate as against  # noqa: PLC0415  (loads numpy and polars)
+    from leadline.analysis import validate  # noqa: PLC0415  (loads numpy and polars)
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
 
-    table = against.against(measured, simulated)
-    whole = against.overall(table)
+    table = validate.against(measured, simulated)
+    whole = validate.overall(table)
     if not whole["points"]:
         raise LeadlineError(
-            "the simulated and the measured run have no point in common; run the same plan on both, "
+            "the measured and the simulated run have no point in common; run the same plan for both, "
             "with the same ranks and placements"
         )
-    patterns = against.patterns(table)
+    patterns = validate.patterns(table)
     if as_json:
         rows = [{"of": "point", **row} for row in table.iter_rows(named=True)]
         rows += [{"of": "pattern", **row} for row in patterns]
@@ -106,8 +106,9 @@ def _sentence(whole: dict[str, Any], table: "pl.DataFrame") -> str:
     from leadline.analysis.validate import NOT_MEASURED, NOT_SIMULATED  # noqa: PLC0415
 
     said = (
-        f"{whole['points']} points: off by {100 * whole['median_off']:.0f} % (median), "
-        f"{100 * whole['near']:.0f} % of them within 25 %, {100 * whole['within']:.0f} % within the interval"
+        f"{whole['points']} points: median error {100 * whole['median_off']:.0f} %, "
+        f"{100 * whole['near']:.0f} % of points within 25 %, {100 * whole['within']:.0f} % within the "
+        "interval"
     )
     for verdict in (NOT_SIMULATED, NOT_MEASURED):
         if count := table.get_column("verdict").to_list().count(verdict):

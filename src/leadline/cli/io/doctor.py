@@ -1,4 +1,4 @@
-"""`leadline tune doctor`: whether a program can be given settings by preloading."""
+"""`leadline io doctor`: whether settings can be preloaded into a program."""
 
 import click
 
@@ -9,10 +9,11 @@ from leadline.cli._table import json_option
 @click.argument("program")
 @json_option
 def command(*, program: str, as_json: bool) -> None:
-    """Tell before a run whether settings can be preloaded into PROGRAM, and what to do where they cannot.
+    """Check whether settings can be preloaded into PROGRAM, and what to do where they cannot.
 
-    It is judged by its file and libraries, a Python by its packages; it is not run. The exit code is 0 where
-    all settings can be made, or those of MPI-IO alone, and 1 where none can.
+    Leadline inspects the program's file and libraries, or the packages of a Python script, and does not run
+    it. The exit code is 0 where all settings, or only those of MPI-IO, can be preloaded, and 1 where none
+    can. 'leadline doctor PROGRAM' is the same.
     """
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415

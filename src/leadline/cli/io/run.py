@@ -1,4 +1,4 @@
-"""`leadline tune run`: a program with the settings that are best known for programs that write like it."""
+"""`leadline io run`: runs a program with preloaded settings."""
 
 import os
 import subprocess
@@ -23,20 +23,23 @@ AUTO, NONE = "auto", "none"
     default=AUTO,
     show_default=True,
     metavar="auto|none|FILE",
-    help="auto: the best known for programs that write as this one did in its last run; none: only look on; "
-    "or a settings file.",
+    help="auto: the best known settings for the access pattern of the program's last run; none: only record "
+    "the access pattern; FILE: a settings file.",
 )
 @click.option(
-    "--database", type=click.Path(path_type=Path), help="The database to ask. Default: Leadline's own."
+    "--database",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Database to search. Default: Leadline's own.",
 )
 def command(*, command: tuple[str, ...], settings: str, database: Path | None) -> None:
-    """Run a program with settings preloaded into it; the exit code is its own.
+    """Run a program with preloaded settings, and exit with the program's exit code.
 
-    COMMAND is the program as it is started, such as -- mpirun -n 4 ./app input. What it writes is recorded:
-    from its second run on, 'auto' takes the settings of the nearest program of the database, which 'leadline
-    tune io' fills, where one is near enough; which ones is said on standard error. Settings that are right
-    only for some programs are never taken unasked. 'leadline tune advise ./app' shows what is known without
-    running it.
+    COMMAND starts the program, such as -- mpirun -n 4 ./app input. Leadline records its access pattern. From
+    the second run on, 'auto' uses the settings of the nearest access pattern of the database where one is
+    near enough, and names them on standard error. 'leadline io tune' fills the database. Settings that are
+    safe for some programs only are never used by 'auto'. 'leadline io advise ./app' prints the settings
+    without running the program.
     """
     from tempfile import TemporaryDirectory  # noqa: PLC0415
 
@@ -60,7 +63,7 @@ def _prepare(
     from leadline.tune.io import settings as h5settings  # noqa: PLC0415
 
     path = None if settings in (AUTO, NONE) else Path(settings).absolute()
-    with working("looking at what is known") as say:
+    with working("searching the database") as say:
         library = io_preload.library(say)
         if path is not None:
             h5settings.read(path)  # what is wrong with it is said before anything runs
@@ -77,17 +80,20 @@ def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":
 
     log = traced.log_of(command)
     if not log.is_file():
-        _say("this command was never seen here: nothing is set; what it writes is recorded for its next run")
+        _say(
+            "this is the first run of this command: no settings are used; its access pattern is recorded "
+            "for the next"
+        )
         return None
     chosen = traced.choose(log, database)
     if chosen is None:
-        _say("nothing is known of a program that writes like this one: nothing is set")
+        _say("the database has no similar access pattern: no settings are used")
         return None
     advice, names = chosen.advice, ", ".join(chosen.left_out)
     _say(
-        f"settings of {advice.source}, at a distance of {advice.distance:.2f} "
+        f"using the settings of {advice.source}, distance {advice.distance:.2f} "
         f"(confidence {100 * advice.confidence:.0f} %)"
-        + (f"; without {names}, which not every program can have" if names else "")
+        + (f"; without {names}, which is not safe for every program" if names else "")
     )
     return chosen
 

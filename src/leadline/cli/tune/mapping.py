@@ -1,13 +1,15 @@
-"""`leadline tune mapping`: which rank should sit where, found on the simulator."""
+"""`leadline tune mapping`: searches the placement of ranks by simulation."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._options import Parsed, machine_option, network_option
 from leadline.cli._table import json_option, print_table
-from leadline.cli._types import MachineFile, PlanFile
+from leadline.cli._types import PlanFile
 from leadline.cli._working import working
+from leadline.plan.settings import positive_time
 
 if TYPE_CHECKING:
     from leadline.tune.mapping.tuning import Outcome, Trial
@@ -24,75 +26,63 @@ SHOWN = 10  # of the mappings that were simulated
 
 @click.command()
 @click.argument("plan", required=False, type=PlanFile())
-@click.option(
-    "--on",
-    "machine",
-    type=MachineFile(),
-    required=True,
-    metavar="MACHINE",
-    help="The described machine: its name (see 'leadline list machines') or a TOML file.",
-)
+@machine_option("Machine to simulate.", required=True)
 @click.option(
     "--ranks",
     type=click.IntRange(min=2),
-    help="How many ranks. Default: those of the plan's halo, or of the matrix.",
+    help="Number of ranks. Default: the ranks of the plan's halo, or of the matrix.",
 )
 @click.option(
     "--matrix",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Messages that a program was seen to send: from, to, bytes, in .csv, .parquet or .npz.",
+    help="Communication matrix of a program: from, to, bytes, in .csv, .parquet or .npz.",
 )
 @click.option(
     "--time",
     "seconds",
+    type=Parsed(positive_time),
     default="60 s",
     show_default=True,
     metavar="TIME",
-    help="For search and simulation together.",
+    help="Time for the search and the simulations together.",
 )
+@network_option("Network model, where the plan names none.")
 @click.option(
-    "--network",
-    type=click.Choice(["auto", "loggp", "flow", "packet"]),
-    default="auto",
-    show_default=True,
-    help="How true the network is, where the plan names none.",
+    "--output", "-o", type=click.Path(path_type=Path), metavar="FILE", help="File for the best mapping."
 )
-@click.option("--output", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Where to write it.")
 @click.option(
     "--form",
     type=click.Choice(["rankfile", "hostfile", "order", "seats"]),
-    help="Open MPI's rank file, a host file for Slurm, an order of axes, or seats for --mapping. "
-    "Default: an order where that is the best, else a rank file.",
+    help="Format of the file: Open MPI's rank file, a host file for Slurm, an order of axes, or one "
+    "placement "
+    "a rank for 'leadline run --mapping'. Default: an order where that is the best mapping, else a rank "
+    "file.",
 )
 @click.option(
     "--hosts",
     metavar="FILE|node[00-15]",
-    help="Names of the nodes, in the order of their numbers. Default: node0, node1, ...",
+    help="Host names of the nodes, in the machine's order. Default: placeholders node0, node1, ...",
 )
 @json_option
 def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: Any) -> None:
-    """Find the best mapping of ranks for a plan's halo, or for a matrix of messages, by simulation.
+    """Search the best mapping of ranks to nodes for a halo exchange or a communication matrix.
 
-    Orders of axes, tilings and, on up to 4,096 seats, permutations are held against the machine's usual
-    mapping by what they cost the links; the best are simulated. With --matrix PLAN may be left out. The table
-    has the mappings that were simulated, each as a part of the usual one; what was found goes to --output.
+    Candidates are orders of axes, tilings and, for up to 4,096 ranks, permutations. Leadline ranks them by
+    the load on the links and simulates the best. PLAN has the benchmark halo; --matrix takes its place. The
+    table lists the simulated mappings relative to the machine's default mapping; --output writes the best
+    one, if it is faster than the default.
     """
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.machine import load  # noqa: PLC0415
-    from leadline.plan.settings import positive_time  # noqa: PLC0415
     from leadline.tune.mapping import tuning as mapping  # noqa: PLC0415  (numpy takes a while to load)
     from leadline.tune.mapping.candidates import ORDER, PERMUTATION, TILING  # noqa: PLC0415
     from leadline.tune.mapping.forms import hosts, save, text, usual_form  # noqa: PLC0415
 
     if plan is None and asked["matrix"] is None:
-        raise UsageError("name a PLAN with a halo, or the messages of a program with --matrix")
-    try:
-        seconds = positive_time(asked["seconds"])
-    except UsageError as problem:
-        raise UsageError(f"--time: {problem}") from None
+        raise UsageError("missing PLAN (one with the benchmark halo), or a communication matrix by --matrix")
     described, form = load(machine), asked["form"]
-    with working("looking at the messages") as say:
+    with working("reading the messages") as say:
         if asked["matrix"] is not None:
             task = mapping.of_matrix(asked["matrix"], described, asked["ranks"], asked["network"])
         else:
@@ -100,7 +90,7 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
             task = mapping.of_plan(plan, described, asked["ranks"], asked["network"])
         hosts(asked["hosts"], task.ground.nodes)  # what is wrong with them is told before the search
         kinds = [ORDER] if form == "order" else [ORDER, TILING, PERMUTATION]
-        outcome = mapping.tune(task, seconds, kinds, say)
+        outcome = mapping.tune(task, asked["seconds"], kinds, say)
     best = outcome.best()
     form = form or usual_form(best)
     if output is not None:

@@ -1,4 +1,4 @@
-"""`leadline tune advise`: the best settings known for programs like this one, at once."""
+"""`leadline io advise`: prints the best known settings for a program, without running it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,28 +11,34 @@ if TYPE_CHECKING:
     from leadline.tune.io.patterns import Advice
 
 COLUMNS = {
-    "source": "known from",
+    "source": "source",
     "told_distance": "distance",
     "told_confidence": "confidence",
-    "told_speedup": "speed-up there",
+    "told_speedup": "speed-up",
     "told_settings": "settings",
 }
 
 
 @click.command()
 @click.argument("source", metavar="PROGRAM|LOG")
-@click.option("--most", type=click.IntRange(1), default=3, show_default=True, help="How many to show.")
+@click.option("--most", type=click.IntRange(1), default=3, show_default=True, help="Number of results.")
 @click.option(
-    "--database", type=click.Path(path_type=Path), help="The database to ask. Default: Leadline's own."
+    "--database",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Database to search. Default: Leadline's own.",
 )
 @click.option(
     "--remember",
     type=click.Path(path_type=Path),
     metavar="SETTINGS",
-    help="Keep this settings file as the best known for what the log tells of.",
+    help="Store this settings file in the database, as the best known for the access pattern of LOG.",
 )
 @click.option(
-    "--speedup", type=click.FloatRange(min=0, min_open=True), help="With --remember: over the default."
+    "--speedup",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="FACTOR",
+    help="With --remember: speed-up over the default settings.",
 )
 @json_option
 def command(
@@ -44,13 +50,13 @@ def command(
     speedup: float | None,
     as_json: bool,
 ) -> None:
-    """Settings for a PROGRAM that was run by 'leadline tune run', or from the LOG of one.
+    """Print the best known settings for a program's access pattern; nothing is run.
 
-    A log is the record of the preloaded library, or Darshan's.
+    PROGRAM was run by 'leadline io run' before; LOG is a log of the preloaded library or of Darshan.
 
-    The nearest motifs of the database are shown with their settings, how far they are, and a confidence that
-    is a judgement, no probability. It knows what is published, and what 'leadline tune io' found here with a
-    gain that is certain. Nothing is run.
+    The table lists the nearest access patterns of the database with their settings, their distance, and a
+    confidence, which is a judgement and not a probability. The database holds published settings, and those
+    for which 'leadline io tune' measured a significant gain on this machine.
     """
     from leadline.tune.io import patterns as motifs  # noqa: PLC0415
     from leadline.tune.io import profiles as traced  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`leadline tune io`: which settings of HDF5, MPI-IO and the file system make a program's files faster."""
+"""`leadline io tune`: searches the HDF5, MPI-IO and file-system settings that make a program fastest."""
 
 import sys
 from pathlib import Path
@@ -14,32 +14,36 @@ if TYPE_CHECKING:
     from leadline.tune.io.runner import Progress
 
 PAGE = "report.html"
-# What judges settings: the options that would change nothing there, and whose they are.
+# For each way to measure settings: the options that have no effect there, and why.
 WITHOUT = {
     "a program": (
         ("--set", "--ranks", "--mpi", "--on", "--directory"),
-        "of a --kernel, and a program has its own",
+        "for a --kernel only",
     ),
-    "a --kernel": (("--time", "--check"), "of a program, and a kernel times itself and checks every byte"),
+    "a --kernel": (("--time", "--check"), "for a program only: a kernel times itself and checks every byte"),
     "--on": (
         ("--set", "--mpi", "--directory", "--number", "--limit", "--time", "--check"),
-        "of real runs, and --on simulates on a machine whose description says the rest",
+        "for real runs only: with --on the machine file has the rest",
     ),
 }
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-@click.option("--kernel", metavar="NAME", help="Tune a kernel that comes with Leadline, such as vorpal.")
+@click.option(
+    "--kernel",
+    metavar="NAME",
+    help="Tune one of Leadline's I/O kernels instead of a program, such as vorpal.",
+)
 @click.option(
     "--set",
     "sweeps",
     multiple=True,
     metavar="SWEEP=VALUE",
-    help="With --kernel: a coordinate of its point, such as mode=read; several times.",
+    help="With --kernel: set one of its sweeps, such as mode=read; repeat it for others.",
 )
-@click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: how many. Default: 4.")
-@click.option("--mpi", default="default", show_default=True, help="With --kernel: which MPI.")
+@click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: number of ranks. Default: 4.")
+@click.option("--mpi", default="default", show_default=True, help="With --kernel: the MPI to use.")
 @click.option(
     "--on",
     "machine",
@@ -47,63 +51,86 @@ WITHOUT = {
     metavar="MACHINE",
     help="With --kernel: simulate its storage on a described machine instead of writing.",
 )
-@click.option("--space", help="What may be set: a shipped space or a TOML file. Default: here.")
+@click.option(
+    "--space", metavar="NAME|FILE", help="Search space: a shipped one or a TOML file. Default: here."
+)
 @click.option(
     "--number",
     "numbers",
     multiple=True,
     metavar="NAME=COUNT",
-    help="What a space depends on, such as targets=48 (lustre, gpfs: targets, nodes, ranks); several times. "
-    "Described machines know their own.",
+    help="A number that the search space needs, such as targets=48 (lustre, gpfs: targets, nodes, ranks); "
+    "repeat it for others. A machine file has its own.",
 )
-@click.option("--search", "method", default="gp", show_default=True, help="How to search, such as ga.")
-@click.option("--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Trials.")
-@click.option("--seed", default=1, show_default=True, help="Of the search and of the order of runs.")
+@click.option(
+    "--search", "method", default="gp", show_default=True, metavar="METHOD", help="Search method, such as ga."
+)
+@click.option(
+    "--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Number of settings to try."
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the search and of the order of runs.")
 @click.option(
     "--safety",
     type=click.Choice(["auto", "hint", "layout", "semantics"]),
     default="auto",
     show_default=True,
-    help="The most daring settings: hints, the file's form, or what is read where nothing was written. auto: "
-    "form, and for kernels, which write every byte, also the last.",
+    help="Settings that may be tried. hint: only hints; layout: also the file's layout; semantics: also what "
+    "is read where nothing was written. auto: layout, and semantics for kernels, which write every byte.",
 )
 @click.option(
-    "--time", metavar="PATTERN", help="The program prints its own time, in s: a regular expression."
+    "--time",
+    metavar="PATTERN",
+    help="Regular expression for the time that the program prints, in s. Default: the time of its run.",
 )
-@click.option("--check", metavar="COMMAND", help="Run after each run; where it fails the data are wrong.")
-@click.option("--limit", type=float, metavar="SECONDS", help="Of a run. Default: four times the default's.")
+@click.option(
+    "--check",
+    metavar="COMMAND",
+    help="Shell command that checks the output after each run; a non-zero exit code means wrong data.",
+)
+@click.option(
+    "--limit",
+    type=float,
+    metavar="SECONDS",
+    help="Time limit of a run. Default: four times the run with default settings.",
+)
 @click.option(
     "--directory",
     type=click.Path(path_type=Path, file_okay=False),
-    help="With --kernel: where it writes. Default: in the tuning.",
+    help="With --kernel: where to write its files. Default: TUNING.",
 )
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path), metavar="TUNING", help="Default: runs/tune-io-DATE."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="TUNING",
+    help="Directory for the results. Default: runs/tune-io-DATE.",
 )
-@click.option("--resume", type=click.Path(path_type=Path), metavar="TUNING", help="Go on with a tuning.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="TUNING", help="Resume an interrupted search."
+)
 def command(**asked: Any) -> None:
-    """Tune what a program's files are written with, and write the settings found.
+    """Search the HDF5, MPI-IO and file-system settings that make a program fastest.
 
-    COMMAND is the program as it is started, such as -- mpirun -n 4 ./app input; it is run again and again,
-    each time with other settings, which a preloaded library hands to HDF5 and MPI-IO: the program stays as it
-    is. Every run is on the disk before the next begins: a tuning that was ended at any moment goes on with
-    --resume, with nothing lost and nothing run twice.
+    COMMAND starts the program, such as -- mpirun -n 4 ./app input. Leadline runs it repeatedly, each time
+    with other settings that a preloaded library passes to HDF5 and MPI-IO; the program is not changed. Each
+    result is written to disk before the next run starts, so --resume continues an interrupted search without
+    repeating a run.
 
-    TUNING gets settings.toml for the preloaded library, what does without it (ROMIO's hints, Open MPI's
-    parameters, lfs setstripe), lines for a job's script, and a page, report.html. 'No significant gain' is an
-    answer like any other. Where a gain is certain, 'leadline tune advise' has the settings for programs that
-    write alike.
+    TUNING receives settings.toml for the preloaded library, the same settings without it where possible
+    (ROMIO hints, Open MPI parameters, lfs setstripe), lines for a job script, and a page, report.html. The
+    result may be that no setting gives a significant gain. Where one does, 'leadline io advise' prints the
+    settings for programs with a similar access pattern.
     """
     from leadline.tune.io import setup as io_setup  # noqa: PLC0415
 
     request = _request(asked)
-    with working("looking at the program and the space") as say:
+    with working("checking the program and the search space") as say:
         tuning = io_setup.begin(request, say, _show)
     try:
         with tuning.journal:
             tuning.run()
     except KeyboardInterrupt as interrupt:
-        way_on = f"every run is kept, go on with 'leadline tune io --resume {tuning.journal.path}'"
+        way_on = f"every finished run is kept; resume with 'leadline io tune --resume {tuning.journal.path}'"
         raise KeyboardInterrupt(way_on) from interrupt
     finally:
         _wipe()
@@ -111,7 +138,7 @@ def command(**asked: Any) -> None:
 
 
 def _request(asked: dict[str, Any]) -> Any:
-    """What is asked, once it makes sense by itself; UsageError where it does not."""
+    """The request that the options make. Raises UsageError where they exclude each other."""
     from leadline.run.store import RUNS  # noqa: PLC0415
     from leadline.tune.io.setup import Request  # noqa: PLC0415
 
@@ -123,7 +150,7 @@ def _request(asked: dict[str, Any]) -> Any:
         return Request.again(resume)
     if bool(asked["kernel"]) == bool(asked["command"]):
         raise click.UsageError(
-            "name a program after --, such as -- mpirun -n 4 ./app, or a --kernel", context
+            "missing program: give its command after --, such as -- mpirun -n 4 ./app, or a --kernel", context
         )
     way = "a program" if asked["command"] else "--on" if asked["machine"] else "a --kernel"
     _refuse_idle(context, way)
@@ -148,8 +175,7 @@ def _refuse_idle(context: click.Context, way: str) -> None:
     """UsageError for options that would change nothing in this way of judging."""
     without, why = WITHOUT[way]
     if idle := [each for each in _given(context) if each in without]:
-        be, them = ("is", "it") if len(idle) == 1 else ("are", "them")
-        raise click.UsageError(f"{', '.join(idle)} {be} {why}; leave {them} out", context)
+        raise click.UsageError(f"{', '.join(idle)}: {why}", context)
 
 
 def _refuse_others(context: click.Context, named: bool) -> None:
@@ -205,4 +231,4 @@ def _conclude(directory: Path) -> None:
         click.echo(f"leadline: {problem}", err=True)  # the answer stands all the same
         return
     if kept:
-        click.echo("'leadline tune advise' knows of it now", err=True)
+        click.echo("stored for 'leadline io advise'", err=True)

@@ -1,10 +1,11 @@
-"""`leadline tune collectives`: which of a library's algorithms is the best, in the library's own form."""
+"""`leadline tune collectives`: chooses the fastest collective algorithms of an MPI library."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._options import where_option
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run
 from leadline.cli._working import working
@@ -18,8 +19,8 @@ CHOSEN = {
     "ranks": "ranks",
     "size": "size",
     "chosen": "algorithm",
-    "told": "of its own choice's time, 95 %",
-    "own": "own choice",
+    "told": "time / default, 95 %",
+    "own": "default",
     "time": "time",
     "tried": "tried",
 }
@@ -28,7 +29,7 @@ GAINED = {
     "operation": "operation",
     "ranks": "ranks",
     "size": "size",
-    "told": "tuned to default, 95 %",
+    "told": "tuned / default, 95 %",
     "own": "default",
     "time": "tuned",
     "verdict": "verdict",
@@ -42,37 +43,33 @@ GAINED = {
     "-o",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIRECTORY",
-    help="Where to write the settings, such as tuned; without it the choices are only shown.",
+    help="Directory for the settings, such as tuned. Without it, the choices are only printed.",
 )
-@click.option("--force", is_flag=True, help="Write into a directory that is there.")
-@click.option(
-    "--where",
-    "-w",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Only records that fit, such as mpi=openmpi or placement=nodes; may be given several times.",
-)
+@click.option("--force", is_flag=True, help="Overwrite an existing directory.")
+@where_option("Use only records with this value, such as mpi=openmpi or placement=nodes.")
 @json_option
 def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ...], as_json: bool) -> None:
-    """Choose a library's algorithms by what a run measured, and write that in the library's own form.
+    """Choose the fastest algorithm of each collective operation, and write the MPI library's tuning files.
 
-    RUN is a run whose plan forced the libraries' algorithms beside their own choices, as
-    'leadline run tune' does. An algorithm is chosen where it is certainly faster; what the library
-    chooses by itself stays everywhere else.
+    RUN is a run that measured every algorithm beside the library's default, such as a run of the plan 'tune'.
+    An algorithm is chosen where it is significantly faster than the library's default.
 
-    Of each library that can be improved DIRECTORY gets a file MPI.sh with variables for the shell, and the
-    files that they name: a rules file for Open MPI, trees of decisions for MPICH.
-    'leadline run PLAN --tuned DIRECTORY' measures with and without them, launch by launch, and says what they
-    gain. RUN may be such a run: then the gain is told again.
+    DIRECTORY receives, for each library that can be improved, a file MPI.sh with shell variables and the
+    files that they name: a rules file for Open MPI, JSON selection trees for MPICH. 'leadline run PLAN
+    --tuned DIRECTORY' then measures with and without these settings, launch by launch, and prints the gain.
+    If RUN is such a run, its gain is printed again.
     """
     from leadline.analysis.select import matching  # noqa: PLC0415
     from leadline.core.collectives import TUNED  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.core.paths import is_free  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (loads polars)
     from leadline.tune.collectives import selection as collectives  # noqa: PLC0415
 
-    if output and output.exists() and not force:
-        raise UsageError(f"{output} is there already; name another directory, or add --force")
+    if output and not is_free(output) and not force:
+        raise UsageError(
+            f"{output} exists and is not empty; choose another directory, or add --force to overwrite it"
+        )
     with working("reading records"):
         records = matching(store.load(run), where)
     if not output and (records["collectives"] == TUNED).any():
@@ -105,18 +102,20 @@ def _write(chosen: "list[Chosen]", output: Path, run: Path) -> list[str]:
             mpi = resolve(name, known)
             tuned = family(mpi).tuned(mpi, choices, output.resolve())
         except (Unsupported, UsageError) as problem:
-            said.append(f"{name}: nothing written: {problem}")
+            said.append(f"{name}: no file written: {problem}")
             continue
         said += [f"note: {note}" for note in tuned.notes]
         if not tuned.environment:
-            said.append(f"{name}: nothing that its settings can say")
+            said.append(f"{name}: no file written: the library has no setting for these choices")
             continue
         paths = collectives_files.write(output, mpi, choices, tuned, run.name)
         said.append(f"{name}: {', '.join(str(path) for path in paths)}")
     if output.is_dir():
-        said.append(f"see what they gain with 'leadline run PLAN --tuned {output}'")
+        said.append(f"measure the gain with 'leadline run PLAN --tuned {output}'")
     elif not said:
-        raise LeadlineError("nothing to write: no algorithm is certainly faster than the libraries' choices")
+        raise LeadlineError(
+            "no file written: no algorithm is significantly faster than the library's default"
+        )
     return said
 
 
@@ -124,8 +123,8 @@ def _summary(chosen: "list[Chosen]") -> str:
     """How many choices there were, and how they were made."""
     better = sum(each.algorithm is not None for each in chosen)
     return (
-        f"{better} of {len(chosen)} points have an algorithm that is certainly faster than the library's own "
-        "choice: by more than 2 %, and at most one in twenty of these is false."
+        f"{better} of {len(chosen)} points have an algorithm that is significantly faster than the library's "
+        "default: by more than 2 %, at a false discovery rate of 5 %."
     )
 
 
@@ -133,7 +132,7 @@ def _chosen(each: "Chosen") -> dict[str, Any]:
     """A choice in words."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
-    words = each.row() | {"chosen": each.algorithm or "its own", "size": _size(each)}
+    words = each.row() | {"chosen": each.algorithm or "default", "size": _size(each)}
     words |= {"told": _ratio(each), "own": format_quantity(each.own, "s")}
     return words | {"time": format_quantity(each.time, "s") if each.algorithm else ""}
 
@@ -157,7 +156,7 @@ def print_gains(gains: "list[Gain]", as_json: bool = False) -> None:
     click.echo(
         f"{len(whole)} operation{'s' if len(whole) != 1 else ''} with tuned settings: "
         + ", ".join(f"{count} {word}" for word, count in counts.items() if count or word != "undecided")
-        + ". Below 1 the settings gain. Of the verdicts faster and slower at most one in twenty is false."
+        + ". A ratio below 1 is a gain. False discovery rate of faster and slower: 5 %."
     )
 
 

@@ -1,0 +1,59 @@
+"""Options that several commands have, and values that a reader of Leadline parses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from leadline.cli._types import MachineFile
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2
+    """A value that `read` parses, such as "5 %"; its UsageError gets the option's name in front."""
+
+    def __init__(self, read: Callable[[str], Any], name: str = "value") -> None:
+        """Parsed by `read`, which raises UsageError."""
+        self.name = name
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The parsed value; a default that is none of a person's words is as it is."""
+        from leadline.core.errors import UsageError  # noqa: PLC0415
+
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.read(value)
+        except UsageError as problem:
+            raise UsageError(f"{param.opts[0]}: {problem}" if param else str(problem)) from None
+
+
+def where_option(help: str = "Use only points with this value, such as mpi=openmpi or bytes=8.") -> Decorator:
+    """The option --where KEY=VALUE, given any number of times: the parameter `where`."""
+    more = " Repeat it for other keys; the same key twice means either value."
+    return click.option("--where", "-w", multiple=True, metavar="KEY=VALUE", help=help + more)
+
+
+def network_option(help: str = "Network model.", default: str | None = "auto") -> Decorator:
+    """The option --network: the parameter `network`."""
+    return click.option(
+        "--network",
+        type=click.Choice(["auto", "loggp", "flow", "packet"]),
+        default=default,
+        show_default=default is not None,
+        help=f"{help} auto: the fastest model that is accurate for each point.",
+    )
+
+
+def machine_option(help: str, required: bool = False) -> Decorator:
+    """The option --on MACHINE: the parameter `machine`, the path of a machine file."""
+    return click.option(
+        "--on",
+        "machine",
+        type=MachineFile(),
+        required=required,
+        metavar="MACHINE",
+        help=f"{help} A name from 'leadline list machines' or a TOML file.",
+    )
