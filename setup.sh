@@ -3,6 +3,7 @@
 #
 #   ./setup.sh          what 'make report' needs: compiler, libraries, two MPIs, the Python environment
 #   ./setup.sh --test   that, and what 'make test' needs: linters, Clang, a browser
+#   ./setup.sh --full   that, and what 'make test-full' needs: Darshan's reader, HDF5 2 with subfiling (cargo fetches it)
 #
 # System packages come through apt where it may be used (as root, or by sudo without a password; SETUP_APT=no
 # forbids it). Where it may not, what is missing is listed with the one command that installs it, and the MPIs,
@@ -13,7 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 case "${1-}" in
     "")     goal="report" ;;
     --test) goal="test" ;;
-    *)      echo "usage: ./setup.sh [--test]" >&2; exit 2 ;;
+    --full) goal="full" ;;
+    *)      echo "usage: ./setup.sh [--test | --full]" >&2; exit 2 ;;
 esac
 
 mkdir -p .state
@@ -42,8 +44,11 @@ still_good() { # stamp
     } <"$1"
 }
 
-# What the tests need includes what a report needs, so either stamp will do for a report.
-if still_good .state/setup-test || { [ $goal = report ] && still_good .state/setup-report; }; then exit 0; fi
+# What comes later includes what came before, so its stamp will do as well.
+for done in report test full; do
+    [ $done != $goal ] || enough=yes
+    if [ -n "${enough-}" ] && still_good .state/setup-$done; then exit 0; fi
+done
 : >"$log"
 
 step() { # what, command...: one line on the screen, all the rest into the log
@@ -88,8 +93,9 @@ python_with_venv() { # the python3 that the user chose if it will do, else the n
     return 1
 }
 
-browser() { # Ubuntu's apt packages are stubs that ask for a snap: only what says its version counts
+browser() { # and its driver; Ubuntu's apt packages are stubs that ask for a snap: only what says its version counts
     local name
+    command -v chromedriver >/dev/null || return 1
     for name in chromium google-chrome google-chrome-stable chrome chromium-browser; do
         path=$(command -v $name) || continue
         timeout 20 "$path" --version 2>/dev/null | grep -q Chrom && return 0
@@ -126,7 +132,7 @@ look() {
     need nlohmann-json3-dev "nlohmann/json.hpp"           header nlohmann/json.hpp
     need libfftw3-dev       "fftw3.h"                     header fftw3.h
     need python3-venv       "Python 3.11 or newer with venv" python_with_venv
-    [ $goal = test ] || return 0
+    [ $goal != report ] || return 0
     need libgtest-dev       "gtest/gtest.h"               header gtest/gtest.h
     need clang-16           "clang++-16"                  program clang++-16
     need clang-tidy-16      "clang-tidy-16"               program clang-tidy-16
@@ -136,11 +142,15 @@ look() {
     need gfortran           "gfortran"                    program gfortran
     need iproute2           "ip"                          program ip
     need shellcheck         "shellcheck"                  program shellcheck
-    [ "${system%%-*}" != debian ] || need "chromium chromium-driver" "Chromium" browser
+    [ "${system%%-*}" != debian ] || need "chromium chromium-driver" "Chromium and chromedriver" browser
+    [ $goal = full ] || return 0
+    need cargo              "cargo"                       program cargo
 }
 
-# The MPIs, and HDF5 for them, that are missing and that this system packages; other MPIs come from the Python package index.
-look_for_mpis() {
+# What is missing and comes from this system's packages where they may be installed: the MPIs, which the Python package
+# index has as well, HDF5 for them, and ccache, without which the checks only take longer.
+look_for_more() {
+    [ $goal = report ] || program ccache || missing+=("ccache")
     openmpi || missing+=("openmpi-bin libopenmpi-dev")
     [ "$system" = ubuntu-24.04 ] || mpich || missing+=("mpich libmpich-dev")
     # HDF5 for each of them, for the kernels of parallel I/O; what an MPI of the package index would need is not there.
@@ -168,7 +178,7 @@ apt_knows()    { [ "$(apt-cache show --no-all-versions "$@" 2>/dev/null | grep -
 
 look
 if apt_may; then
-    look_for_mpis
+    look_for_more
     # shellcheck disable=SC2206  # a need may be several packages: they are meant to be split
     packages=(${missing[@]-})
     if [ ${#packages[@]} -gt 0 ]; then
@@ -192,7 +202,7 @@ environment_good() { # it starts, and its scripts name this folder (a clone that
 
 python_with_venv
 environment_good || step "Python environment in .venv ($("$path" --version))" "$path" -m venv --clear .venv || exit 1
-[ $goal = test ] && extra="[dev]" || extra=""
+case $goal in report) extra="" ;; test) extra="[dev]" ;; full) extra="[dev,darshan]" ;; esac
 step "Python packages" .venv/bin/python -m pip install -q -e ".$extra" || exit 1
 found+=("$PWD/.venv/bin/python" "$PWD/.venv/bin/leadline")
 
@@ -204,7 +214,13 @@ for family in openmpi mpich; do
     found+=("$(realpath "${LEADLINE_STATE-.state}")/mpi/$family")
 done
 
-[ $goal = report ] || browser || say "no Chromium or Chrome here: the browser tests will be skipped"
+hdf5() { path=$(compgen -G "${LEADLINE_STATE-.state}/hdf5-*-openmpi-*/include/H5pubconf.h"); }
+if [ $goal = full ]; then
+    hdf5 || step "HDF5 with subfiling for Open MPI" tools/hdf5.sh openmpi || exit 1
+    hdf5 && found+=("$path")
+fi
+
+[ $goal = report ] || browser || say "no Chromium or Chrome with chromedriver here: the browser tests will be skipped"
 { wanted; printf '%s\n' "${found[@]}"; } >".state/setup-$goal.new"
 mv ".state/setup-$goal.new" ".state/setup-$goal"
 say "ready"

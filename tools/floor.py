@@ -1,49 +1,113 @@
-"""Fails when fewer tests ran than the floor says: a suite that a stray exit cut short must not look healthy.
+"""Fails where fewer tests ran than the floor says, or one was skipped that need not be.
 
-    python tools/floor.py native=build/native.xml python=build/python.xml
+    python tools/floor.py native=build/native.xml python=build/python.xml,build/mpi.xml
 
-Each argument is a suite's name in `tests/floor.txt` and the JUnit file that its runner wrote. A test counts
-when it passed: one that was skipped proved nothing. The floor is raised by hand as a suite grows.
+Each argument is a suite's name in `tests/floor.txt` and the JUnit files that its runners wrote. A suite that
+a stray exit cut short must not look healthy, nor one that skips its tests for want of a tool.
 """
 
+import platform
+import re
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 FLOOR = Path(__file__).parents[1] / "tests" / "floor.txt"
 
 
-def floors(text: str) -> dict[str, int]:
-    """Suite to the fewest tests that must pass, from lines of `name number`; `#` begins a comment.
+class Skip(NamedTuple):
+    """Tests that may be skipped: patterns of their names and of the reason, and on which system."""
 
-    >>> floors("# reason\\nnative 20\\n")
-    {'native': 20}
-    """
-    lines = (line.split("#")[0].split() for line in text.splitlines())
-    return {line[0]: int(line[1]) for line in lines if line}
+    tests: str
+    reason: str
+    system: str
 
 
-def counts(junit: Path) -> tuple[int, int, int]:
-    """How many tests passed, failed and were skipped; none where the runner died before it wrote the file."""
-    try:
-        cases = ElementTree.parse(junit).getroot().findall(".//testcase")
-    except (OSError, ElementTree.ParseError):
-        return 0, 0, 0
-    failed = sum(case.find("failure") is not None or case.find("error") is not None for case in cases)
-    skipped = sum(case.find("skipped") is not None for case in cases)
-    return len(cases) - failed - skipped, failed, skipped
+@dataclass
+class Floor:
+    """The fewest tests of each suite, and which may be skipped."""
+
+    least: dict[str, int] = field(default_factory=dict)
+    skips: list[Skip] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, text: str) -> "Floor":
+        """From lines of `suite number` and `skip[:system] tests reason`; `#` begins a comment.
+
+        >>> Floor.read("native 20\\nskip:ubuntu tests.a::* no b").skips
+        [Skip(tests='tests.a::*', reason='no b', system='ubuntu')]
+        """
+        floor = cls()
+        for line in (line.split("#")[0].strip() for line in text.splitlines()):
+            word, _, rest = line.partition(" ")
+            if word == "skip" or word.startswith("skip:"):
+                tests, _, reason = rest.strip().partition(" ")
+                floor.skips.append(Skip(tests, reason.strip(), word.partition(":")[2]))
+            elif word:
+                floor.least[word] = int(rest)
+        return floor
+
+    def allows(self, name: str, reason: str, system: str) -> bool:
+        """Whether a test may be skipped for a reason on a system."""
+        return any(
+            each.system in ("", system) and fnmatchcase(name, each.tests) and re.search(each.reason, reason)
+            for each in self.skips
+        )
+
+
+@dataclass
+class Counts:
+    """How many tests passed and failed, and which were skipped, by name, for what reason."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+
+def counts(files: Iterable[Path]) -> Counts:
+    """What JUnit files say; nothing of one where the runner died before it wrote it."""
+    found = Counts()
+    for file in files:
+        try:
+            cases = ElementTree.parse(file).getroot().findall(".//testcase")
+        except (OSError, ElementTree.ParseError):
+            continue
+        for case in cases:
+            skipped = case.find("skipped")
+            if case.find("failure") is not None or case.find("error") is not None:
+                found.failed += 1
+            elif skipped is not None:
+                name = f"{case.get('classname')}::{case.get('name')}"
+                found.skipped.append((name, skipped.get("message") or ""))
+            else:
+                found.passed += 1
+    return found
 
 
 def main(arguments: list[str]) -> int:
-    """Print what ran in each suite; 1 when one of them fell below its floor."""
-    floor = floors(FLOOR.read_text())
+    """Print what ran in each suite; 1 where one fell below its floor or skipped what it may not."""
+    floor = Floor.read(FLOOR.read_text())
+    system = platform.freedesktop_os_release().get("ID", "")
     status = 0
-    for name, junit in (argument.split("=", 1) for argument in arguments):
-        passed, failed, skipped = counts(Path(junit))
-        print(f"{name}: {passed} passed, {failed} failed, {skipped} skipped")
-        if passed < floor[name]:
+    for name, files in (argument.split("=", 1) for argument in arguments):
+        ran = counts(map(Path, files.split(",")))
+        unexpected = [each for each in ran.skipped if not floor.allows(*each, system)]
+        allowed = len(ran.skipped) - len(unexpected)
+        print(f"{name}: {ran.passed} passed, {ran.failed} failed, {len(ran.skipped)} skipped")
+        for test, reason in unexpected:
             status = 1
-            print(f"{name}: at least {floor[name]} tests must pass (tests/floor.txt); were some not run?")
+            print(
+                f"{name}: {test} must not be skipped here ({reason}); tests/floor.txt has those that may be"
+            )
+        if ran.passed + allowed < floor.least[name]:
+            status = 1
+            print(
+                f"{name}: at least {floor.least[name]} tests must run (tests/floor.txt); were some not run?"
+            )
     return status
 
 

@@ -21,7 +21,7 @@ found=$(.venv/bin/python - "$mpi" <<'PYTHON'
 import sys
 
 from leadline.mpi.discover import find, resolve
-from leadline.paths import state_dir
+from leadline.core.paths import state_dir
 
 mpi = resolve(sys.argv[1], find())
 print(state_dir(), mpi.id, mpi.compiler or "", sep="\n")

@@ -1,33 +1,43 @@
 #!/usr/bin/env bash
 # Builds the native code as the checks want it, with warnings as errors: tools/native.sh KIND, which is
 #   sanitized  the tests, with GCC's address and undefined-behaviour sanitizers (build/sanitized)
-#   clang      the tests, with Clang 16, whose warnings differ from GCC's; clang-tidy reads it (build/clang)
-#   mpi        the benchmarks for the first MPI found, with each of the two compilers (build/mpi)
+#   programs   what Python's tests run, as users get it: the simulator, and the benchmarks for the MPIs named after it
+#   clang      the tests, and the benchmarks for the first MPI, with Clang 16, whose warnings differ from GCC's
+#   database   nothing: says how every file would be compiled with Clang (build/read), for clang-tidy to read
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tools/ccache.sh
 
-with_cmake() { # folder, options...
+configured() { # folder, options...
     local folder=build/$1
     shift
     cmake -S native -B "$folder" -G Ninja -DLEADLINE_WERROR=ON -DLEADLINE_TESTS=ON "$@" >/dev/null
-    cmake --build "$folder"
 }
 
-with_mpi() { # compiler
-    LEADLINE_STATE=build/mpi CXX=$1 CXXFLAGS=-Werror .venv/bin/python -c '
-from leadline.build import build
-from leadline.mpi.discover import resolve
-
-print(build(resolve("default")))'
+for_mpi() { # the options for the first MPI
+    local options
+    options=$(.venv/bin/python tools/builds.py settings)
+    mapfile -t mpi <<<"$options"
 }
+
+clang=(-DCMAKE_C_COMPILER=clang-16 -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=Debug)
 
 case "${1-}" in
-    # -O1 -g1: half the time that -O2 -g takes to compile, and lines are still named.
-    sanitized) with_cmake sanitized -DLEADLINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
-        -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" ;;
+    # Not optimised: half the time to compile of -O1, and the tests take seconds. -g1: lines are still named.
+    sanitized) configured sanitized -DLEADLINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_{C,CXX}_FLAGS_DEBUG="-O0 -g1"
+        cmake --build build/sanitized ;;
+    programs) shift; CFLAGS=-Werror CXXFLAGS=-Werror .venv/bin/python tools/builds.py build "$@" ;;
     # Not run, only read for its warnings: without optimisation, which is most of the time.
-    clang) with_cmake clang -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=Debug \
-        -DCMAKE_CXX_FLAGS_DEBUG="-O0" ;;
-    mpi) with_mpi g++ && with_mpi clang++-16 ;;
-    *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
+    clang) for_mpi
+        configured clang "${clang[@]}" -DCMAKE_{C,CXX}_FLAGS_DEBUG="-O0"
+        configured clang-mpi "${clang[@]}" -DCMAKE_{C,CXX}_FLAGS_DEBUG="-O0" "${mpi[@]}"
+        cmake --build build/clang
+        cmake --build build/clang-mpi ;;
+    # Without precompiled headers, which nobody would have compiled.
+    database) for_mpi
+        configured read/local "${clang[@]}" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DLEADLINE_BENCH=ON
+        configured read/mpi "${clang[@]}" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DLEADLINE_BENCH=ON "${mpi[@]}"
+        .venv/bin/python tools/builds.py database build/read/local build/read/mpi >build/read/new
+        mv build/read/new build/read/compile_commands.json ;;
+    *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -1,22 +1,57 @@
 #!/usr/bin/env bash
-# Every check that the project has; each runs whatever the others found, and the last lines say what ran.
+# The checks: tools/test.sh SET, which is
+#   short  what `make test` runs: one MPI in full, a smoke test of the others, one browser test
+#   rest   everything else
+#   full   both
+# Each check runs whatever the others found; the last lines say what ran and how long it took. A test belongs to
+# the rest by its marker `full`, which tests/conftest.py also sets.
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+. tools/ccache.sh
+set=${1-full}
+case $set in short | rest | full) ;; *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;; esac
+
+cores=$(nproc)
+# Tests that build the programs build those that are built here: warnings are errors.
+export CFLAGS=-Werror CXXFLAGS=-Werror
+mkdir -p build
+rm -f build/*.xml
+ran=()
 
 native_tests() {
-    rm -f build/native.xml
-    ctest --test-dir build/sanitized --parallel "$(nproc)" --output-on-failure --no-tests=error --output-junit "$PWD/build/native.xml"
+    ctest --test-dir build/sanitized --parallel "$cores" --output-on-failure --no-tests=error --output-junit "$PWD/build/native.xml"
 }
 
-python_tests() {
-    rm -f build/python.xml
-    .venv/bin/python -m pytest -q --junitxml=build/python.xml
+python_tests() { # name of the results, markers, options...
+    local results=build/$1.xml markers=$2
+    shift 2
+    .venv/bin/python -m pytest -q --junitxml="$results" -m "$markers" "$@"
+}
+parallel=(--numprocesses "$cores" --dist loadfile)
+
+sanitized() {
+    step "native code, GCC with sanitizers: build" env -u CFLAGS -u CXXFLAGS tools/native.sh sanitized
+    step "native code, GCC with sanitizers: tests" native_tests
 }
 
-step "native code: GCC with sanitizers" tools/native.sh sanitized
-step "native code: Clang" tools/native.sh clang
-step "native code for an MPI: GCC and Clang" tools/native.sh mpi
-step "lint" tools/lint.sh
-step "native tests" native_tests
-step "Python tests" python_tests
-step "as many tests as ever" .venv/bin/python tools/floor.py native=build/native.xml python=build/python.xml
+short() {
+    beside sanitized
+    step "programs for the simulator and for MPICH: build" tools/native.sh programs mpich
+    step "lint" tools/lint.sh
+    step "Python tests without MPI" python_tests python "not full and not mpi" "${parallel[@]}"
+    join
+    step "Python tests with MPI" python_tests mpi "not full and mpi"
+    ran+=("native=build/native.xml" "python=build/python.xml,build/mpi.xml")
+}
+
+rest() {
+    step "native code, Clang: build" env -u CFLAGS -u CXXFLAGS tools/native.sh clang
+    step "programs for the simulator and for both MPIs: build" tools/native.sh programs mpich openmpi
+    step "other Python tests without MPI" python_tests rest "full and not mpi" "${parallel[@]}"
+    step "other Python tests with MPI" python_tests rest-mpi "full and mpi"
+    ran+=("rest=build/rest.xml,build/rest-mpi.xml")
+}
+
+[ "$set" = rest ] || short
+[ "$set" = short ] || rest
+step "as many tests as ever" .venv/bin/python tools/floor.py "${ran[@]}"
 finish

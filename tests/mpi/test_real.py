@@ -21,7 +21,7 @@ from leadline.mpi.trial import trouble
 pytestmark = pytest.mark.mpi
 
 LIMIT = 30.0  # s; a launch takes about 1 s, a loaded machine some more
-STACKS = ["default", "shared-memory", "tcp", "shared-memory+tcp", "ucx", "ucx+tcp", "ofi", "ofi+tcp"]
+STACKS = ["shared-memory", "tcp", "shared-memory+tcp", "ucx", "ucx+tcp", "ofi", "ofi+tcp"]
 
 # Without an argument: a short and a long message there and back. With one: is a send done before the receiver
 # asks for the message? The receiver makes progress by probing; when it has seen the message come it says so,
@@ -134,7 +134,7 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("stack", [pytest.param("default", marks=pytest.mark.smoke), *STACKS])
 def test_a_stack_is_what_it_says_or_fails_with_a_reason(mpi: Mpi, program: Path, stack: str) -> None:
     """What the library says that it used has the transports asked for, and none that was not."""
     kin = family(mpi)

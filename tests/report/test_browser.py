@@ -284,6 +284,7 @@ def test_figures_follow_the_window(browser: WebDriver, open_page: Open) -> None:
     assert run(browser, width) < wide / 2
 
 
+@pytest.mark.smoke
 def test_the_first_screen_answers(browser: WebDriver, open_page: Open) -> None:
     """At a desk, latencies of both libraries and how quiet it was are seen without scrolling."""
     open_page("desk")

@@ -98,6 +98,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         motifs.advise(Motif(1), program)
 
 
+@pytest.mark.full
 def test_a_darshan_log_is_read_by_darshans_package(tmp_path: Path) -> None:
     """Its own example; and a file that is none is refused."""
     darshan = pytest.importorskip("darshan")

@@ -64,6 +64,7 @@ def config(folder: Path) -> dict[str, str]:
     return dict(re.findall(r"(\w+)=(\S+)", path.read_text()))
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_subfiles(program: Path, library: Path, tmp_path: Path) -> None:
     """Their number and the size of a stripe are as asked, the data as without, and the record says so."""
@@ -79,6 +80,7 @@ def test_subfiles(program: Path, library: Path, tmp_path: Path) -> None:
     assert {each["rank"] for each in tuned.lines("setting")} == set(range(RANKS))
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_what_the_environment_says_stays(program: Path, library: Path, tmp_path: Path) -> None:
     """Unless told to override it; and no file has more subfiles than there are ranks."""
@@ -92,6 +94,7 @@ def test_what_the_environment_says_stays(program: Path, library: Path, tmp_path:
     assert config(many.folder)["subfile_count"] == str(RANKS)
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_ranks_that_disagree(program: Path, library: Path, tmp_path: Path) -> None:
     """Nothing is set then: a file whose ranks have stripes of other sizes would be lost."""
@@ -108,6 +111,7 @@ def test_ranks_that_disagree(program: Path, library: Path, tmp_path: Path) -> No
     assert "not all of its ranks read the same settings" in ran.lines("message")[0]["text"]
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_other_settings(build: Callable[[str], Path], library: Path, tmp_path: Path) -> None:
     """Those of files that are opened by MPI-IO are made in this HDF5 too; they have no subfiles."""

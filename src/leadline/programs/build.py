@@ -48,7 +48,7 @@ def build(mpi: Mpi, name: str = BENCH, *options: str) -> Path:
             f"{mpi.id} in {mpi.prefix} has no compiler wrapper or header (mpicc, mpi.h), "
             "so nothing can be built for it; install its development package (libopenmpi-dev, libmpich-dev)"
         )
-    return _built(name, mpi.id, [*_settings(mpi), *options])
+    return _built(name, mpi.id, [*settings(mpi), *options])
 
 
 def build_mock() -> Path:
@@ -70,10 +70,10 @@ def is_built(mpi: Mpi | None) -> bool:
     """Whether `build(mpi)`, or `build_mock()` for None, would return at once."""
     if mpi is None:
         return _program(MOCK, _directory(LOCAL, LOCAL_SETTINGS)).is_file()
-    return _program(BENCH, _directory(mpi.id, _settings(mpi))).is_file()
+    return _program(BENCH, _directory(mpi.id, settings(mpi))).is_file()
 
 
-def _settings(mpi: Mpi) -> list[str]:
+def settings(mpi: Mpi) -> list[str]:
     """What CMake is told about an MPI: directories and linker words, since no two wrappers are alike."""
     settings = [
         "-DLEADLINE_BACKEND=mpi",
