@@ -93,9 +93,8 @@ python_with_venv() { # the python3 that the user chose if it will do, else the n
     return 1
 }
 
-browser() { # and its driver; Ubuntu's apt packages are stubs that ask for a snap: only what says its version counts
+browser() { # Ubuntu's apt packages are stubs that ask for a snap: only what says its version counts
     local name
-    command -v chromedriver >/dev/null || return 1
     for name in chromium google-chrome google-chrome-stable chrome chromium-browser; do
         path=$(command -v $name) || continue
         timeout 20 "$path" --version 2>/dev/null | grep -q Chrom && return 0
@@ -142,7 +141,10 @@ look() {
     need gfortran           "gfortran"                    program gfortran
     need iproute2           "ip"                          program ip
     need shellcheck         "shellcheck"                  program shellcheck
-    [ "${system%%-*}" != debian ] || need "chromium chromium-driver" "Chromium and chromedriver" browser
+    if [ "${system%%-*}" = debian ]; then
+        need chromium       "Chromium"                    browser
+        need chromium-driver "chromedriver"               program chromedriver
+    fi
     [ $goal = full ] || return 0
     need cargo              "cargo"                       program cargo
 }
@@ -220,7 +222,7 @@ if [ $goal = full ]; then
     hdf5 && found+=("$path")
 fi
 
-[ $goal = report ] || browser || say "no Chromium or Chrome with chromedriver here: the browser tests will be skipped"
+[ $goal = report ] || { browser && program chromedriver; } || say "no Chromium or Chrome with chromedriver here: the browser tests will be skipped"
 { wanted; printf '%s\n' "${found[@]}"; } >".state/setup-$goal.new"
 mv ".state/setup-$goal.new" ".state/setup-$goal"
 say "ready"
