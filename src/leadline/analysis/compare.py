@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from leadline.analysis.alignment import align
 from leadline.analysis.estimates import is_exact, launch_estimates
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record import FAILED, INVALID, KEYS, OK, concat, point_columns
@@ -80,8 +81,8 @@ def compare(
     first.
 
     Points are matched on all keys but `run` and on all coordinates; keys named in `across` (mpi, source,
-    ...) may differ as well. `threshold` is the relative change that matters, `benchmarks` limits the
-    comparison to some.
+    machine, ...) may differ as well, and so may versions of an MPI (`leadline.analysis.alignment`).
+    `threshold` is the relative change that matters, `benchmarks` limits the comparison to some.
 
     Raises UsageError for a threshold outside 0 to 1, for a benchmark in neither table, for a key that is
     none, and where a key in `across` has several values on one side, so that it is not clear which is
@@ -89,8 +90,11 @@ def compare(
     """
     if not 0 <= threshold < 1:
         raise UsageError(f"a threshold is 0 % or more and less than 100 %, but got {100 * threshold:g} %")
-    tables = [_chosen(table, name, benchmarks, across) for table, name in ((a, "A"), (b, "B"))]
     _refuse_unknown(benchmarks, (a, b))
+    if benchmarks:
+        a, b = (table.filter(pl.col("benchmark").is_in(benchmarks)) for table in (a, b))
+    a, b, across, _ = align(a, b, across)
+    tables = [_named(table, name) for table, name in ((a, "A"), (b, "B"))]
     both = concat(tables)
     match = [key for key in KEYS if key != "run" and key not in across] + point_columns(both)
     rows = [_compared(row, threshold) for row in _paired(both, match)]
@@ -109,23 +113,12 @@ def is_worse(comparison: pl.DataFrame) -> bool:
 
 def unmatched_keys(a: pl.DataFrame, b: pl.DataFrame) -> list[str]:
     """The keys in which two record tables share no value at all: why nothing matches."""
+    a, b, *_ = align(a, b)
     return [key for key in KEYS if key != "run" and not set(a[key].to_list()) & set(b[key].to_list())]
 
 
-def _chosen(table: pl.DataFrame, name: str, benchmarks: Sequence[str], across: Sequence[str]) -> pl.DataFrame:
+def _named(table: pl.DataFrame, name: str) -> pl.DataFrame:
     """The records of one side as those of one run called `name`, launches of several runs apart."""
-    if benchmarks:
-        table = table.filter(pl.col("benchmark").is_in(benchmarks))
-    for key in across:
-        if key not in KEYS or key in ("run", "benchmark", "metric"):
-            keys = [each for each in KEYS if each not in ("run", "benchmark", "metric")]
-            raise UsageError(f"points cannot be compared across {key!r}{suggest(key, keys)}")
-        values = table.get_column(key).drop_nulls().unique().sort().to_list()
-        if len(values) > 1:
-            listed = ", ".join(map(str, values))
-            raise UsageError(
-                f"{name} holds more than one {key} ({listed}), so it is not clear which to compare"
-            )
     launch = pl.struct("run", "launch").rank("dense").cast(pl.Int64)
     return table.with_columns(launch=launch, run=pl.lit(name))
 

@@ -115,8 +115,10 @@ def with_signs(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def percent(share: float) -> str:
-    """A share of 1 for people, two digits: 0.123 is "12 %"."""
-    return f"{100 * share:.0f} %" if share >= 1 else f"{100 * share:.2g} %"
+    """A share of 1 for people, two digits and no exponent: 0.123 is "12 %", 0.00123 is "0.12 %"."""
+    digits = 0 if share >= 0.0995 else 1 if share >= 0.00995 else 2
+    text = f"{100 * share:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
 def told(sign: Sign, figure: float) -> str:

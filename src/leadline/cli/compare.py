@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._options import Parsed
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run
 from leadline.cli._working import working
+from leadline.core.units import parse_fraction
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,6 +23,15 @@ COLUMNS = {
     "detectable": "detectable",
     "reason": "reason",
 }
+TIMES = 2.0  # from this ratio on, "3.4 times" says more than "+240 %"
+# Of another machine it is no regression.
+OF_MACHINES = {
+    "regression": "slower",
+    "improvement": "faster",
+    "suspected regression": "suspected slower",
+    "suspected improvement": "suspected faster",
+    "unchanged": "alike",
+}
 
 
 @click.command
@@ -28,16 +39,19 @@ COLUMNS = {
 @click.argument("b", type=Run())
 @click.option(
     "--threshold",
+    type=Parsed(parse_fraction),
     default="5 %",
     show_default=True,
-    help="The change that matters: a regression lies wholly beyond it.",
+    help="Relative change that matters. A regression lies wholly beyond it.",
 )
-@click.option("--benchmark", "benchmarks", multiple=True, help="Only this benchmark; may be given again.")
+@click.option(
+    "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
+)
 @click.option(
     "--across",
     multiple=True,
     metavar="KEY",
-    help="A key in which A and B may differ, such as mpi or source; may be given again.",
+    help="A key in which A and B differ, such as machine, mpi or placement; repeatable.",
 )
 @json_option
 @click.pass_context
@@ -46,57 +60,75 @@ def command(
     *,
     a: Path,
     b: Path,
-    threshold: str,
+    threshold: float,
     benchmarks: tuple[str, ...],
     across: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Compare run B with run A, and fail when B is worse.
+    """Compare run B with run A, and fail if B is slower.
 
-    A and B are runs (by name or directory) or record files. Every point that both have gets the change of its
-    typical value with its interval, which launches decide: four on either side are the fewest. "detectable"
-    is the smallest change that would have been found four times in five.
+    A and B are runs (by name or directory) or record files. For each common point the table lists the change
+    of its typical value with its 95 % interval; this takes at least four launches on either side.
+    "detectable" is the smallest change that would be found with a probability of 80 %. Different versions of
+    an MPI are compared with each other where each run has one version.
 
-    The exit code is 1 when a point is slower beyond the threshold, or ran in A and failed in B; 0 when none
-    is; 2 for a request that cannot be understood.
+    With '--across machine' the verdicts are "slower" and "faster", and no point fails the comparison.
+
+    Exit codes: 0, no regression; 1, a point is slower beyond the threshold, or failed in B only; 2, nothing
+    could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
-    from leadline.core import units  # noqa: PLC0415  (load numpy and polars)
-    from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
+    from leadline.analysis.alignment import MACHINE, align  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
 
-    limit = units.parse_fraction(threshold)
     with working("reading records") as say:
         records = (store.load(a), store.load(b))
         say("comparing")
-        table = compare.compare(*records, threshold=limit, benchmarks=benchmarks, across=across)
-    _refuse_nothing(table, *records)
+        table = compare.compare(*records, threshold=threshold, benchmarks=benchmarks, across=across)
+    _refuse_unmatched(table, *records)
+    machines = MACHINE in across
     if as_json:
         print_table(table.to_dicts(), {}, as_json=True)
     else:
-        print_table(_for_people(table), COLUMNS)
-        for sentence in _sentences(table, limit, *records):
+        print_table(_for_people(table, machines), COLUMNS)
+        notes = align(*records, across).notes
+        for sentence in [*(f"{note}." for note in notes), *_sentences(table, threshold, records, machines)]:
             click.echo(sentence)
-    if compare.is_worse(table):
+    if compare.is_worse(table) and not machines:
         ctx.exit(1)
+    _refuse_undecidable(table)
 
 
-def _refuse_nothing(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:
-    """Raises LeadlineError when no point is in both: a check that compares nothing must not pass."""
+def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:
+    """Raises UsageError when no point is in both: a check that compares nothing must not pass."""
     from leadline.analysis import compare  # noqa: PLC0415
-    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
 
     alone = (compare.ONLY_IN_A, compare.ONLY_IN_B)
     if not table.get_column("verdict").is_in(alone).all():
         return
     keys = compare.unmatched_keys(a, b)
     if not keys:
-        raise LeadlineError("A and B have no point in common, so there is nothing to compare")
+        raise UsageError("A and B have no point in common, so there is nothing to compare")
     values = "; ".join(
         f"{key} is {' and '.join(_values(a, key))} in A, {' and '.join(_values(b, key))} in B" for key in keys
     )
     options = " ".join(f"--across {key}" for key in keys if key not in ("benchmark", "metric"))
-    hint = f"; {options} compares them all the same" if options else ""
-    raise LeadlineError(f"A and B have no point in common: {values}{hint}")
+    hint = f"; {options} compares them nevertheless" if options else ""
+    raise UsageError(f"A and B have no point in common: {values}{hint}")
+
+
+def _refuse_undecidable(table: "pl.DataFrame") -> None:
+    """Raises UsageError when no point has an interval of its change: such a check must not pass either."""
+    from leadline.analysis import compare  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+
+    verdicts = table.get_column("verdict")
+    if (verdicts.is_in((compare.UNDECIDED, compare.ONLY_IN_A, compare.ONLY_IN_B))).all() and table.get_column(
+        "low"
+    ).is_null().all():
+        reasons = table.get_column("reason").drop_nulls().unique().sort().to_list()
+        raise UsageError(f"no point could be compared: {'; '.join(reasons[:3])}")
 
 
 def _values(records: "pl.DataFrame", key: str) -> list[str]:
@@ -104,7 +136,7 @@ def _values(records: "pl.DataFrame", key: str) -> list[str]:
     return [str(value) for value in records.get_column(key).drop_nulls().unique().sort()] or ["nothing"]
 
 
-def _for_people(table: "pl.DataFrame") -> list[dict[str, Any]]:
+def _for_people(table: "pl.DataFrame", machines: bool) -> list[dict[str, Any]]:
     """The rows with quantities in words."""
     from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415
     from leadline.analysis.compare import EXACT  # noqa: PLC0415
@@ -131,46 +163,63 @@ def _for_people(table: "pl.DataFrame") -> list[dict[str, Any]]:
             "change": change(row["ratio"], row["low"], row["high"], exact),
         }
         told["detectable"] = percent(row["detectable"]) if row["detectable"] is not None else ""
-        shown.append({"verdict": row["verdict"], "reason": row["reason"]} | quantities | told)
+        verdict = OF_MACHINES.get(row["verdict"], row["verdict"]) if machines else row["verdict"]
+        shown.append({"verdict": verdict, "reason": row["reason"]} | quantities | told)
     return shown
 
 
 def change(ratio: float | None, low: float | None, high: float | None, exact: bool = False) -> str:
-    """A ratio as a change in per cent, digits as its interval allows: "+12 % [+8, +15]"; without one in
-    brackets, unless it is exact.
+    """A ratio as a change, with the digits that its interval supports: "+12 % [+8, +15]", "3.4 times [3.1,
+    3.7]".
+
+    Without an interval it is in brackets, unless it is exact.
     """
     if ratio is None:
         return ""
-    if exact:
-        return f"{100 * (ratio - 1) + 0.0:+.2g} %"
-    if low is None or high is None:
-        return f"({100 * (ratio - 1):+.0f} %)"
-    half = 50 * (high - low)
-    digits = 0 if half >= 1 else 1 if half >= 0.1 else 2
-    middle, least, most = (
-        f"{round(100 * (each - 1), digits) + 0.0:+.{digits}f}" for each in (ratio, low, high)
-    )
-    return f"{middle} % [{least}, {most}]"
+    times = ratio > TIMES
+
+    def scaled(each: float) -> float:
+        return each if times else 100 * (each - 1)
+
+    def text(each: float, digits: int) -> str:
+        return f"{round(scaled(each), digits) + 0.0:{'' if times else '+'}.{digits}f}"
+
+    unit = "times" if times else "%"
+    if low is not None and high is not None:
+        half = (scaled(high) - scaled(low)) / 2
+        digits = 0 if half >= 1 else 1 if half >= 0.1 else 2
+        return f"{text(ratio, digits)} {unit} [{text(low, digits)}, {text(high, digits)}]"
+    size = abs(scaled(ratio))
+    found = text(ratio, 0 if size >= 10 else 1 if size >= 1 else 2)
+    found = found.rstrip("0").rstrip(".") if "." in found else found
+    return f"{found} {unit}" if exact else f"({found} {unit})"
 
 
-def _sentences(table: "pl.DataFrame", limit: float, a: "pl.DataFrame", b: "pl.DataFrame") -> list[str]:
+def _sentences(
+    table: "pl.DataFrame", limit: float, records: "tuple[pl.DataFrame, pl.DataFrame]", machines: bool
+) -> list[str]:
     """The outcome in a line, and what disturbed either run."""
     from leadline.analysis import compare, noise  # noqa: PLC0415
+    from leadline.analysis.counts import point_names  # noqa: PLC0415
     from leadline.core.record import SIMULATED  # noqa: PLC0415
 
     counts = dict(table.get_column("verdict").value_counts().iter_rows())
-    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in compare.VERDICTS if verdict in counts)
-    said = [f"{table.height} points at a threshold of {noise.percent(limit)}: {listed}."]
+    listed = ", ".join(
+        f"{counts[verdict]} {OF_MACHINES.get(verdict, verdict) if machines else verdict}"
+        for verdict in compare.VERDICTS
+        if verdict in counts
+    )
+    points = table.select(point_names(table, compare.COLUMNS)).n_unique()
+    values = "" if table.height == points else f" with {table.height} values"
+    said = [f"{points} points{values}, threshold {noise.percent(limit)}: {listed}."]
     detectable = table.get_column("detectable").drop_nulls()
     if len(detectable):
         middle = noise.percent(float(detectable.to_numpy().mean()))
-        said.append(
-            f"The smallest change that would be found is {middle} (mean over {len(detectable)} points)."
-        )
-    for name, records in (("A", a), ("B", b)):
-        if (records.get_column("source") == SIMULATED).all():
+        said.append(f"Detectable change: {middle} (mean of {len(detectable)} values).")
+    for name, each in zip("AB", records, strict=True):
+        if (each.get_column("source") == SIMULATED).all():
             continue  # there is no machine that could be disturbed
-        verdict = noise.judge(records)
+        verdict = noise.judge(each)
         if verdict.level != "quiet":
             said.append(f"{name}: {verdict.level}. {' '.join(verdict.sentences)}")
     return said

@@ -1,0 +1,70 @@
+"""Which points of two runs are the same: keys that may differ, a machine for another, versions of an MPI."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from leadline.core.errors import UsageError, suggest
+from leadline.core.record import KEYS
+
+MACHINE = "machine"  # may be given as a key in which two runs differ
+OF_MACHINE = ("source", "mpi", "stack", "mapping", "partition")  # where these differ, the machine explains it
+
+
+class Aligned(NamedTuple):
+    """Two record tables ready for matching, the keys in which they may differ, and notes for the user."""
+
+    a: pl.DataFrame
+    b: pl.DataFrame
+    across: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def align(a: pl.DataFrame, b: pl.DataFrame, across: Sequence[str] = ()) -> Aligned:
+    """Prepare two record tables for matching.
+
+    `across` names keys in which they may differ; "machine" stands for those of OF_MACHINE that do. Where an
+    MPI family has one version in A and another in B, and none in both, B's gets the name of A's.
+
+    Raises UsageError for a key that is none, and where one has several values on one side, so that it is not
+    clear which to compare.
+    """
+    keys = list(dict.fromkeys(key for key in across if key != MACHINE))
+    known = [MACHINE, *(each for each in KEYS if each not in ("run", "benchmark", "metric"))]
+    for key in across:
+        if key not in known:
+            raise UsageError(f"points cannot be compared across {key!r}{suggest(key, known)}")
+    notes: list[str] = []
+    if "mpi" not in keys:
+        b, notes = _same_families(a, b)
+    if MACHINE in across:
+        keys += [key for key in OF_MACHINE if key not in keys and _values(a, key) != _values(b, key)]
+    for name, table in (("A", a), ("B", b)):
+        for key in keys:
+            if len(values := _values(table, key)) > 1:
+                listed = ", ".join(map(str, values))
+                raise UsageError(
+                    f"{name} has several values of {key} ({listed}); write the records of one to a file with "
+                    f"'leadline show RUN --where {key}={values[0]} --parquet FILE', and compare that file"
+                )
+    return Aligned(a, b, tuple(keys), tuple(notes))
+
+
+def _values(table: pl.DataFrame, key: str) -> list[object]:
+    """The values of a key, sorted."""
+    return list(table.get_column(key).drop_nulls().unique().sort())
+
+
+def _same_families(a: pl.DataFrame, b: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """B with the versions of A for MPIs whose family has one version in each; a note for each of them."""
+    there, here = (set(map(str, _values(table, "mpi"))) for table in (a, b))
+    renamed, notes = {}, []
+    for mpi in sorted(here - there):
+        family = mpi.partition("-")[0]
+        before = [each for each in there if each.partition("-")[0] == family]
+        after = [each for each in here if each.partition("-")[0] == family]
+        if len(before) == len(after) == 1:
+            renamed[mpi] = before[0]
+            notes.append(f"{before[0]} in A is compared with {mpi} in B")
+    return (b.with_columns(pl.col("mpi").replace(renamed)) if renamed else b), notes
