@@ -1,4 +1,4 @@
-// How long does NAS FT take, and how much of it is communication that could not be hidden behind the transforms?
+// How long does NAS FT take, and how much of its communication is not overlapped?
 //
 // A partial differential equation by three-dimensional Fourier transforms: one there, then for each iteration
 // an evolution, one back and a checksum, held against the published ones (Bailey et al., The NAS Parallel
@@ -97,21 +97,22 @@ BENCHMARK(
     choice("result", {"kept", "summed"},
            "whether fused writes the result to memory, or has its checksum while it is in the cache",
            {"kept"}),
-    counts("depth", {96}, "receives posted ahead by messages; 0: all of a transform's"),
-    counts("padding", {0}, "points by which rows, or slabs where they land, are longer than a power of two"),
-    counts("polls", {0}, "tiles of columns between two tests of messages under way; 0: none"),
-    counts("iterations", {0}, "how many; 0: all of the class"), Sampling{.one_operation = true},
-    metric("time", Unit::second, lower, largest, "of the whole benchmark, of the slowest rank"),
-    metric("fft", Unit::second, lower, mean, "of the transforms"),
-    metric("evolve", Unit::second, lower, mean, "of initial state, evolution and checksums"),
-    metric("transpose", Unit::second, lower, mean, "of copies within a rank's memory"),
-    metric("initiation", Unit::second, lower, mean, "of calls that begin communication"),
-    metric("completion", Unit::second, lower, mean, "of calls that end it, collectives as well"),
-    metric("barrier", Unit::second, lower, mean, "until all ranks have come so far"),
+    counts("depth", {96}, "receives posted ahead; 0: all of a transform"),
+    counts("padding", {0}, "points added to rows, or to received slabs, to avoid powers of two"),
+    counts("polls", {0}, "tiles of columns between two tests of pending messages; 0: no tests"),
+    counts("iterations", {0}, "number of iterations; 0: all of the class"), Sampling{.one_operation = true},
+    metric("time", Unit::second, lower, largest, "time of the whole benchmark on the slowest rank"),
+    metric("fft", Unit::second, lower, mean, "time in transforms"),
+    metric("evolve", Unit::second, lower, mean, "time in initial state, evolution and checksums"),
+    metric("transpose", Unit::second, lower, mean, "time in copies within a rank's memory"),
+    metric("initiation", Unit::second, lower, mean, "time in calls that start communication"),
+    metric("completion", Unit::second, lower, mean,
+           "time in calls that complete communication, including collectives"),
+    metric("barrier", Unit::second, lower, mean, "time waiting at barriers"),
     metric("hidden", Unit::one, higher, mean,
-           "of the time that the same messages take alone, what initiation and completion did not"),
-    metric("messages", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well"),
-    metric("bytes", Unit::one, lower, largest, "that a rank hands over in a transform, to itself as well")) {
+           "share of the time of the same messages alone that was overlapped"),
+    metric("messages", Unit::one, lower, largest, "sent by a rank in one transform, including to itself"),
+    metric("bytes", Unit::one, lower, largest, "sent by a rank in one transform, including to itself")) {
     const Problem& asked = problem(run.word("class"));
     const ft::Options options = options_of(run, asked);
     co_await check(run, asked, options);

@@ -1,4 +1,4 @@
-// How many points of a grid do ranks update in a second, and what share is that of what their memory allows?
+// How many grid points do ranks update in a second, and what share is that of the memory-bandwidth bound?
 //
 // Jacobi's iteration in three dimensions, the mean of six neighbours (Hager and Wellein, Introduction to High
 // Performance Computing for Scientists and Engineers, section 3.3 and, with messages, 9.3). What it is held
@@ -207,28 +207,29 @@ Task<> Sweeps::verify(Comm& comm) {
 
 }  // namespace
 
-BENCHMARK(
-    jacobi, at_least(1),
-    counts("edge", {32, 96}, "points along an edge of a rank's part, or of the whole: N of N x N x N"),
-    choice("scaling", {"weak", "strong"}, "whether the edge is that of a rank's part or of the whole",
-           {"weak"}),
-    words("grid", "how the ranks stand: 1d, 2d, 3d as evenly as can be, or such as 3x2x2",
-          [](const Scale&) {
-              return std::vector<std::string>{"1d", "2d", "3d"};
-          }),
-    choice("ends", {"fixed", "periodic"}, "what lies beyond the grid: nought, or its other end", {"fixed"}),
-    choice("kernel", {"plain", "blocked", "streaming"},
-           "triple loop; vectors in blocks that stay in the cache; the same with streaming stores",
-           {"streaming"}),
-    counts("depth", {1, 4}, "sweeps in one go through memory, and on one halo"),
-    choice("halo", Halo::forms(),
-           "one message after the other; all at once, beside what needs none; made ready once; one "
-           "collective; puts and notices"),
-    metric("rate", Unit::per_second, higher, smallest, "points updated a second, of all ranks together"),
-    metric("bound", Unit::per_second, higher, sum,
-           "points a second of one sweep that is bound by the bandwidth of a copy, 16 B each"),
-    metric("share", Unit::one, higher, Over::mean,
-           "of that bound that a rank reaches; more than all of it is possible at a depth of several")) {
+BENCHMARK(jacobi, at_least(1),
+          counts("edge", {32, 96},
+                 "points along an edge of a rank's part, or of the whole grid: N of N x N x N"),
+          choice("scaling", {"weak", "strong"}, "whether the edge is that of a rank's part or of the whole",
+                 {"weak"}),
+          words("grid", "how the ranks stand: 1d, 2d, 3d as evenly as can be, or such as 3x2x2",
+                [](const Scale&) {
+                    return std::vector<std::string>{"1d", "2d", "3d"};
+                }),
+          choice("ends", {"fixed", "periodic"}, "what lies beyond the grid: nought, or its other end",
+                 {"fixed"}),
+          choice("kernel", {"plain", "blocked", "streaming"},
+                 "triple loop; vectors in blocks that stay in the cache; the same with streaming stores",
+                 {"streaming"}),
+          counts("depth", {1, 4}, "sweeps in one pass through memory, with one halo exchange"),
+          choice("halo", Halo::forms(),
+                 "one message after the other; all at once, beside what needs none; made ready once; one "
+                 "collective; puts and notices"),
+          metric("rate", Unit::per_second, higher, smallest, "points updated a second by all ranks together"),
+          metric("bound", Unit::per_second, higher, sum,
+                 "points a second of one sweep at the bandwidth of a copy, 16 B a point"),
+          metric("share", Unit::one, higher, Over::mean,
+                 "share of the bound that a rank reaches; may exceed 1 if depth is above 1")) {
     const auto& asked = run.once([&] { return wanted(run); });
     Comm comm = co_await run.world().cart(asked.ranks, asked.periodic);
     const Division division =

@@ -1,4 +1,4 @@
-// How long do two messages of every rank take once round all ranks?
+// How long does it take to pass two messages of every rank once around all ranks?
 //
 // Every rank sends one message off to its left and one to its right, tagged with ten times its number. What a
 // rank gets it passes on, its own number added to what goes right and taken from what goes left, until its
@@ -69,9 +69,9 @@ BENCHMARK(ring, at_least(2), sizes("bytes", {8, 1024, 65536}, "message size"),
           choice("way", {"at-once", "in-turn"},
                  "of a step's two messages: both under way at once; the right one when the left one is over",
                  {"at-once"}),
-          metric("time", Unit::second, lower, largest, "until every rank's own messages are home again"),
-          metric("messages", Unit::one, lower, smallest, "that a rank receives in one turn"),
-          metric("sum", Unit::one, higher, smallest, "of all ranks, as a rank's message brings it home")) {
+          metric("time", Unit::second, lower, largest, "time until every rank's own messages have returned"),
+          metric("messages", Unit::one, lower, smallest, "messages that a rank receives in one turn"),
+          metric("sum", Unit::one, higher, smallest, "sum over all ranks carried by a rank's message")) {
     Comm& world = run.world();
     const auto bytes = static_cast<std::size_t>(run["bytes"]);
     if (bytes < sizeof(std::int64_t)) Run::skip("a message of the ring is a number of 8 B at least");

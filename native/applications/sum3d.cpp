@@ -1,4 +1,4 @@
-// How long does it take to deal out two arrays of three dimensions, add them and gather their sum?
+// How long does it take to scatter two 3-D arrays, add them and gather the sum?
 //
 // Rank 0 has two arrays of random numbers; by scatterv each rank gets its part of both, adds them, and by
 // gatherv rank 0 gets the sum. No other message is sent (ORFEO report, section 1 B, whose boxes are only as
@@ -204,13 +204,13 @@ BENCHMARK(sum3d, at_least(2),
           choice("split", {"even", "sizes", "boxes"},
                  "what a rank gets: an even share whatever the grid; as many elements as its box has, in "
                  "order; its box"),
-          metric("time", Unit::second, lower, largest, "of scatter, sum and gather"),
+          metric("time", Unit::second, lower, largest, "time of scatter, sum and gather"),
           metric("scatter", Unit::second, lower, mean,
-                 "of it in the scatter of two arrays, mean of the ranks"),
-          metric("gather", Unit::second, lower, mean, "of it in the gather of the sum, mean of the ranks"),
-          metric("rest", Unit::second, lower, mean, "of it in anything else, mean of the ranks"),
-          metric("least", Unit::one, higher, smallest, "elements that a rank gets, the rank with the fewest"),
-          metric("most", Unit::one, lower, largest, "elements that a rank gets, the rank with the most")) {
+                 "part of it in the scatter of two arrays, mean over ranks"),
+          metric("gather", Unit::second, lower, mean, "part of it in the gather of the sum, mean over ranks"),
+          metric("rest", Unit::second, lower, mean, "rest of it, mean over ranks"),
+          metric("least", Unit::one, higher, smallest, "elements of the rank with the fewest"),
+          metric("most", Unit::one, lower, largest, "elements of the rank with the most")) {
     const Asking& asked = run.once([&] { return asking(run); });
     if (!asked.skipped.empty()) Run::skip(asked.skipped);
     const Deal& deal = asked.deal;

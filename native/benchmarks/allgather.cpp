@@ -1,4 +1,4 @@
-// How long does it take every rank to get a block of every rank?
+// How long does it take every rank to receive a block from every other rank?
 //
 // What arrives grows with the ranks (Balaji et al., Blue Gene/P, 3.8.3). Blocks are told as equal, or one by
 // one (MPI_Allgatherv), and may vary then.

@@ -1,4 +1,4 @@
-// How much can every node exchange with its nearest neighbours when all do so at once?
+// How much data can all nodes exchange with their nearest neighbours at the same time?
 //
 // Ranks stand in the grid of the machine's nodes, or in one of three dimensions; where the mapping keeps them
 // there neighbours are one hop apart, and a random one draws them asunder. Messages are equal, or vary
@@ -129,10 +129,10 @@ Task<> collective(Run& run, const Directions& directions, double on_node) {
 BENCHMARK(allneighbours, at_least(2),
           choice("way", {"blocking", "nonblocking", "sendrecv", "collective"},
                  "one after the other; all at once; both ways in each direction in turn; alltoallv"),
-          choice("variation", {"equal", "varying"}, "messages of one size, or of 0.5 to 1.5 of it"),
+          choice("variation", {"equal", "varying"}, "equal messages, or of 0.5 to 1.5 of the size"),
           sizes("bytes", {65536, 1_MiB}, "message size, or its mean"),
           metric("bandwidth", Unit::bytes_per_second, higher, Over::mean,
-                 "bytes out of and into a node, a second, mean of the nodes")) {
+                 "bytes a second out of and into a node, mean over nodes")) {
     Comm& world = run.world();
     const auto& lengths = run.once([&] { return neighbour_grid(whereabouts(run.world())); });
     const auto& on_node = run.once([&] { return ranks_per_node(whereabouts(run.world())); });

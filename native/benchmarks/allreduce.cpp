@@ -1,4 +1,4 @@
-// How long does a reduction whose result all ranks get take as it grows?
+// How long does an allreduce take as its operand grows?
 //
 // Back to back the time is that of each rank calling again as it comes out (Balaji et al., Blue Gene/P,
 // 3.8.3; Hofmann and Ruenger, Blue Gene/L, 5).

@@ -1,4 +1,4 @@
-// How long does it take every rank to give every rank a block of its own?
+// How long does it take every rank to send a different block to every other rank?
 //
 // Blocks are told as equal, or one by one (MPI_Alltoallv), and may vary then: what a rank gives another is as
 // much as it gets from there.

@@ -1,4 +1,4 @@
-// How many bytes, and how many messages, can one rank send another in a second?
+// How many bytes, and how many messages, can one rank send to another in a second?
 //
 // A window of non-blocking sends, ended by an empty answer of the receiver (Balaji et al., Blue Gene/P, 3.1).
 #include "harness/benchmark.hpp"
@@ -6,9 +6,9 @@
 namespace leadline {
 
 BENCHMARK(bandwidth, ranks(2), sizes("bytes", powers(1, 4_MiB), "message size"),
-          counts("window", {64}, "sends under way at once"),
-          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes sent, a second"),
-          metric("message_rate", Unit::per_second, higher, root, "messages sent, a second")) {
+          counts("window", {64}, "concurrent sends"),
+          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes sent a second"),
+          metric("message_rate", Unit::per_second, higher, root, "messages sent a second")) {
     Comm& world = run.world();
     const Bytes data = run.buffers(run["bytes"])[0];
     std::vector<Comm::Request> requests(static_cast<std::size_t>(run["window"]));

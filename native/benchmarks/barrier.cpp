@@ -1,4 +1,4 @@
-// How long does a barrier take, on the world, on a copy of it, and on parts of it?
+// How long does a barrier take on the world, on a duplicate of it, and on parts of it?
 //
 // Back to back: as many as fill a sample, each rank calling again as it comes out (Balaji et al., Blue
 // Gene/P, 3.8.1).

@@ -1,4 +1,4 @@
-// How many bytes can two ranks send each other in a second, both at once?
+// How many bytes can two ranks exchange in a second when both send at once?
 //
 // Both post a window of receives and of sends; the sum of both directions is reported (Balaji et al., Blue
 // Gene/P, 3.1).
@@ -7,8 +7,8 @@
 namespace leadline {
 
 BENCHMARK(bibandwidth, ranks(2), sizes("bytes", powers(1, 4_MiB), "message size"),
-          counts("window", {64}, "sends under way at once, each way"),
-          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes sent both ways, a second")) {
+          counts("window", {64}, "concurrent sends in each direction"),
+          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes a second, both directions")) {
     Comm& world = run.world();
     const int peer = 1 - world.rank();
     const Bytes out = run.buffers(run["bytes"])[0];

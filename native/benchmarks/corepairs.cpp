@@ -1,4 +1,4 @@
-// Does it matter which two cores of a node talk to each other?
+// Does it matter which two cores of a node communicate?
 //
 // A ping-pong between every two ranks of rank 0's node in turn while the others stand by (Balaji et al., Blue
 // Gene/P, 3.2). A pair names two of the ranks there, counted from 0.
@@ -48,7 +48,8 @@ Pair parse_pair(const std::string& text, int ranks) {
 BENCHMARK(corepairs, at_least(2), words("pair", "the two ranks, as 0-1", pairs_of),
           sizes("bytes", {8, 65536}, "message size"),
           metric("latency", Unit::second, lower, mean, "half of one round trip"),
-          metric("bandwidth", Unit::bytes_per_second, higher, mean, "message size over its one-way time")) {
+          metric("bandwidth", Unit::bytes_per_second, higher, mean,
+                 "message size divided by the one-way time")) {
     const auto& here = run.once([&] { return ranks_here(run.world()); });
     const Pair places = parse_pair(run.word("pair"), static_cast<int>(here.size()));
     const Pair pair{here[static_cast<std::size_t>(places.from)], here[static_cast<std::size_t>(places.to)]};

@@ -1,4 +1,4 @@
-// What does a message pay for the distance between its ends?
+// How do latency and bandwidth depend on the number of hops?
 //
 // A ping-pong between rank 0 and the first rank at each distance: 0 the same core group, 1 another group of
 // the package, 2 another package of the node, and 2 + h a node h hops away, 3 where the machine tells no hops
@@ -39,7 +39,8 @@ BENCHMARK(distance, at_least(2),
           counts("distance", "0 core group, 1 package, 2 node, then 2 + hops", distances),
           sizes("bytes", {0, 1024, 1_MiB}, "message size"),
           metric("latency", Unit::second, lower, root, "half of one round trip"),
-          metric("bandwidth", Unit::bytes_per_second, higher, root, "message size over its one-way time")) {
+          metric("bandwidth", Unit::bytes_per_second, higher, root,
+                 "message size divided by the one-way time")) {
     Comm& world = run.world();
     const int peer = run.once([&] { return first_at(world, run["distance"]); });
     if (peer == world.size())

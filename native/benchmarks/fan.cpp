@@ -26,8 +26,8 @@ BENCHMARK(fan, at_least(2), choice("direction", {"in", "out", "both"}, "what ran
           counts("neighbours", "ranks around rank 0",
                  [](const Scale& scale) { return counting(1, std::min(6, scale.ranks - 1)); }),
           sizes("bytes", {65536, 1_MiB}, "message size"),
-          counts("window", {16}, "messages under way with each"),
-          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes through rank 0, a second")) {
+          counts("window", {16}, "concurrent messages with each neighbour"),
+          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes a second through rank 0")) {
     Comm& world = run.world();
     const bool in = run.word("direction") != "out";
     const bool out = run.word("direction") != "in";

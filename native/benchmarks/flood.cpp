@@ -1,4 +1,4 @@
-// How fast do many operations of one size go when they are all under way at once: one-sided against two-sided?
+// How fast are many concurrent operations of one size, one-sided and two-sided?
 //
 // A window of puts or gets ended by a flush, or of non-blocking sends ended by an empty answer (Bell et al.,
 // one-sided communication and overlap, 4.2).
@@ -54,10 +54,10 @@ Task<> two_sided(Run& run) {
 
 }  // namespace
 
-BENCHMARK(flood, ranks(2), choice("operation", operations(), "how the bytes are moved"),
+BENCHMARK(flood, ranks(2), choice("operation", operations(), "operation that moves the data"),
           sizes("bytes", powers(8, 1_MiB), "size of each operation"),
-          counts("outstanding", {64}, "operations under way at once"),
-          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes moved, a second")) {
+          counts("outstanding", {64}, "concurrent operations"),
+          metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes moved a second")) {
     const Operation operation = parse_operation(run.word("operation"));
     if (operation.one_sided) co_await one_sided(run, operation);
     else co_await two_sided(run);

@@ -1,4 +1,4 @@
-// How long does it take one rank to get a block of every rank?
+// How long does it take one rank to collect a block from every rank?
 //
 // Blocks are told as equal (MPI_Gather), or one by one (MPI_Gatherv), and may vary then.
 #include "harness/collective.hpp"

@@ -1,4 +1,4 @@
-// How long does it take every rank to swap faces with its six neighbours in a periodic grid of three dimensions?
+// How long does a halo exchange with six neighbours in a periodic 3-D grid take?
 //
 // The exchange of `halo` for sub-domains of N x N x N numbers, the grid as near to a cube as the ranks allow.
 #include "harness/benchmark.hpp"
@@ -7,8 +7,8 @@
 namespace leadline {
 
 BENCHMARK(halo3d, at_least(2), halo_ways(),
-          counts("edge", {4, 16, 64, 256}, "numbers of 8 B along an edge of a rank's part: N of N x N x N"),
-          metric("time", Unit::second, lower, largest, "of one exchange, of the slowest rank")) {
+          counts("edge", {4, 16, 64, 256}, "elements of 8 B along an edge of a rank's part: N of N x N x N"),
+          metric("time", Unit::second, lower, largest, "time of one exchange on the slowest rank")) {
     return swap_sides(run, 3, 8 * run["edge"] * run["edge"]);
 }
 

@@ -1,4 +1,4 @@
-// How long does a worker wait for a master that serves many, directly or through a second level?
+// How long does a worker wait for a master that serves many workers, directly or through a tree?
 //
 // Flat: every worker asks rank 0 and is answered. Tree: workers ask the head of their group of about
 // sqrt(workers), which asks the master for the whole group (Balaji et al., Blue Gene/P, 3.6).
@@ -47,10 +47,9 @@ Task<> ask(Comm& world, Bytes data, const Tree& tree) {
 
 BENCHMARK(hotspot, at_least(2),
           counts("workers", "ranks that ask", [](const Scale& scale) { return powers(1, scale.ranks - 1); }),
-          choice("shape", {"flat", "tree"}, "ask the master, or a head that asks for its group"),
+          choice("shape", {"flat", "tree"}, "ask the master, or a group leader that asks for its group"),
           sizes("bytes", {8, 4096}, "size of a request and of its answer"),
-          metric("latency", Unit::second, lower, mean,
-                 "half of a worker's round trip, mean of the workers")) {
+          metric("latency", Unit::second, lower, mean, "half of a worker's round trip, mean over workers")) {
     Comm& world = run.world();
     const auto workers = static_cast<int>(run["workers"]);
     const bool flat = run.word("shape") == "flat";

@@ -1,4 +1,4 @@
-// What does a message pay when many receives, or many messages, wait unmatched before it?
+// How much do long queues of posted receives or unexpected messages delay a message?
 //
 // A ping-pong behind a queue of receives that were posted earlier, or of messages that arrived unexpected,
 // each with a tag of its own. The next receive is posted before the answer is sent, so that its search
@@ -8,8 +8,11 @@
 
 namespace leadline {
 
-BENCHMARK(matching, ranks(2), choice("queue", {"posted", "unexpected"}, "what waits: receives, or messages"),
-          counts("depth", {0, 1, 4, 16, 64, 256, 1024}, "how many wait"), sizes("bytes", {8}, "message size"),
+BENCHMARK(matching, ranks(2),
+          choice("queue", {"posted", "unexpected"},
+                 "what is queued: posted receives, or unexpected messages"),
+          counts("depth", {0, 1, 4, 16, 64, 256, 1024}, "length of the queue"),
+          sizes("bytes", {8}, "message size"),
           metric("latency", Unit::second, lower, root, "half of one round trip")) {
     constexpr std::int64_t most = 32767;  // the largest tag that the MPI standard promises
     if (run["depth"] > most)

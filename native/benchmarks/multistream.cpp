@@ -1,4 +1,4 @@
-// Do several pairs between the same two nodes move more than one pair does?
+// Do several pairs between the same two nodes move more data than one pair?
 //
 // Where the ranks are on several nodes, the i-th rank of rank 0's node streams to the i-th rank of the
 // others; on one node rank i of the first half streams to rank i of the second (Balaji et al., Blue
@@ -46,8 +46,8 @@ BENCHMARK(multistream, at_least(2),
                      return powers(1, scale.per_node < scale.ranks ? scale.per_node : scale.ranks / 2);
                  }),
           sizes("bytes", powers(64, 1_MiB), "message size"),
-          counts("window", {16}, "sends under way at once, each pair"),
-          metric("bandwidth", Unit::bytes_per_second, higher, smallest, "bytes all pairs send, a second")) {
+          counts("window", {16}, "concurrent sends of each pair"),
+          metric("bandwidth", Unit::bytes_per_second, higher, smallest, "bytes a second sent by all pairs")) {
     Comm& world = run.world();
     const auto& pairs = run.once([&] { return pairs_of(world); });
     const auto wanted = static_cast<std::size_t>(run["pairs"]);

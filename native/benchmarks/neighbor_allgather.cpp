@@ -1,4 +1,4 @@
-// How long does it take every rank to give the same block to all its neighbours in a grid?
+// How long does it take every rank to send one block to all its neighbours in a grid?
 //
 // One call for what a halo exchange says message by message; the grid is periodic and as even as the ranks
 // allow.

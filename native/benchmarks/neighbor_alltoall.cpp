@@ -1,4 +1,4 @@
-// How long does it take every rank to give each of its neighbours in a grid a block of its own?
+// How long does it take every rank to send a different block to each of its neighbours in a grid?
 //
 // One call for what a halo exchange says message by message; the grid is periodic and as even as the ranks
 // allow.

@@ -1,4 +1,4 @@
-// How much can a node send to, receive from, or exchange with its nearest neighbours, by each way that MPI has?
+// How much data can a node exchange with its nearest neighbours, by each method that MPI has?
 //
 // Rank 0 and the first ranks of the nodes next to its own, two along each axis of the machine; an empty
 // answer ends each operation, so that its time covers what arrives (Hofmann and Ruenger, Blue Gene/L, 6).
@@ -133,11 +133,11 @@ Task<> by_collective(Run& run, Round& round) {
 
 BENCHMARK(
     neighbours, at_least(2),
-    choice("operation", {"send", "receive", "exchange"}, "what rank 0 does with those around it"),
+    choice("operation", {"send", "receive", "exchange"}, "what rank 0 does with its neighbours"),
     choice("way", {"blocking", "nonblocking", "sendrecv", "collective"},
            "one after the other; all at once; both ways with each in turn; scatterv, gatherv, alltoallv"),
     sizes("bytes", {65536, 1_MiB}, "message size"),
-    metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes through rank 0, a second")) {
+    metric("bandwidth", Unit::bytes_per_second, higher, root, "bytes a second through rank 0")) {
     if (run.word("way") == "sendrecv" && run.word("operation") != "exchange")
         Run::skip("sendrecv is a way to exchange: it both sends and receives");
     const auto& around = run.once([&] { return next_to_root(whereabouts(run.world())); });

@@ -1,4 +1,4 @@
-// How much of its time does the machine itself take from a program that only computes?
+// How much time does the system take from a program that only computes?
 //
 // A fixed amount of work again and again on every rank: what a round takes beyond the quickest is the
 // machine's own doing (the fixed-work-quantum method). It says how far to trust everything else.
@@ -10,7 +10,7 @@ namespace leadline {
 
 BENCHMARK(noise, at_least(1), counts("steps", {50'000}, "dependent additions in one quantum of work"),
           metric("lost", Unit::one, lower, mean,
-                 "share of the time that the work did not need, mean of the ranks"),
+                 "share of the time not used by the program, mean over ranks"),
           metric("longest", Unit::second, lower, largest, "longest single delay of a quantum on any rank"),
           Sampling{.one_operation = true, .whole_time = true}) {
     constexpr int quanta = 64;

@@ -1,4 +1,4 @@
-// How long is the processor itself busy with sending, and with receiving, one message?
+// How long is the processor busy with sending, and with receiving, one message?
 //
 // LogGP's o. Sending: a train of messages, each followed by a delay longer than a round trip, takes a round
 // trip plus (n - 1)(o + delay) (Hoefler et al., Low-Overhead LogGP Parameter Assessment, 2007, eq. 3).
@@ -68,7 +68,7 @@ Task<double> late_receives(Run& run, Bytes data, double delay) {
 BENCHMARK(overhead, ranks(2), sizes("bytes", powers(1, 65536), "message size"),
           metric("send_overhead", Unit::second, lower, mean, "processor time to send one message"),
           metric("receive_overhead", Unit::second, lower, mean,
-                 "processor time to receive one that has arrived"),
+                 "processor time to receive one message that has arrived"),
           Sampling{.one_operation = true}) {
     const Bytes data = run.buffers(run["bytes"])[0];
     constexpr double least_delay = 5e-6;  // s; covers a round trip of small messages from the first sample on

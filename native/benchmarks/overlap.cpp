@@ -1,4 +1,4 @@
-// How much of an exchange of messages is hidden behind a computation, or behind a broadcast?
+// How much of a message exchange can be overlapped with a computation, or with a broadcast?
 //
 // Pairs of ranks exchange messages by non-blocking operations, begun before a multiplication of matrices that
 // takes as long, or before a broadcast of as many bytes, and ended after it; each of the two is timed alone
@@ -53,16 +53,16 @@ Task<double> pace(Run& run, Multiplication& product) {
 
 }  // namespace
 
-BENCHMARK(overlap, at_least(2), choice("with", {"compute", "bcast"}, "what the messages go on beside"),
-          communicators(), sizes("bytes", {4096, 65536, 1_MiB}, "size of a message, and of the broadcast"),
-          metric("time", Unit::second, lower, largest, "of both together, of the slowest rank"),
-          metric("in_turn", Unit::second, lower, largest, "of one after the other, of the slowest rank"),
-          metric("messages", Unit::second, lower, largest, "of the messages alone, of the slowest rank"),
-          metric("other", Unit::second, lower, largest, "of the other alone, of the slowest rank"),
+BENCHMARK(overlap, at_least(2), choice("with", {"compute", "bcast"}, "the other work"), communicators(),
+          sizes("bytes", {4096, 65536, 1_MiB}, "size of a message, and of the broadcast"),
+          metric("time", Unit::second, lower, largest, "time of both together on the slowest rank"),
+          metric("in_turn", Unit::second, lower, largest, "time of one after the other on the slowest rank"),
+          metric("messages", Unit::second, lower, largest, "time of the messages alone on the slowest rank"),
+          metric("other", Unit::second, lower, largest, "time of the other work alone on the slowest rank"),
           metric("together", Unit::one, lower, Over::mean,
-                 "time of both together over the sum of the two alone, mean of the ranks"),
+                 "time of both together divided by the sum of the two alone, mean over ranks"),
           metric("hidden", Unit::one, higher, Over::mean,
-                 "share of the shorter one's time that together saves, mean of the ranks")) {
+                 "saved share of the shorter one's time, mean over ranks")) {
     const Membership& members = leadline::members(run);
     const bool computes = run.word("with") == "compute";
     Comm comm = co_await communicator(run, members);

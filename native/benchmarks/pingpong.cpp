@@ -1,4 +1,4 @@
-// How long does one message take as it grows, with its buffers in cache and out of it?
+// How long does one message take, by size, with buffers in cache and out of cache?
 //
 // One-way time is half of a round trip; buffers are one that is reused, or as many as leave the cache before
 // one comes round again (Balaji et al., Blue Gene/P, 3.1; ORFEO report, section 2).

@@ -1,4 +1,4 @@
-// What does 1 MB cost when it is sent in messages of each size: where do packets and protocols change?
+// What does 1 MB cost in messages of each size: where do packets and protocols change?
 //
 // A train of blocking sends, ended by an empty answer, scaled to 1 MB (10^6 B); with the plan's `protocol`
 // the eager or the rendezvous way is forced where the library lets one (Hofmann and Ruenger, Blue Gene/L, 4).
@@ -23,7 +23,7 @@ std::vector<std::int64_t> packet_sizes() {
 
 BENCHMARK(protocol, ranks(2), sizes("bytes", packet_sizes(), "size of each message"),
           metric("time", Unit::second, lower, root,
-                 "time that 1 MB takes in messages of this size, from trains of at most 256")) {
+                 "time of 1 MB in messages of this size, from trains of at most 256")) {
     Comm& world = run.world();
     const Bytes data = run.buffers(run["bytes"])[0];
     const std::int64_t size = std::max<std::int64_t>(run["bytes"], 1);

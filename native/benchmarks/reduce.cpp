@@ -1,4 +1,4 @@
-// How long does a reduction towards one rank take as it grows?
+// How long does a reduction to one rank take as its operand grows?
 //
 // The result is that rank's alone; the others may be done as soon as their operands have left them.
 #include "harness/collective.hpp"

@@ -1,4 +1,4 @@
-// How long does a reduction take of which every rank gets one block?
+// How long does a reduction take whose result is distributed in blocks over the ranks?
 //
 // Blocks are equal (MPI_Reduce_scatter_block), or told one by one (MPI_Reduce_scatter), and may vary then.
 #include "harness/collective.hpp"

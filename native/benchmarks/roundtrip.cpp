@@ -1,4 +1,4 @@
-// How long until the sender knows that its bytes have arrived: one-sided against two-sided?
+// How long until the sender knows that its data have arrived, one-sided and two-sided?
 //
 // Put or get and wait for its completion at the target; put, count up there and be told so; or send (blocking
 // and non-blocking) and wait for an empty answer; or copy into memory that both share (Bell et al., one-sided
@@ -97,9 +97,9 @@ Task<> two_sided(Run& run, bool blocking) {
 
 }  // namespace
 
-BENCHMARK(roundtrip, ranks(2), choice("operation", operations(), "how the bytes are moved"),
+BENCHMARK(roundtrip, ranks(2), choice("operation", operations(), "operation that moves the data"),
           sizes("bytes", powers(1, 65536), "message size"),
-          metric("latency", Unit::second, lower, root, "from the call until arrival is known")) {
+          metric("latency", Unit::second, lower, root, "time from the call until arrival is known")) {
     const Operation operation = parse_operation(run.word("operation"));
     if (run.word("operation") == "put-notify") co_await notified(run);
     else if (operation.one_sided) co_await one_sided(run, operation);

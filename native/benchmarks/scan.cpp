@@ -1,4 +1,4 @@
-// How long does a running reduction over the ranks take as it grows?
+// How long does a prefix reduction over the ranks take as its operand grows?
 //
 // Each rank gets what it and all ranks before it come to.
 #include "harness/collective.hpp"

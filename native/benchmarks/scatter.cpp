@@ -1,4 +1,4 @@
-// How long does it take one rank to give every rank a block?
+// How long does it take one rank to send a block to every rank?
 //
 // Blocks are told as equal (MPI_Scatter), or one by one (MPI_Scatterv), and may vary then.
 #include "harness/collective.hpp"

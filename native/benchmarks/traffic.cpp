@@ -1,4 +1,4 @@
-// How long does it take until every message of a table has come, all begun at once?
+// How long does a given matrix of messages take when all start at once?
 //
 // The table is what a program was seen to send: a file of lines "from,to,bytes" after one that says so.
 // Messages of a pair become one.
@@ -89,7 +89,8 @@ Table table_of(const std::string& name, int ranks) {
 BENCHMARK(traffic, at_least(2),
           words("table", "ring: 1 KiB from each rank to the next; or a file of messages, from,to,bytes",
                 [](const Scale&) { return std::vector<std::string>{ring}; }),
-          metric("time", Unit::second, lower, largest, "until the slowest rank has sent and got its own")) {
+          metric("time", Unit::second, lower, largest,
+                 "time until the slowest rank has sent and received all its messages")) {
     Comm& world = run.world();
     const Table& table = run.once([&] { return table_of(run.word("table"), run.ranks()); });
     const auto me = static_cast<std::size_t>(run.rank());

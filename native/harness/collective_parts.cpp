@@ -31,7 +31,7 @@ Sweep variations() {
 
 Sweep blocks(std::string help) { return sizes("bytes", powers(8, 1_MiB), std::move(help)); }
 
-Sweep dimensions() { return counts("dimensions", {2, 3}, "of the grid of ranks"); }
+Sweep dimensions() { return counts("dimensions", {2, 3}, "dimensions of the grid of ranks"); }
 
 std::vector<Sweep> ways(Collective what) {
     return {
@@ -43,11 +43,11 @@ std::vector<Sweep> ways(Collective what) {
 }
 
 std::vector<Metric> times(const std::string& operation) {
-    return {metric("time", Unit::second, lower, largest, "of one " + operation + ", of the slowest rank"),
+    return {metric("time", Unit::second, lower, largest, "time of one " + operation + " on the slowest rank"),
             metric("mean", Unit::second, lower, Over::mean,
-                   "of one " + operation + ", mean of the ranks that take part"),
+                   "time of one " + operation + ", mean over the ranks that take part"),
             metric("overlap", Unit::one, higher, Over::mean,
-                   "share of its time that a computation as long hides, where it is begun and ended apart")};
+                   "share of its time hidden behind a computation of the same length (nonblocking forms)")};
 }
 
 }  // namespace leadline

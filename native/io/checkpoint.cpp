@@ -1,4 +1,4 @@
-// What do many small arrays with attributes cost, where the file's structure takes longer than its data?
+// What do many small arrays with attributes cost, where metadata take longer than the data?
 //
 // A checkpoint as many codes write it: 4096 arrays in full size, in groups of 64, each with four attributes
 // and 128 doubles a rank. Each array and each attribute is metadata that all ranks agree on.

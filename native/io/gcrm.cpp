@@ -1,4 +1,4 @@
-// How fast do ranks write or read variables of a global mesh, level by level, in a file of HDF5 that they share?
+// How fast do ranks write or read variables of a global mesh, level by level, in a shared HDF5 file?
 //
 // The pattern of GCRM-IO (Behzad et al., Taming parallel I/O complexity with auto-tuning, SC 2013,
 // section 4.2): the cells of a geodesic mesh in one row, 25 levels above each other. A rank has four blocks

@@ -1,4 +1,4 @@
-// How fast do ranks write or read plain files: one they share, one each, interleaved, in no order at all?
+// How fast do ranks write or read plain files: shared, one per rank, interleaved, random?
 //
 // The patterns of IOR (Shan, Antypas and Shalf, Characterizing and predicting the I/O performance of HPC
 // applications using a parameterized synthetic benchmark, SC 2008) through MPI-IO: 256 MiB a rank in full
@@ -115,7 +115,7 @@ private:
 BENCHMARK(ior, at_least(1),
           choice("pattern", {"shared", "apart", "strided", "random"},
                  "a stretch of one file for each rank; a file for each; blocks in turns; blocks in no order"),
-          counts("pieces", {64}, "blocks in which a rank moves its share"), io::sweeps(), io::metrics(),
+          counts("pieces", {64}, "blocks of a rank's share"), io::sweeps(), io::metrics(),
           Sampling{.one_operation = true}) {
     io::check_here(run, io::PlainFile::available(), "this program was built without MPI-IO");
     const Blocks made = blocks(run);

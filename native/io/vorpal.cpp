@@ -1,4 +1,4 @@
-// How fast do ranks write or read blocks of a field in three dimensions in a file of HDF5 that they share?
+// How fast do ranks write or read blocks of a 3-D field in a shared HDF5 file?
 //
 // The pattern of VORPAL-IO (Behzad et al., Taming parallel I/O complexity with auto-tuning, SC 2013, section
 // 4.2): blocks of 100 x 100 x 60 points a rank, three components of doubles, 20 steps. A block's rows lie far

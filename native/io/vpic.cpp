@@ -1,4 +1,4 @@
-// How fast do ranks write or read particles, one long row of eight variables, in a file of HDF5 that they share?
+// How fast do ranks write or read particles, eight 1-D variables, in a shared HDF5 file?
 //
 // The pattern of VPIC-IO (Behzad et al., Taming parallel I/O complexity with auto-tuning, SC 2013,
 // section 4.2): each rank has 8 Mi particles in full size, whose eight variables are arrays of floats, one

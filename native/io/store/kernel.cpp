@@ -16,12 +16,12 @@ std::vector<Sweep> sweeps() {
 }
 
 std::vector<Metric> metrics() {
-    return {metric("time", Unit::second, lower, largest, "of the file from its opening to its closing"),
-            metric("open", Unit::second, lower, largest, "of creating or opening it"),
-            metric("transfer", Unit::second, lower, largest, "of moving the data"),
-            metric("close", Unit::second, lower, largest, "of closing it"),
+    return {metric("time", Unit::second, lower, largest, "time from opening the file to closing it"),
+            metric("open", Unit::second, lower, largest, "time to create or open the file"),
+            metric("transfer", Unit::second, lower, largest, "time to transfer the data"),
+            metric("close", Unit::second, lower, largest, "time to close the file"),
             metric("bandwidth", Unit::bytes_per_second, higher, smallest,
-                   "bytes of all ranks over the time; without a word to the disk, so the cache counts")};
+                   "bytes of all ranks divided by the time; no sync, so this includes the page cache")};
 }
 
 double Contents::bytes() const {
