@@ -40,6 +40,7 @@ romio_cb_write = "enable"
 cray_cb_nodes_multiplier = 2
 [file-system]
 striping_factor = 4
+striping_unit = 65536
 """
 BOTH = "[hdf5]\nalignment = [0, 4096]\n[mpi-io]\ncb_buffer_size = 65536\n"
 
@@ -55,7 +56,12 @@ class Run:
     """A process that has ended, and the record it left."""
 
     def __init__(
-        self, command: Sequence[str | Path], folder: Path, settings: str | None, *preload: Path
+        self,
+        command: Sequence[str | Path],
+        folder: Path,
+        settings: str | None,
+        *preload: Path,
+        patience: float = PATIENCE,
     ) -> None:
         """Run `command` in `folder`; with the library, where it is named, and these settings."""
         folder.mkdir(exist_ok=True)
@@ -79,7 +85,7 @@ class Run:
         at = words.index("{env}") if "{env}" in words else 0
         words = [*words[:at], "env", *(f"{k}={v}" for k, v in own.items()), *words[at + (at > 0) :]]
         done = subprocess.run(
-            words, cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
+            words, cwd=folder, env=environ, capture_output=True, text=True, timeout=patience, check=False
         )
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 

@@ -2,29 +2,20 @@
 #include "hdf5_calls.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "real.h"
 
 enum { LIBRARIES = 8 };  // h5py's, netCDF4's, PyTables': a process has few
-static ll_hdf5 known[LIBRARIES];
-static int count;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(ll_hdf5*) known[LIBRARIES];
 
 // What only some HDF5s have is this one's or none's: another that is loaded beside it has identifiers and
-// lists of its own.
-static void* own(const ll_hdf5* h, const char* name) {
-    void* found = dlsym(h->library != NULL ? h->library : RTLD_NEXT, name);
-    Dl_info its, there;
-    const bool same = found != NULL && dladdr(found, &its) != 0 &&
-                      dladdr((const void*)h->H5open, &there) != 0 && its.dli_fbase == there.dli_fbase;
-    return same ? found : NULL;
-}
-
-// A function of ours has the address under one name; ISO C has no cast from void* to a function, POSIX has.
+// lists of its own. ISO C has no cast from void* to a function, POSIX has.
 static bool bind(ll_hdf5* h, void** into, const char* name, bool optional) {
-    *into = optional ? own(h, name) : ll_beside(h->library, name);
+    *into = optional ? ll_within(h->address, name) : ll_beside(h->address, name);
     if (*into != NULL || optional) return true;
     (void)snprintf(h->problem, sizeof h->problem, "the loaded HDF5 has no %s", name);
     return false;
@@ -35,7 +26,7 @@ static bool bind(ll_hdf5* h, void** into, const char* name, bool optional) {
 static const ll_hid* bind_list(const ll_hdf5* h, const char* name) {
     const bool global = dlsym(RTLD_DEFAULT, "H5Eauto_is_v2") == (void*)h->H5Eauto_is_v2;
     const void* found = global ? dlsym(RTLD_DEFAULT, name) : NULL;
-    return found != NULL ? found : ll_beside(h->library, name);
+    return found != NULL ? found : ll_beside(h->address, name);
 }
 
 static void bind_all(ll_hdf5* h) {
@@ -57,21 +48,29 @@ static void bind_all(ll_hdf5* h) {
     if (h->H5open() < 0) (void)snprintf(h->problem, sizeof h->problem, "HDF5 cannot be opened");
 }
 
-const ll_hdf5* ll_hdf5_of(const void* function) {
-    Dl_info info;
-    if (dladdr(function, &info) == 0) return NULL;
-    ll_hdf5* found = NULL;
-    (void)pthread_mutex_lock(&lock);
-    for (int i = 0; i < count && found == NULL; ++i)
-        if (known[i].base == info.dli_fbase) found = &known[i];
-    if (found == NULL && count < LIBRARIES) {
-        found = &known[count];
-        found->base = info.dli_fbase;
-        found->library = ll_library_of(function);
-        bind_all(found);
-        ++count;
+// The one that is known already where it is the same; else this one, which is kept: another thread may be
+// using what it replaces.
+static const ll_hdf5* keep(ll_hdf5* made) {
+    for (int i = 0; i < LIBRARIES; ++i) {
+        ll_hdf5* there = NULL;
+        if (atomic_compare_exchange_strong(&known[i], &there, made)) return made;
+        if (memcmp(there, made, sizeof *made) != 0) continue;
+        free(made);
+        return there;
     }
-    (void)pthread_mutex_unlock(&lock);
+    return made;
+}
+
+const ll_hdf5* ll_hdf5_of(const void* function) {
+    const ll_hdf5* found = ll_recall(function, known);
+    Dl_info info;
+    if (found != NULL || dladdr(function, &info) == 0) return found;
+    ll_hdf5* made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    made->address = info.dli_fbase;
+    bind_all(made);
+    found = keep(made);
+    ll_remember(function, known, (void*)found);
     return found;
 }
 

@@ -82,6 +82,11 @@ enum {
     X(0, ll_herr, H5Pfill_value_defined, (ll_hid, int*))                            \
     X(0, ll_herr, H5Pset_alloc_time, (ll_hid, int))                                 \
     X(0, ll_herr, H5Pget_alloc_time, (ll_hid, int*))                                \
+    X(0, ll_hid, H5Pget_driver, (ll_hid))                                           \
+    X(0, ll_herr, H5Pset_fapl_core, (ll_hid, size_t, ll_hbool))                     \
+    X(0, ll_hid, H5Fcreate, (const char*, unsigned, ll_hid, ll_hid))                \
+    X(1, ll_herr, H5Pget_vol_id, (ll_hid, ll_hid*))                                 \
+    X(1, ll_herr, H5VLclose, (ll_hid))                                              \
     X(1, ll_herr, H5Pget_fapl_mpio, (ll_hid, void*, void*))                         \
     X(1, ll_herr, H5Fget_mpi_atomicity, (ll_hid, ll_hbool*))                        \
     X(1, ll_herr, H5Pset_dxpl_mpio, (ll_hid, int))                                  \
@@ -98,8 +103,7 @@ enum {
     X(DATASET_XFER)
 
 typedef struct {
-    const void* base;  // where the library is loaded: its identity
-    void* library;
+    const void* address;  // where the library is loaded
     unsigned version[3];
     char problem[160];  // why it cannot be used; empty: it can
 #define LL_FIELD(optional, result, name, arguments) result(*name) arguments;
@@ -111,7 +115,7 @@ typedef struct {
 #undef LL_FIELD
 } ll_hdf5;
 
-// The library that holds `function`, which may have a problem; null where there is no room for one more.
+// The library that holds `function`, which may have a problem; null where there is no memory.
 const ll_hdf5* ll_hdf5_of(const void* function);
 
 // The program's way of being told of errors, put aside while we try what may fail, and its stack of errors.

@@ -1,4 +1,6 @@
 // HDF5's functions as the program finds them. Each finds the real one for its caller and hands the call over.
+#include <errno.h>
+
 #include "inject.h"
 #include "log.h"
 #include "real.h"
@@ -6,6 +8,7 @@
 // A program that calls a function which no library has would not have started: this cannot come but by a weak
 // name.
 #define REAL(name)                                         \
+    int error = errno;                                     \
     void* real = ll_real(#name, LL_CALLER);                \
     if (real == NULL) {                                    \
         ll_say("no library that is loaded has %s", #name); \
@@ -26,6 +29,7 @@ LL_EXPORT ll_hid H5Fcreate(const char* name, unsigned flags, ll_hid create_list,
                                       .access_list = access_list,
                                       .creates = true,
                                       .real = real,
+                                      .error = &error,
                                       .invoke = create});
 }
 
@@ -41,6 +45,7 @@ LL_EXPORT ll_hid H5Fopen(const char* name, unsigned flags, ll_hid access_list) {
                                       .flags = flags,
                                       .access_list = access_list,
                                       .real = real,
+                                      .error = &error,
                                       .invoke = open_it});
 }
 
@@ -60,6 +65,7 @@ LL_EXPORT ll_hid H5Fcreate_async(const char* source, const char* function, unsig
                                       .access_list = access_list,
                                       .creates = true,
                                       .real = real,
+                                      .error = &error,
                                       .invoke = create_async,
                                       .source = source,
                                       .function = function,
@@ -81,6 +87,7 @@ LL_EXPORT ll_hid H5Fopen_async(const char* source, const char* function, unsigne
                                       .flags = flags,
                                       .access_list = access_list,
                                       .real = real,
+                                      .error = &error,
                                       .invoke = open_async,
                                       .source = source,
                                       .function = function,
@@ -102,6 +109,7 @@ LL_EXPORT ll_hid H5Dcreate1(ll_hid place, const char* name, ll_hid type, ll_hid 
                                            .space = space,
                                            .create_list = create_list,
                                            .real = real,
+                                           .error = &error,
                                            .invoke = dataset1});
 }
 
@@ -121,6 +129,7 @@ LL_EXPORT ll_hid H5Dcreate2(ll_hid place, const char* name, ll_hid type, ll_hid 
                                            .create_list = create_list,
                                            .access_list = access_list,
                                            .real = real,
+                                           .error = &error,
                                            .invoke = dataset2});
 }
 
@@ -140,6 +149,7 @@ LL_EXPORT ll_hid H5Dcreate_anon(ll_hid place, ll_hid type, ll_hid space, ll_hid 
                                            .create_list = create_list,
                                            .access_list = access_list,
                                            .real = real,
+                                           .error = &error,
                                            .invoke = dataset_anon});
 }
 
@@ -162,6 +172,7 @@ LL_EXPORT ll_hid H5Dcreate_async(const char* source, const char* function, unsig
                                            .create_list = create_list,
                                            .access_list = access_list,
                                            .real = real,
+                                           .error = &error,
                                            .invoke = dataset_async,
                                            .source = source,
                                            .function = function,
@@ -169,32 +180,50 @@ LL_EXPORT ll_hid H5Dcreate_async(const char* source, const char* function, unsig
                                            .events = events});
 }
 
-#define TRANSFER(name, buffer)                                                                     \
-    LL_EXPORT ll_herr name(ll_hid dataset, ll_hid type, ll_hid memory, ll_hid file, ll_hid list,   \
-                           buffer data) {                                                          \
-        REAL(name)                                                                                 \
-        const ll_hid used = ll_begin_transfer(real, dataset, list);                                \
-        const ll_herr result = ((ll_herr(*)(ll_hid, ll_hid, ll_hid, ll_hid, ll_hid, buffer))real)( \
-            dataset, type, memory, file, used, data);                                              \
-        ll_end_transfer(real, list, used);                                                         \
-        return result;                                                                             \
+// A function with this argument list, and the real one called with `used` for its transfer list.
+#define TRANSFER(name, parameters, types, count, datasets, arguments)       \
+    LL_EXPORT ll_herr name parameters {                                     \
+        REAL(name)                                                          \
+        const ll_hid used = ll_begin_transfer(real, count, datasets, list); \
+        errno = error;                                                      \
+        const ll_herr result = ((ll_herr(*) types)real)arguments;           \
+        ll_end_transfer(real, list, used);                                  \
+        return result;                                                      \
     }
 
-TRANSFER(H5Dwrite, const void*)
-TRANSFER(H5Dread, void*)
+#define ONE(name, buffer)                                                                               \
+    TRANSFER(name, (ll_hid dataset, ll_hid type, ll_hid memory, ll_hid file, ll_hid list, buffer data), \
+             (ll_hid, ll_hid, ll_hid, ll_hid, ll_hid, buffer), 1, &dataset,                             \
+             (dataset, type, memory, file, used, data))
+ONE(H5Dwrite, const void*)
+ONE(H5Dread, void*)
 
-#define TRANSFER_ASYNC(name, buffer)                                                                    \
-    LL_EXPORT ll_herr name(const char* source, const char* function, unsigned line, ll_hid dataset,     \
-                           ll_hid type, ll_hid memory, ll_hid file, ll_hid list, buffer data,           \
-                           ll_hid events) {                                                             \
-        REAL(name)                                                                                      \
-        const ll_hid used = ll_begin_transfer(real, dataset, list);                                     \
-        const ll_herr result = ((ll_herr(*)(const char*, const char*, unsigned, ll_hid, ll_hid, ll_hid, \
-                                            ll_hid, ll_hid, buffer, ll_hid))real)(                      \
-            source, function, line, dataset, type, memory, file, used, data, events);                   \
-        ll_end_transfer(real, list, used);                                                              \
-        return result;                                                                                  \
-    }
+#define ONE_ASYNC(name, buffer)                                                                            \
+    TRANSFER(name,                                                                                         \
+             (const char* source, const char* function, unsigned line, ll_hid dataset, ll_hid type,        \
+              ll_hid memory, ll_hid file, ll_hid list, buffer data, ll_hid events),                        \
+             (const char*, const char*, unsigned, ll_hid, ll_hid, ll_hid, ll_hid, ll_hid, buffer, ll_hid), \
+             1, &dataset, (source, function, line, dataset, type, memory, file, used, data, events))
+ONE_ASYNC(H5Dwrite_async, const void*)
+ONE_ASYNC(H5Dread_async, void*)
 
-TRANSFER_ASYNC(H5Dwrite_async, const void*)
-TRANSFER_ASYNC(H5Dread_async, void*)
+// Several datasets in one call (HDF5 1.14).
+#define SEVERAL(name, buffers)                                                                               \
+    TRANSFER(name,                                                                                           \
+             (size_t count, ll_hid * datasets, ll_hid * types, ll_hid * memory, ll_hid * files, ll_hid list, \
+              buffers data),                                                                                 \
+             (size_t, ll_hid*, ll_hid*, ll_hid*, ll_hid*, ll_hid, buffers), count, datasets,                 \
+             (count, datasets, types, memory, files, used, data))
+SEVERAL(H5Dwrite_multi, const void**)
+SEVERAL(H5Dread_multi, void**)
+
+#define SEVERAL_ASYNC(name, buffers)                                                                   \
+    TRANSFER(name,                                                                                     \
+             (const char* source, const char* function, unsigned line, size_t count, ll_hid* datasets, \
+              ll_hid* types, ll_hid* memory, ll_hid* files, ll_hid list, buffers data, ll_hid events), \
+             (const char*, const char*, unsigned, size_t, ll_hid*, ll_hid*, ll_hid*, ll_hid*, ll_hid,  \
+              buffers, ll_hid),                                                                        \
+             count, datasets,                                                                          \
+             (source, function, line, count, datasets, types, memory, files, used, data, events))
+SEVERAL_ASYNC(H5Dwrite_multi_async, const void**)
+SEVERAL_ASYNC(H5Dread_multi_async, void**)

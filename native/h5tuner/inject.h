@@ -12,6 +12,7 @@ typedef struct ll_opening {
     ll_hid create_list, access_list;
     bool creates;
     void* real;
+    int* error;  // errno, as the program had it and as the real call leaves it
     ll_hid (*invoke)(const struct ll_opening*, unsigned flags, ll_hid create_list, ll_hid access_list);
     const char *source, *function;  // what the asynchronous forms take besides
     unsigned line;
@@ -25,6 +26,7 @@ typedef struct ll_dataset {
     const char* name;
     ll_hid type, space, link_list, create_list, access_list;
     void* real;
+    int* error;
     ll_hid (*invoke)(const struct ll_dataset*, ll_hid create_list, ll_hid access_list);
     const char *source, *function;
     unsigned line;
@@ -32,9 +34,9 @@ typedef struct ll_dataset {
 } ll_dataset;
 ll_hid ll_create_dataset(const ll_dataset* dataset);
 
-// The transfer list to use for `dataset` instead of `list`: either `list` itself, or a copy that
-// `ll_end_transfer` closes.
-ll_hid ll_begin_transfer(void* real, ll_hid dataset, ll_hid list);
+// The transfer list to use for `count` datasets instead of `list`: either `list` itself, or a copy that
+// `ll_end_transfer` closes. Both leave errno as it is.
+ll_hid ll_begin_transfer(void* real, size_t count, const ll_hid* datasets, ll_hid list);
 void ll_end_transfer(void* real, ll_hid list, ll_hid used);
 
 #endif

@@ -106,8 +106,16 @@ static void read_back(injection* in, ll_hid made) {
     if (create >= 0) (void)in->h->H5Pclose(create);
 }
 
+// The real call, with errno as the program had it before, and what it left there kept.
+static ll_hid call(const ll_dataset* dataset, ll_hid create_list, ll_hid access_list) {
+    errno = *dataset->error;
+    const ll_hid made = dataset->invoke(dataset, create_list, access_list);
+    *dataset->error = errno;
+    return made;
+}
+
 static ll_hid plainly(const ll_dataset* dataset) {
-    return dataset->invoke(dataset, dataset->create_list, dataset->access_list);
+    return call(dataset, dataset->create_list, dataset->access_list);
 }
 
 static void refused(injection* in) {
@@ -137,7 +145,7 @@ static void tell_lengths(const injection* in) {
         ll_log_dataset(in->file, in->path, rank, size);
 }
 
-ll_hid ll_create_dataset(const ll_dataset* dataset) {
+static ll_hid create(const ll_dataset* dataset) {
     const ll_settings* settings = ll_settings_here();
     if (!of_datasets(settings) && !ll_logs()) return plainly(dataset);
     const ll_hdf5* h = ll_hdf5_of(dataset->real);
@@ -149,7 +157,7 @@ ll_hid ll_create_dataset(const ll_dataset* dataset) {
     if (named) tell_lengths(&in);
     ll_hid made = -1;
     if (in.applied) {
-        made = dataset->invoke(dataset, in.create_list, in.access_list);
+        made = call(dataset, in.create_list, in.access_list);
         if (made < 0) refused(&in);
         read_back(&in, made);
     }
@@ -157,9 +165,13 @@ ll_hid ll_create_dataset(const ll_dataset* dataset) {
     if (in.access_list > 0) (void)h->H5Pclose(in.access_list);
     ll_tell_again(h, telling);
     if (made < 0) made = plainly(dataset);
-    const int error = errno;
     for (int i = 0; i < in.count && made >= 0; ++i)
         ll_log_outcome(&in.outcome[i], "H5Dcreate", in.file, in.path);
-    errno = error;
+    return made;
+}
+
+ll_hid ll_create_dataset(const ll_dataset* dataset) {
+    const ll_hid made = create(dataset);
+    errno = *dataset->error;
     return made;
 }

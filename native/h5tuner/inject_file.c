@@ -1,8 +1,7 @@
 // Files: settings of their access list and, for new ones, of their creation list.
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "inject.h"
 #include "inject_stripes.h"
@@ -10,6 +9,7 @@
 #include "log.h"
 #include "process.h"
 #include "properties.h"
+#include "ranks.h"
 
 enum { OUTCOMES = 32 };
 
@@ -19,8 +19,10 @@ typedef struct {
     const ll_opening* opening;
     bool parallel;
     bool applied;
-    const ll_mpi* m;
-    ll_handle communicator;  // of a file of several ranks, until its opening ends
+    bool again;              // whether the call is to be made once more, without settings
+    ll_hid errors;           // of the call that failed
+    const ll_mpi* m;         // null: the file is opened by one process
+    ll_handle communicator;  // a duplicate of that of the list, until the opening ends
     ll_hid create_list, access_list;
     int count;
     ll_outcome outcome[OUTCOMES];
@@ -28,26 +30,48 @@ typedef struct {
     ll_subfiling subfiling;
 } injection;
 
-// Whether the file is opened by several ranks, and whether they all read the same settings. The communicator
-// is that of the access list: creating and opening a file is collective over it, so this may be too.
-static bool agreed(injection* in) {
+// Whether a list has the driver that a file has by default.
+static bool has_default_driver(const ll_hdf5* h, ll_hid list) {
+    const bool chosen = getenv("HDF5_DRIVER") != NULL;
+    return !chosen && (list == LL_H5_DEFAULT || h->H5Pget_driver(list) == h->H5Pget_driver(*h->FILE_ACCESS));
+}
+
+// Whether a list has the connector that writes HDF5's own files, which is the default one.
+static bool is_native(const ll_hdf5* h, ll_hid list) {
+    ll_hid its = -1, usual = -1;
+    if (h->H5Pget_vol_id == NULL || h->H5VLclose == NULL) return true;
+    if (getenv("HDF5_VOL_CONNECTOR") != NULL) return false;
+    if (list == LL_H5_DEFAULT) return true;
+    (void)h->H5Pget_vol_id(list, &its);
+    (void)h->H5Pget_vol_id(*h->FILE_ACCESS, &usual);
+    const bool native = its >= 0 && its == usual;
+    if (its >= 0) (void)h->H5VLclose(its);
+    if (usual >= 0) (void)h->H5VLclose(usual);
+    return native;
+}
+
+typedef enum { ONE, SEVERAL, NOBODY_KNOWS } who;
+
+// Whether another process opens this file with us. Where that may be, and the ranks do not know of each
+// other, the list must not even be copied: for MPI-IO's that is collective, as is asking for its
+// communicator.
+static who openers(injection* in) {
     const ll_hdf5* h = in->h;
+    const ll_hid list = in->opening->access_list;
     ll_handle info = 0;
-    if (h->H5Pget_fapl_mpio == NULL || in->opening->access_list == LL_H5_DEFAULT) return true;
-    const ll_mpi* m = ll_mpi_of(h->library);
-    if (h->H5Pget_fapl_mpio(in->opening->access_list, &in->communicator, &info) < 0) {
+    if (h->H5Pget_fapl_mpio == NULL || list == LL_H5_DEFAULT || has_default_driver(h, list)) return ONE;
+    const ll_mpi* m = ll_mpi_of(h->address);
+    if (m == NULL || ll_ranks_unknown(m)) return NOBODY_KNOWS;
+    if (h->H5Pget_fapl_mpio(list, &in->communicator, &info) < 0) {
         // The subfiling driver is none of MPI-IO's, and has its communicator elsewhere.
-        if (m == NULL || h->H5Pget_mpi_params == NULL ||
-            h->H5Pget_mpi_params(in->opening->access_list, &in->communicator, &info) < 0 ||
+        if (h->H5Pget_mpi_params == NULL || h->H5Pget_mpi_params(list, &in->communicator, &info) < 0 ||
             ll_same_handle(m, in->communicator, m->no_communicator))
-            return true;
+            return ONE;
     }
-    in->parallel = true;
-    if (m == NULL) return false;
     in->m = m;
-    const bool alike = ll_all_alike(m, in->communicator, in->settings->hash);
+    (void)m->Comm_set_errhandler(in->communicator, m->errors_return);
     if (!ll_same_handle(m, info, m->no_info)) (void)m->Info_free(&info);
-    return alike;
+    return ll_ranks_agree(m, in->communicator) ? SEVERAL : NOBODY_KNOWS;
 }
 
 // Whether a file's new pages make a page buffer possible.
@@ -79,10 +103,11 @@ static void apply(injection* in, const ll_property* property) {
     in->applied = in->applied || outcome->state == LL_ACCEPTED || outcome->state == LL_CHANGED;
 }
 
-static bool has_settings(const ll_settings* settings, const char* name) {
-    for (const ll_property* p = ll_properties; p->word != NULL; ++p)
-        if (p->list <= LL_LIST_CREATE && ll_wanted(settings, p->word, name, NULL) != NULL) return true;
-    return ll_wants_subfiling(settings, name);
+// For whatever file: ranks may name one differently, and must come to the same answer.
+static bool has_settings(const ll_settings* settings) {
+    for (int i = 0; i < settings->count; ++i)
+        if (settings->item[i].layer == LL_HDF5) return true;
+    return false;
 }
 
 // Creation list first: whether there can be a page buffer depends on it.
@@ -111,96 +136,127 @@ static void read_back(injection* in, ll_hid file) {
     if (create >= 0) (void)in->h->H5Pclose(create);
 }
 
-static void refused(injection* in) {
+static void withdraw(injection* in, ll_state state, const char* why) {
     for (int i = 0; i < in->count; ++i) {
         if (in->outcome[i].state != LL_ACCEPTED && in->outcome[i].state != LL_CHANGED) continue;
-        in->outcome[i].state = LL_REFUSED;
-        in->outcome[i].why = "with all settings the call failed, so it was made with none";
+        in->outcome[i].state = state;
+        in->outcome[i].why = why;
         in->outcome[i].accepted[0] = '\0';
     }
+    in->applied = false;
+}
+
+// The real call, with errno as the program had it before, and what it left there kept.
+static ll_hid call(const ll_opening* opening, ll_hid create_list, ll_hid access_list) {
+    errno = *opening->error;
+    const ll_hid file = opening->invoke(opening, opening->flags, create_list, access_list);
+    *opening->error = errno;
+    return file;
 }
 
 // With the program's own lists, as if we were not here.
-static ll_hid plainly(const ll_opening* opening, unsigned flags) {
-    return opening->invoke(opening, flags, opening->create_list, opening->access_list);
+static ll_hid plainly(const ll_opening* opening) {
+    return call(opening, opening->create_list, opening->access_list);
 }
 
-// The first call, with settings where there are any, and whether it is to be made again without: of a file of
-// several ranks only where it failed on all of them, or one would wait for the others.
-static ll_hid first_call(injection* in, bool* again, bool* taken) {
+// A file that must not be there yet. A call that fails may have made it, so there can be no second one.
+static bool only_new(const ll_opening* opening) {
+    return opening->creates && (opening->flags & LL_H5_TRUNC) == 0;
+}
+
+// Whether a file that must be new can be created with the settings: it is tried in memory, under a name that
+// no file can have. Alignment does not matter for that, but would fill the memory.
+static bool can_be_created(const injection* in) {
+    enum { GROWTH = 65536 };
+    const ll_hdf5* h = in->h;
+    const ll_hid access = h->H5Pcopy(in->access_list);
+    bool good = false;
+    if (access < 0) return false;
+    if (h->H5Pset_fapl_core(access, GROWTH, 0) >= 0 && h->H5Pset_alignment(access, 1, 1) >= 0) {
+        const ll_hid file = h->H5Fcreate("/dev/null/leadline", LL_H5_TRUNC, in->create_list, access);
+        good = file >= 0;
+        if (file >= 0) (void)h->H5Fclose(file);
+    }
+    (void)h->H5Pclose(access);
+    return good;
+}
+
+static void look_ahead(injection* in) {
+    if (!in->applied || !only_new(in->opening)) return;
+    if (!has_default_driver(in->h, in->opening->access_list) || !is_native(in->h, in->opening->access_list))
+        withdraw(in, LL_NOT_APPLICABLE,
+                 "the file must be new, and its driver gives no way to try the settings beforehand");
+    else if (!can_be_created(in))
+        withdraw(in, LL_REFUSED, "no file could be created with the settings, so they are not made");
+}
+
+// With settings, where there are any. Made again without only where that changes nothing on disk that the
+// program's own call would not; of a file of several ranks only where it failed on all of them, or one would
+// wait for the others.
+static ll_hid first_call(injection* in, const ll_telling* telling) {
     const ll_opening* opening = in->opening;
-    errno = 0;
-    const ll_hid file = in->applied
-                            ? opening->invoke(opening, opening->flags, in->create_list, in->access_list)
-                            : plainly(opening, opening->flags);
-    *taken = file < 0 && errno == EEXIST;
-    *again = file < 0 && (in->applied || in->subfiling.set);
-    if (in->parallel) *again = ll_all_alike(in->m, in->communicator, file < 0) && file < 0;
-    if (file < 0) refused(in);
+    const bool last = only_new(opening);
+    if (last) ll_tell_again(in->h, *telling);  // its errors are the program's
+    const ll_hid file = in->applied ? call(opening, in->create_list, in->access_list) : plainly(opening);
+    // Whatever is asked of HDF5 now would clear them.
+    if (file < 0) in->errors = in->h->H5Eget_current_stack();
+    if (last) (void)ll_silence(in->h);
+    in->again = file < 0 && !last && (in->applied || in->subfiling.set);
+    if (in->m != NULL && !last) in->again = ll_all_failed_on(in->m, in->communicator, file < 0);
+    if (file < 0) withdraw(in, LL_REFUSED, "with all settings the call failed, so it was made with none");
     read_back(in, file);
+    return file;
+}
+
+static ll_hid set_and_call(injection* in, const ll_telling* telling) {
+    const ll_opening* opening = in->opening;
+    const who opens = openers(in);
+    in->parallel = opens == SEVERAL;
+    if (opens == NOBODY_KNOWS) ll_set_aside(opening->name);
+    else apply_all(in);
+    look_ahead(in);
+    if (opens != NOBODY_KNOWS && !only_new(opening))
+        ll_begin_subfiling(&in->subfiling, in->h, in->settings, opening);
+    in->again = !in->applied && !in->parallel && !in->subfiling.set;
+    // Ranks on which nothing could be set take part: they do not know of each other.
+    const ll_hid file = in->again ? -1 : first_call(in, telling);
+    ll_end_subfiling(&in->subfiling);
     return file;
 }
 
 static ll_hid with_settings(injection* in) {
     const ll_opening* opening = in->opening;
-    const bool was_there = access(opening->name, F_OK) == 0;
     const ll_telling telling = ll_silence(in->h);
-    bool again = true, taken = false;
-    ll_hid file = -1;
-    if (!agreed(in)) {
-        ll_set_aside(opening->name);
-    } else if (has_settings(in->settings, opening->name)) {
-        apply_all(in);
-        ll_begin_subfiling(&in->subfiling, in->h, in->settings, opening);
-        // Ranks on which nothing could be set take part: they do not know of each other.
-        if (in->applied || in->parallel || in->subfiling.set) file = first_call(in, &again, &taken);
-        ll_end_subfiling(&in->subfiling);
-    }
+    ll_hid file = set_and_call(in, &telling);
     if (in->access_list > 0) (void)in->h->H5Pclose(in->access_list);
     if (in->create_list > 0) (void)in->h->H5Pclose(in->create_list);
     if (in->m != NULL) (void)in->m->Comm_free(&in->communicator);
     ll_tell_again(in->h, telling);
-    if (file < 0 && again) {
-        // A file that only may be new was made by the call that failed, unless that failed because somebody
-        // else made it meanwhile. What made the file of several ranks cannot be told: it is left alone.
-        const bool ours = in->applied && opening->creates && !was_there && !taken && !in->parallel &&
-                          (opening->flags & LL_H5_EXCL) != 0;
-        file =
-            plainly(opening, ours ? (opening->flags & ~(unsigned)LL_H5_EXCL) | LL_H5_TRUNC : opening->flags);
-    }
-    const int error = errno;
+    if (in->errors > 0) (void)in->h->H5Eset_current_stack(in->errors);
+    if (in->again) file = plainly(opening);
     // A call that fails either way is the program's own affair.
     for (int i = 0; i < in->count && file >= 0; ++i)
         ll_log_outcome(&in->outcome[i], opening->call, opening->name, NULL);
     if (file >= 0) ll_tell_subfiling(&in->subfiling, opening);
-    errno = error;
+    return file;
+}
+
+static ll_hid open_it(const ll_opening* opening, const ll_hdf5* h) {
+    const ll_settings* settings = ll_settings_here();
+    if (opening->creates) ll_want_all_stripes(&ll_now.wanted, settings, opening->name);
+    injection in = {.h = h, .settings = settings, .opening = opening};
+    const ll_hid file = has_settings(settings) ? with_settings(&in) : plainly(opening);
+    if (file >= 0 && ll_now.met) ll_tell_stripes(settings, opening->call, opening->name);
     return file;
 }
 
 ll_hid ll_open_file(const ll_opening* opening) {
     const ll_hdf5* h = ll_hdf5_of(opening->real);
-    const ll_settings* settings = ll_settings_here();
     if (h != NULL) ll_meet_hdf5(h);
-    ++ll_opening_depth;
-    ++ll_hdf5_depth;
-    ll_hid file = -1;
-    // Ranks of a file must find out whether they agree even where some have no settings: those take part too.
-    ll_striping striping = {.met = false};
-    if (h != NULL && h->problem[0] == '\0' && opening->name != NULL && opening->creates)
-        ll_want_all_stripes(&striping, settings, opening->name);
-    const bool stripes = striping.wanted.count != 0 || striping.wanted.size != 0;
-    ll_striping_now = stripes ? &striping : NULL;
-    const bool ranks = h != NULL && h->H5Pget_fapl_mpio != NULL && opening->access_list != LL_H5_DEFAULT;
-    if (h == NULL || h->problem[0] != '\0' || opening->name == NULL ||
-        (!ranks && !has_settings(settings, opening->name))) {
-        file = plainly(opening, opening->flags);
-    } else {
-        injection in = {.h = h, .settings = settings, .opening = opening};
-        file = with_settings(&in);
-    }
-    ll_striping_now = NULL;
-    if (file >= 0) ll_tell_stripes(&striping, settings, opening->call, opening->name);
-    --ll_hdf5_depth;
-    --ll_opening_depth;
+    if (opening->name == NULL) return plainly(opening);
+    const ll_opening_now outer = ll_enter_hdf5(opening->name);
+    const ll_hid file = h != NULL && h->problem[0] == '\0' ? open_it(opening, h) : plainly(opening);
+    ll_now = outer;
+    errno = *opening->error;
     return file;
 }

@@ -1,6 +1,7 @@
 // MPI-IO: hints for MPI_File_open in the words of ROMIO and of OMPIO alike, and what the library took of
 // them.
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "inject_stripes.h"
 #include "log.h"
 #include "process.h"
+#include "ranks.h"
 #include "real.h"
 
 // Open MPI's MPI_MAX_INFO_KEY, the zero byte counted; its own handler of errors ends the program beyond.
@@ -78,39 +80,47 @@ static void set_all(injection* in, const ll_settings* settings) {
     }
 }
 
+static void ignored(ll_outcome* outcome, const char* why) {
+    outcome->state = LL_IGNORED;
+    outcome->accepted[0] = '\0';
+    outcome->why = why;
+}
+
+// Stripes are the file system's: an MPI hands back what it was given, whether there are any or not. False
+// where the hint is not of stripes.
+static bool judge_stripes(const injection* in, ll_outcome* outcome) {
+    const char* name = outcome->setting->name;
+    const bool factor = strcmp(name, "striping_factor") == 0, unit = strcmp(name, "striping_unit") == 0;
+    ll_stripes found;
+    if (!factor && !unit && strcmp(name, "start_iodevice") != 0) return false;
+    if (ll_judge_stripes(outcome, in->file)) return true;
+    if (!ll_read_stripes(in->file, &found)) {
+        ignored(outcome, "the file system has no stripes that can be read (Lustre and CephFS have)");
+    } else if (factor || unit) {
+        const uint64_t has = factor ? found.count : found.size;
+        (void)snprintf(outcome->accepted, sizeof outcome->accepted, "%" PRIu64, has);
+        if (has != (uint64_t)outcome->setting->number[0]) outcome->state = LL_CHANGED;
+    }
+    return true;
+}
+
 // Open MPI hands back what it was given, whether its driver read it or not: what is known is which words they
 // read.
 static void judge_open_mpi(const injection* in, ll_outcome* outcome) {
-    const bool striping = strncmp(outcome->setting->name, "striping_", 9) == 0;
-    if (!in->romio && ompio_word(outcome->setting->name) == NULL) {
-        outcome->state = LL_IGNORED;
-        outcome->accepted[0] = '\0';
-        outcome->why = "OMPIO does not read it; ROMIO does (mpirun --mca io romio321)";
-    } else if (outcome->setting->word == NULL) {
-        outcome->state = LL_IGNORED;
-        outcome->accepted[0] = '\0';
-        outcome->why = "a hint of another vendor's MPI";
-    } else if (striping && !ll_is_lustre(in->file)) {
-        outcome->state = LL_IGNORED;
-        outcome->accepted[0] = '\0';
-        outcome->why = "the file system is neither Lustre, for which Open MPI has stripes, nor CephFS";
-    } else {
-        outcome->why = "Open MPI tells what it was given, not what it makes of it";
-    }
+    if (!in->romio && ompio_word(outcome->setting->name) == NULL)
+        ignored(outcome, "OMPIO does not read it; ROMIO does (mpirun --mca io romio321)");
+    else if (outcome->setting->word == NULL) ignored(outcome, "a hint of another vendor's MPI");
+    else outcome->why = "Open MPI tells what it was given, not what it makes of it";
 }
 
 static void judge(injection* in, ll_outcome* outcome, ll_handle used) {
     const ll_setting* setting = outcome->setting;
-    if (outcome->state != LL_ACCEPTED || ll_judge_stripes(outcome, in->file)) return;
+    if (outcome->state != LL_ACCEPTED || judge_stripes(in, outcome)) return;
     const bool there = get(in, used, setting->name, outcome->accepted);
-    if (in->m->pointers) {
-        judge_open_mpi(in, outcome);
-    } else if (!there) {
-        outcome->state = LL_IGNORED;
-        outcome->why = "MPI_File_get_info does not have it: this file's driver does not know it";
-    } else if (strcmp(outcome->accepted, setting->value) != 0) {
-        outcome->state = LL_CHANGED;
-    }
+    if (in->m->pointers) judge_open_mpi(in, outcome);
+    else if (!there)
+        ignored(outcome, "MPI_File_get_info does not have it: this file's driver does not know it");
+    else if (strcmp(outcome->accepted, setting->value) != 0) outcome->state = LL_CHANGED;
 }
 
 static void read_back(injection* in, ll_handle file) {
@@ -133,7 +143,7 @@ static const char* lockless(const ll_opening_mpi* o, const ll_settings* settings
     if (setting == NULL || setting->number[0] == 0) return o->name;
     *outcome = (ll_outcome){.setting = setting, .state = LL_NOT_APPLICABLE};
     outcome->why = "this MPI has no lockless driver (ADIO_BGLOCKLESS_operations)";
-    if (ll_beside(ll_library_of(o->real), "ADIO_BGLOCKLESS_operations") == NULL) return o->name;
+    if (ll_beside(o->real, "ADIO_BGLOCKLESS_operations") == NULL) return o->name;
     if (strchr(o->name, ':') != NULL || snprintf(room, LL_H5_PATH, "bglockless:%s", o->name) >= LL_H5_PATH)
         return o->name;
     outcome->state = LL_ACCEPTED;
@@ -143,7 +153,7 @@ static const char* lockless(const ll_opening_mpi* o, const ll_settings* settings
 
 // Settings of HDF5 that could not be made, since its own functions were never seen to be called.
 static void not_reached(const ll_settings* settings, const char* file) {
-    if (ll_hdf5_depth > 0) return;
+    if (ll_now.hdf5 > 0) return;
     for (int i = 0; i < settings->count; ++i) {
         const ll_setting* setting = &settings->item[i];
         if (setting->layer != LL_HDF5 ||
@@ -159,8 +169,24 @@ static void not_reached(const ll_settings* settings, const char* file) {
     }
 }
 
-static int plainly(const ll_opening_mpi* o) { return o->invoke(o, o->name, o->info); }
+// The real call, with errno as the program had it before, and what it left there kept.
+static int call(const ll_opening_mpi* o, const char* name, ll_handle info) {
+    errno = *o->error;
+    const int result = o->invoke(o, name, info);
+    *o->error = errno;
+    return result;
+}
 
+static int plainly(const ll_opening_mpi* o) { return call(o, o->name, o->info); }
+
+// For whatever file: ranks may name one differently, and must come to the same answer.
+static bool has_hints(const ll_settings* settings) {
+    for (int i = 0; i < settings->count; ++i)
+        if ((settings->item[i].layer & HINTS) != 0) return true;
+    return false;
+}
+
+// All ranks come here, or none: they have the same settings.
 static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_settings* settings) {
     injection in = {.m = m, .file = o->name, .given = o->info};
     ll_outcome prefix = {.setting = NULL};
@@ -169,20 +195,17 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
     const bool none = ll_same_handle(m, o->info, m->no_info);
     const bool made = (none ? m->Info_create(&in.info) : m->Info_dup(o->info, &in.info)) == 0;
     if (made) set_all(&in, settings);
-    ll_striping striping = {.met = false};
     for (int i = 0; i < in.count; ++i)
-        if (in.outcome[i].state == LL_ACCEPTED) ll_want_stripes(&striping, in.outcome[i].setting);
-    const bool stripes = striping.wanted.count != 0 || striping.wanted.size != 0;
-    ll_striping_now = stripes ? &striping : NULL;
-    int result = made ? o->invoke(o, name, in.info) : plainly(o);
-    ll_striping_now = NULL;
+        if (in.outcome[i].state == LL_ACCEPTED) ll_want_stripes(&ll_now.wanted, in.outcome[i].setting);
+    int result = made ? call(o, name, in.info) : plainly(o);
+    ll_now.wanted = (ll_stripes){0, 0};
     if (made) (void)m->Info_free(&in.info);
     // Opening is collective: once more only where it failed on all ranks, or one would wait for the others.
-    const bool alike = ll_all_alike(m, o->communicator, result != 0);
+    const bool again = ll_all_failed(m, o->communicator, o->name, result != 0);
     if (result == 0) {
         read_back(&in, *o->file);
-    } else if (alike && (in.count > 0 || name != o->name || !made)) {
-        // Without them it fails as it would have, or it does not.
+    } else if (again) {
+        // Without hints it fails as it would have, or it does not.
         for (int i = 0; i < in.count; ++i) in.outcome[i].state = LL_REFUSED;
         if (name != o->name) prefix.state = LL_REFUSED;
         result = plainly(o);
@@ -191,35 +214,34 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
     if (result != 0) return result;
     for (int i = 0; i < in.count; ++i) ll_log_outcome(&in.outcome[i], "MPI_File_open", o->name, NULL);
     if (prefix.setting != NULL) ll_log_outcome(&prefix, "MPI_File_open", o->name, NULL);
-    not_reached(settings, o->name);
+    return result;
+}
+
+static int open_it(const ll_opening_mpi* o) {
+    const ll_settings* settings = ll_settings_here();
+    const ll_mpi* m = ll_mpi_of(o->real);
+    if (m != NULL) ll_meet_mpi(m);
+    if (settings->count == 0) return plainly(o);
+    if (m == NULL) {
+        ll_say("the MPI is of an unknown family; no hints are set");
+        return plainly(o);
+    }
+    if (ll_same_handle(m, o->communicator, m->no_communicator)) return plainly(o);
+    if (!ll_ranks_agree(m, o->communicator)) {
+        ll_set_aside(o->name);
+        return plainly(o);
+    }
+    const int result = has_hints(settings) ? with_hints(o, m, settings) : plainly(o);
+    if (result == 0) not_reached(settings, o->name);
     return result;
 }
 
 int ll_open_mpi(const ll_opening_mpi* o) {
-    const ll_settings* settings = ll_settings_here();
-    const ll_mpi* m = ll_mpi_of(ll_library_of(o->real));
-    const char* outer = ll_opening_name;
-    ll_striping* outer_striping = ll_striping_now;
-    ll_striping_now = NULL;  // what HDF5's call asked is asked here again, beside the program's own hints
-    ll_opening_name = o->name;
-    ++ll_opening_depth;
-    int result = 0;
-    if (m == NULL || o->name == NULL || ll_same_handle(m, o->communicator, m->no_communicator)) {
-        if (m == NULL && settings->count > 0) ll_say("the MPI is of an unknown family; no hints are set");
-        result = plainly(o);
-    } else {
-        ll_meet_mpi(m);
-        if (!ll_all_alike(m, o->communicator, settings->hash)) {
-            ll_set_aside(o->name);
-            result = plainly(o);
-        } else if (settings->count == 0) {
-            result = plainly(o);
-        } else {
-            result = with_hints(o, m, settings);
-        }
-    }
-    --ll_opening_depth;
-    ll_opening_name = outer;
-    ll_striping_now = outer_striping;
+    if (o->name == NULL) return o->invoke(o, o->name, o->info);
+    // What HDF5's call asked of the file's stripes is asked here again, beside the program's own hints.
+    const ll_opening_now outer = ll_enter_mpi(o->name);
+    const int result = open_it(o);
+    ll_now = outer;
+    errno = *o->error;
     return result;
 }

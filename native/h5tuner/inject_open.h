@@ -11,6 +11,7 @@ typedef struct ll_opening_mpi {
     ll_handle info;
     ll_handle* file;
     void* real;
+    int* error;  // errno, as the program had it and as the real call leaves it
     int (*invoke)(const struct ll_opening_mpi*, const char* name, ll_handle info);
 } ll_opening_mpi;
 

@@ -2,6 +2,7 @@
 //
 // A transfer that the program makes collective may be made independent of any rank's doing; one that it makes
 // independent must not be made collective, unless it is told: a rank that writes nothing would be waited for.
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -26,6 +27,11 @@ typedef struct {
     ll_outcome mode_outcome, opt_outcome;
     ll_hid dataset, list;
 } injection;
+
+typedef struct {
+    char file[LL_H5_PATH], path[LL_H5_PATH];
+    const ll_setting *mode, *opt;
+} named;
 
 // Whether the dataset's file is opened through MPI-IO. Asking its access list would be collective; asking for
 // what only such a file has is not.
@@ -83,31 +89,40 @@ static bool has_filters(const ll_hdf5* h, ll_hid dataset) {
     return filters != 0;
 }
 
-static ll_hid transfer(const ll_hdf5* h, const ll_settings* settings, ll_hid dataset, ll_hid list) {
-    char file[LL_H5_PATH], path[LL_H5_PATH];
-    if (h->H5Pset_dxpl_mpio == NULL || h->H5Fget_name(dataset, file, sizeof file) < 0 ||
-        h->H5Iget_name(dataset, path, sizeof path) < 0 || ll_is_aside(file))
-        return list;
-    injection in = {.h = h,
-                    .dataset = dataset,
-                    .mode = ll_wanted(settings, "transfer", file, path),
-                    .opt = ll_wanted(settings, "collective_opt", file, path)};
-    if ((in.mode == NULL && in.opt == NULL) || has_filters(h, dataset)) return list;
+// Settings of one dataset; false where nothing may be set for it, or nothing is wanted.
+static bool look_at(const ll_hdf5* h, const ll_settings* settings, ll_hid dataset, named* found) {
+    if (h->H5Fget_name(dataset, found->file, sizeof found->file) < 0 ||
+        h->H5Iget_name(dataset, found->path, sizeof found->path) < 0 || ll_is_aside(found->file))
+        return false;
+    found->mode = ll_wanted(settings, "transfer", found->file, found->path);
+    found->opt = ll_wanted(settings, "collective_opt", found->file, found->path);
+    return (found->mode != NULL || found->opt != NULL) && !has_filters(h, dataset);
+}
+
+// One list is for all datasets of a call: what holds only for some of them is not set.
+static ll_hid transfer(const ll_hdf5* h, const ll_settings* settings, size_t count, const ll_hid* datasets,
+                       ll_hid list) {
+    named first, other;
+    if (h->H5Pset_dxpl_mpio == NULL || count == 0 || !look_at(h, settings, datasets[0], &first)) return list;
+    for (size_t i = 1; i < count; ++i)
+        if (!look_at(h, settings, datasets[i], &other) || other.mode != first.mode || other.opt != first.opt)
+            return list;
+    injection in = {.h = h, .dataset = datasets[0], .mode = first.mode, .opt = first.opt};
     in.list = ll_copy(h, list, h->DATASET_XFER);
     if (in.list < 0) return list;
     set_mode(&in);
     set_opt(&in);
-    log_once(&in, file, path);
+    log_once(&in, first.file, first.path);
     return in.list;
 }
 
-ll_hid ll_begin_transfer(void* real, ll_hid dataset, ll_hid list) {
+ll_hid ll_begin_transfer(void* real, size_t count, const ll_hid* datasets, ll_hid list) {
     const ll_settings* settings = ll_settings_here();
     if (settings->count == 0 || !of_transfers(settings)) return list;
     const ll_hdf5* h = ll_hdf5_of(real);
     if (h == NULL || h->problem[0] != '\0') return list;
     const ll_telling telling = ll_silence(h);
-    const ll_hid used = transfer(h, settings, dataset, list);
+    const ll_hid used = transfer(h, settings, count, datasets, list);
     ll_tell_again(h, telling);
     return used;
 }
@@ -115,8 +130,10 @@ ll_hid ll_begin_transfer(void* real, ll_hid dataset, ll_hid list) {
 // The program may look at the errors of its call: closing our list must not clear them.
 void ll_end_transfer(void* real, ll_hid list, ll_hid used) {
     if (used == list) return;
+    const int error = errno;
     const ll_hdf5* h = ll_hdf5_of(real);
     const ll_hid errors = h->H5Eget_current_stack();
     (void)h->H5Pclose(used);
     if (errors >= 0) (void)h->H5Eset_current_stack(errors);
+    errno = error;
 }

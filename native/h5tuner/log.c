@@ -1,135 +1,126 @@
-// Writes the record. The file is opened for each line and closed again: a descriptor that was kept could be
+// Writes the log. The file is opened for each line and closed again: a descriptor that was kept could be
 // closed by a program that closes all of its own, and its number be given to a file of the program's.
 #include "log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST_OUTCOMES = 2000 };  // of one process: a program with a million datasets must not fill the disk
+#include "start.h"
 
-bool ll_logs(void) {
-    const char* path = getenv("LEADLINE_H5_LOG");
-    return path != NULL && path[0] != '\0';
+enum {
+    MOST_OUTCOMES = 2000,  // of one process: a program with a million datasets must not fill the disk
+    MOST_TEXT = 512,       // characters of one value
+    END = 2                // of the object: "}\n"
+};
+
+bool ll_logs(void) { return ll_started->log[0] != '\0'; }
+
+size_t ll_digits(char into[LL_DIGITS], uint64_t value) {
+    size_t size = 1;
+    for (uint64_t rest = value; rest >= 10; rest /= 10) ++size;
+    into[size] = '\0';
+    for (size_t at = size; at > 0; value /= 10) into[--at] = (char)('0' + value % 10);
+    return size;
 }
 
-int ll_rank(void) {
-    static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
-                                        "PALS_RANKID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        const char* value = getenv(names[i]);
-        if (value != NULL && value[0] >= '0' && value[0] <= '9') return (int)strtol(value, NULL, 10);
-    }
-    return -1;
+// False, and nothing is added, where it does not fit.
+static bool append(char* into, size_t room, const char* text) {
+    const size_t before = strlen(into), size = strlen(text);
+    if (before + size >= room) return false;
+    memcpy(into + before, text, size + 1);
+    return true;
 }
 
-// By system calls: the record of what was written must not be counted among it.
+// By system calls: the log must not be counted among what was written.
 static int log_file(void) {
-    const char* path = getenv("LEADLINE_H5_LOG");
-    char own[4096];
-    struct stat status;
-    if (path == NULL || path[0] == '\0') return -1;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        char host[256] = "";
-        (void)gethostname(host, sizeof host - 1);
-        const int size = snprintf(own, sizeof own, "%s/%s-%ld.jsonl", path, host, (long)getpid());
-        if (size < 0 || (size_t)size >= sizeof own) return -1;
+    const char* path = ll_started->log;
+    char own[LL_ROOM + sizeof ll_started->host + LL_DIGITS + 8] = "", digits[LL_DIGITS];
+    if (ll_started->log_is_folder) {
+        (void)ll_digits(digits, (uint64_t)getpid());
+        const char* const parts[] = {path, "/", ll_started->host, "-", digits, ".jsonl"};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
+            if (!append(own, sizeof own, parts[i])) return -1;
         path = own;
     }
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK,
                         0666);
 }
 
-void ll_log_line(const char* line, size_t size) {
+static bool add(ll_line* line, const char* text, size_t size) {
+    if (line->size + size + END > sizeof line->text) return false;
+    memcpy(line->text + line->size, text, size);
+    line->size += size;
+    return true;
+}
+
+static bool add_key(ll_line* line, const char* key) {
+    return add(line, ",\"", 2) && add(line, key, strlen(key)) && add(line, "\":", 2);
+}
+
+void ll_begin(ll_line* line, const char* kind) {
+    line->size = 0;
+    (void)(add(line, "{\"kind\":\"", 9) && add(line, kind, strlen(kind)) && add(line, "\"", 1));
+    ll_number(line, "process", (uint64_t)getpid());
+    if (ll_started->rank >= 0) ll_number(line, "rank", (uint64_t)ll_started->rank);
+}
+
+void ll_raw(ll_line* line, const char* key, const char* json) {
+    const size_t before = line->size;
+    if (!add_key(line, key) || !add(line, json, strlen(json))) line->size = before;
+}
+
+void ll_number(ll_line* line, const char* key, uint64_t value) {
+    char digits[LL_DIGITS];
+    (void)ll_digits(digits, value);
+    ll_raw(line, key, digits);
+}
+
+// A name of a file is bytes, not text: what is not ASCII is written as the character of that number.
+static bool add_quoted(ll_line* line, const char* value) {
+    static const char hexadecimal[] = "0123456789abcdef";
+    bool fits = add(line, "\"", 1);
+    for (size_t i = 0; fits && value[i] != '\0' && i < MOST_TEXT; ++i) {
+        const unsigned char c = (unsigned char)value[i];
+        const char escaped[] = {'\\', (char)c},
+                   coded[] = {'\\', 'u', '0', '0', hexadecimal[c >> 4], hexadecimal[c & 15]};
+        if (c == '"' || c == '\\') fits = add(line, escaped, sizeof escaped);
+        else if (c < ' ' || c >= 0x7f) fits = add(line, coded, sizeof coded);
+        else fits = add(line, escaped + 1, 1);
+    }
+    return fits && add(line, "\"", 1);
+}
+
+void ll_text(ll_line* line, const char* key, const char* value) {
+    const size_t before = line->size;
+    if (!add_key(line, key) || !add_quoted(line, value)) line->size = before;
+}
+
+void ll_end(ll_line* line) {
     const int error = errno;
+    memcpy(line->text + line->size, "}\n", END);
     const int file = log_file();
     if (file >= 0) {
-        (void)syscall(SYS_write, file, line, size);  // one call: lines of several ranks stay whole
+        ll_write_quietly(file, line->text, line->size + END);
         (void)syscall(SYS_close, file);
     }
     errno = error;
 }
 
-static void add(ll_line* line, const char* text, size_t size) {
-    // Room is kept for the end of the object.
-    if (line->full || line->size + size > sizeof line->text - 16) {
-        line->full = true;
-        return;
-    }
-    memcpy(line->text + line->size, text, size);
-    line->size += size;
-}
-
-static void add_key(ll_line* line, const char* key) {
-    add(line, ",\"", 2);
-    add(line, key, strlen(key));
-    add(line, "\":", 2);
-}
-
-void ll_begin(ll_line* line, const char* kind) {
-    line->size = 0;
-    line->full = false;
-    add(line, "{\"kind\":\"", 9);
-    add(line, kind, strlen(kind));
-    add(line, "\"", 1);
-    ll_number(line, "process", (uint64_t)getpid());
-    if (ll_rank() >= 0) ll_number(line, "rank", (uint64_t)ll_rank());
-}
-
-void ll_raw(ll_line* line, const char* key, const char* json) {
-    if (line->size + strlen(key) + strlen(json) + 4 > sizeof line->text - 16) return;
-    add_key(line, key);
-    add(line, json, strlen(json));
-}
-
-void ll_number(ll_line* line, const char* key, uint64_t value) {
-    char digits[24];
-    (void)snprintf(digits, sizeof digits, "%" PRIu64, value);
-    ll_raw(line, key, digits);
-}
-
-// A name of a file is bytes, not text: what is not ASCII is written as the character of that number.
-void ll_text(ll_line* line, const char* key, const char* value) {
-    char quoted[6 * 512 + 3];
-    size_t size = 0;
-    quoted[size++] = '"';
-    for (size_t i = 0; value[i] != '\0' && i < 512; ++i) {
-        const unsigned char c = (unsigned char)value[i];
-        if (c == '"' || c == '\\') {
-            quoted[size++] = '\\';
-            quoted[size++] = (char)c;
-        } else if (c < ' ' || c >= 0x7f) {
-            size += (size_t)snprintf(quoted + size, 7, "\\u%04x", c);
-        } else {
-            quoted[size++] = (char)c;
-        }
-    }
-    quoted[size++] = '"';
-    quoted[size] = '\0';
-    ll_raw(line, key, quoted);
-}
-
-void ll_end(ll_line* line) {
-    memcpy(line->text + line->size, "}\n", 2);
-    ll_log_line(line->text, line->size + 2);
-}
-
 void ll_log_dataset(const char* file, const char* dataset, int rank, const unsigned long long* lengths) {
     static _Atomic(int) written;
     if (atomic_fetch_add(&written, 1) >= MOST_OUTCOMES) return;
-    char json[LL_NUMBERS * 22 + 3] = "[";
-    size_t size = 1;
-    for (int i = 0; i < rank && i < LL_NUMBERS; ++i)
-        size += (size_t)snprintf(json + size, sizeof json - size, "%s%llu", i > 0 ? "," : "", lengths[i]);
-    (void)strcpy(json + size, "]");
+    char json[LL_NUMBERS * LL_DIGITS + 3] = "[", digits[LL_DIGITS];
+    for (int i = 0; i < rank && i < LL_NUMBERS; ++i) {
+        (void)ll_digits(digits, lengths[i]);
+        (void)(append(json, sizeof json, i > 0 ? "," : "") && append(json, sizeof json, digits));
+    }
+    (void)append(json, sizeof json, "]");
     ll_line line;
     ll_begin(&line, "dataset");
     ll_text(&line, "file", file);
@@ -161,22 +152,34 @@ void ll_log_outcome(const ll_outcome* outcome, const char* call, const char* fil
     ll_end(&line);
 }
 
-void ll_say(const char* format, ...) {
-    const int error = errno;
-    char text[512];
-    va_list rest;
-    va_start(rest, format);
+static void say(const char* format, va_list rest, bool speaks) {
+    char text[MOST_TEXT], told[MOST_TEXT + 32];
     (void)vsnprintf(text, sizeof text, format, rest);
-    va_end(rest);
     if (ll_logs()) {
         ll_line line;
         ll_begin(&line, "message");
         ll_text(&line, "text", text);
         ll_end(&line);
-    } else if (ll_rank() <= 0) {
-        char told[560];
+    } else if (speaks) {
         const int size = snprintf(told, sizeof told, "libleadline_h5: %s\n", text);
-        if (size > 0) (void)syscall(SYS_write, 2, told, (size_t)size);
+        if (size > 0) ll_write_error(told, (size_t)size);
     }
+}
+
+void ll_say(const char* format, ...) {
+    const int error = errno;
+    va_list rest;
+    va_start(rest, format);
+    say(format, rest, ll_started->rank <= 0);
+    va_end(rest);
+    errno = error;
+}
+
+void ll_say_alone(const char* format, ...) {
+    const int error = errno;
+    va_list rest;
+    va_start(rest, format);
+    say(format, rest, true);
+    va_end(rest);
     errno = error;
 }

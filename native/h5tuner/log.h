@@ -1,5 +1,8 @@
-// The record of what was asked, accepted and observed: JSON, one object a line, appended to the file that
+// The log of what was requested, accepted and observed: JSON, one object a line, appended to the file that
 // LEADLINE_H5_LOG names, or to one for each process where it names a directory.
+//
+// Lines are built and written without allocating, locking or formatting by the C library, so that a file that
+// is closed in a signal handler can be recorded there.
 #ifndef LEADLINE_H5TUNER_LOG_H
 #define LEADLINE_H5TUNER_LOG_H
 
@@ -27,27 +30,29 @@ typedef struct {
     const char* why;          // a literal, or null
 } ll_outcome;
 
-bool ll_logs(void);  // whether there is a record at all
-int ll_rank(void);   // as the launcher's environment tells it; -1: it does not
+bool ll_logs(void);  // whether there is a log
 
 void ll_log_outcome(const ll_outcome* outcome, const char* call, const char* file, const char* dataset);
 // A dataset that was made, with its lengths.
 void ll_log_dataset(const char* file, const char* dataset, int rank, const unsigned long long* lengths);
-void ll_log_line(const char* line, size_t size);  // appended as it is
 
-// One sentence: into the record if there is one, else on standard error, from one rank.
+// One sentence: into the log if there is one, else on standard error, from one rank. Not for signal handlers.
 void ll_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// The same where only one rank comes by.
+void ll_say_alone(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // A line under way. What does not fit is left out, and the line stays well formed.
 typedef struct {
     char text[4096];
     size_t size;
-    bool full;
 } ll_line;
 void ll_begin(ll_line* line, const char* kind);  // with process and rank
 void ll_text(ll_line* line, const char* key, const char* value);
 void ll_number(ll_line* line, const char* key, uint64_t value);
 void ll_raw(ll_line* line, const char* key, const char* json);
 void ll_end(ll_line* line);  // written
+
+enum { LL_DIGITS = 21 };
+size_t ll_digits(char into[LL_DIGITS], uint64_t value);  // how many there are; a zero byte follows them
 
 #endif

@@ -1,89 +1,87 @@
 #include "mpi_calls.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "real.h"
 
-static ll_mpi known;
-static bool looked;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(ll_mpi*) known;  // a process has one
 
 // By the profiling name where there is one: a tool that counts the program's calls must not count ours.
-static bool bind(void** into, const char* name) {
-    *into = ll_beside(known.library, name);
-    if (*into == NULL) *into = ll_beside(known.library, name + 1);
+static bool bind(const ll_mpi* m, void** into, const char* name) {
+    *into = ll_beside(m->address, name);
+    if (*into == NULL) *into = ll_beside(m->address, name + 1);
     return *into != NULL;
 }
 
-static bool bind_all(void) {
+static void find_version(ll_mpi* m) {
+    enum { LONGEST = 8192 };  // that any MPI returns: MPICH's
+    int (*version)(char*, int*) = NULL;
+    char* text = calloc(1, LONGEST + 1);
+    int size = 0;
+    if (text != NULL && bind(m, (void**)&version, "PMPI_Get_library_version")) (void)version(text, &size);
+    if (text != NULL) (void)snprintf(m->version, sizeof m->version, "%.*s", (int)strcspn(text, "\n,"), text);
+    free(text);
+    for (char* c = m->version; *c != '\0'; ++c)
+        if (*c == '\t') *c = ' ';
+}
+
+static bool bind_all(ll_mpi* m) {
 #define BIND(result, name, arguments) \
-    if (!bind((void**)&known.name, "PMPI_" #name)) return false;
+    if (!bind(m, (void**)&m->name, "PMPI_" #name)) return false;
     LL_MPI_FUNCTIONS(BIND)
 #undef BIND
-    int (*version)(char*, int*) = NULL;
-    // The longest that any MPI returns is 8192 characters (MPICH's).
-    static char text[8192 + 1];
-    int size = 0;
-    if (bind((void**)&version, "PMPI_Get_library_version")) (void)version(text, &size);
-    (void)snprintf(known.version, sizeof known.version, "%.*s", (int)strcspn(text, "\n,"), text);
-    for (char* c = known.version; *c != '\0'; ++c)
-        if (*c == '\t') *c = ' ';
+    find_version(m);
     return true;
 }
 
 // Data first as the program sees them: where its code copies one of the library's objects into itself
 // (R_X86_64_COPY), that copy is the one that all use, and the library's own is dead.
-static void* data(const char* name) {
+static ll_handle data(const ll_mpi* m, const char* name) {
     void* found = dlsym(RTLD_DEFAULT, name);
-    return found != NULL ? found : ll_beside(known.library, name);
+    return (ll_handle)(found != NULL ? found : ll_beside(m->address, name));
 }
 
-static bool constants(void) {
-    if (data("ompi_mpi_info_null") != NULL) {
-        known.pointers = true;
-        known.no_communicator = (ll_handle)data("ompi_mpi_comm_null");
-        known.no_info = (ll_handle)data("ompi_mpi_info_null");
-        known.int_type = (ll_handle)data("ompi_mpi_int");
-        known.and_bits = (ll_handle)data("ompi_mpi_op_band");
-        return known.int_type != 0 && known.and_bits != 0;
+static bool constants(ll_mpi* m) {
+    if (data(m, "ompi_mpi_info_null") != 0) {
+        m->pointers = true;
+        m->world = data(m, "ompi_mpi_comm_world");
+        m->no_communicator = data(m, "ompi_mpi_comm_null");
+        m->no_info = data(m, "ompi_mpi_info_null");
+        m->int_type = data(m, "ompi_mpi_int");
+        m->and_bits = data(m, "ompi_mpi_op_band");
+        m->errors_return = data(m, "ompi_mpi_errors_return");
+        return m->world != 0 && m->int_type != 0 && m->and_bits != 0 && m->errors_return != 0;
     }
     // MPICH's ABI, which its derivatives promise to keep: values of its mpi.h.
     static const char* const derived[] = {"MPICH", "Intel", "MVAPICH", "CRAY", "ParaStation"};
-    known.no_communicator = 0x04000000;
-    known.no_info = 0x1c000000;
-    known.int_type = 0x4c000405;
-    known.and_bits = 0x58000006;
+    m->world = 0x44000000;
+    m->no_communicator = 0x04000000;
+    m->no_info = 0x1c000000;
+    m->int_type = 0x4c000405;
+    m->and_bits = 0x58000006;
+    m->errors_return = 0x54000001;
     for (size_t i = 0; i < sizeof derived / sizeof *derived; ++i)
-        if (strstr(known.version, derived[i]) != NULL) return true;
+        if (strstr(m->version, derived[i]) != NULL) return true;
     return false;
 }
 
-const ll_mpi* ll_mpi_of(void* library) {
-    (void)pthread_mutex_lock(&lock);
-    if (!looked) {
-        known.library = library;
-        known.usable = bind_all() && constants();
-        looked = true;
+const ll_mpi* ll_mpi_of(const void* function) {
+    ll_mpi* there = atomic_load_explicit(&known, memory_order_acquire);
+    if (there == NULL) {
+        ll_mpi* made = calloc(1, sizeof *made);
+        if (made == NULL) return NULL;
+        made->address = function;
+        made->usable = bind_all(made) && constants(made);
+        if (atomic_compare_exchange_strong(&known, &there, made)) there = made;
+        else free(made);  // another thread was first
     }
-    (void)pthread_mutex_unlock(&lock);
-    return known.usable ? &known : NULL;
+    return there->usable ? there : NULL;
 }
 
 bool ll_same_handle(const ll_mpi* m, ll_handle a, ll_handle b) {
     return m->pointers ? a == b : (uint32_t)a == (uint32_t)b;
-}
-
-// The bits that all have set, and those that all have not: together all of them where all values are the
-// same.
-bool ll_all_alike(const ll_mpi* m, ll_handle communicator, uint64_t value) {
-    int size = 0;
-    if (m->Comm_size(communicator, &size) != 0 || size == 1) return size == 1;
-    const uint32_t low = (uint32_t)value, high = (uint32_t)(value >> 32);
-    const uint32_t own[4] = {low, high, ~low, ~high};
-    uint32_t all[4] = {0};
-    if (m->Allreduce(own, all, 4, m->int_type, m->and_bits, communicator) != 0) return false;
-    return (all[0] | all[2]) == UINT32_MAX && (all[1] | all[3]) == UINT32_MAX;
 }

@@ -12,8 +12,10 @@ typedef struct {
     int line;
     int layer;         // of the table, or 0
     bool match;        // in a [[match]]
-    int first;         // setting of this [[match]]
-    ll_setting table;  // what holds for each setting of it
+    int first;         // setting of this table
+    int layers;        // tables of settings that were there
+    unsigned keys;     // of [[match]] itself that were there
+    ll_setting table;  // what holds for each setting of a [[match]]
     ll_settings* settings;
 } reader;
 
@@ -74,10 +76,13 @@ static bool header(reader* r) {
     r->layer = array ? 0 : layer_named(name);
     r->match = array && strcmp(name, "match") == 0;
     r->first = r->settings->count;
+    r->keys = 0;
     r->table = (ll_setting){.line = r->line};
     if (!r->match && r->layer == 0)
         return REFUSE(r, "unknown table %s%s%s; known are: [hdf5], [mpi-io], [file-system], [[match]]",
                       array ? "[[" : "[", name, array ? "]]" : "]");
+    if ((r->layers & r->layer) != 0) return REFUSE(r, "a second table [%s]", name);
+    r->layers |= r->layer;
     return true;
 }
 
@@ -148,6 +153,9 @@ static bool value(reader* r, char* into) {
 
 // A key of [[match]] itself.
 static bool of_match(reader* r, const char* name, const char* text) {
+    const unsigned key = name[0] == 'f' ? 1 : name[0] == 'd' ? 2 : 4;
+    if ((r->keys & key) != 0) return REFUSE(r, "'%s' is given twice in a [[match]]", name);
+    r->keys |= key;
     if (strcmp(name, "file") == 0) (void)strcpy(r->table.file, text);
     else if (strcmp(name, "dataset") == 0) (void)strcpy(r->table.dataset, text);
     else if (strcmp(name, "override") == 0 && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0))
@@ -155,6 +163,18 @@ static bool of_match(reader* r, const char* name, const char* text) {
     else if (strcmp(name, "override") == 0)
         return REFUSE(r, "override wants true or false, got '%.60s'", text);
     else return REFUSE(r, "unknown key '%s' of [[match]]; write its layer too, as hdf5.%s", name, name);
+    return true;
+}
+
+// The same setting twice in a table. A hint may stand in either of two: there it would be given twice as
+// well.
+static bool is_new(reader* r, const ll_setting* set) {
+    for (int i = r->match ? r->first : 0; i < r->settings->count; ++i) {
+        const ll_setting* before = &r->settings->item[i];
+        const bool global = before->file[0] == '\0' && before->dataset[0] == '\0' && !before->override;
+        if (strcmp(before->name, set->name) == 0 && (r->match || global))
+            return REFUSE(r, "'%s' is given twice; it was given in line %d", set->name, before->line);
+    }
     return true;
 }
 
@@ -177,7 +197,7 @@ static bool pair(reader* r) {
         return REFUSE(r, "'%s' stands in no table; begin with [hdf5], [mpi-io] or [file-system]", name);
     (void)strcpy(set.name, name);
     (void)strcpy(set.value, text);
-    return ll_add(r->settings, &set);
+    return is_new(r, &set) && ll_add(r->settings, &set);
 }
 
 bool ll_parse_toml(const char* text, size_t size, ll_settings* settings) {

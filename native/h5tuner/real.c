@@ -3,43 +3,87 @@
 // RTLD_NEXT alone sees what the program was linked with. A Python wheel's HDF5 is loaded later, under a name
 // of its own and visible only to its own modules, and one process may hold two of them (h5py's and
 // netCDF4's): then the library is the one that the caller's own dependencies name. Last, any loaded library
-// that has the symbol.
+// that has the symbol. No library is kept loaded that the program unloads.
 #include "real.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Of an exact call (name and caller), what was found. Filled once, never emptied: what is found stays loaded,
-// since the handles by which it was found are never closed.
-enum { SLOTS = 1024 };
+static _Atomic(uint64_t) unloads = 1;
+static int (*close_library)(void*);
+
+__attribute__((constructor(102))) static void begin(void) {
+    *(void**)&close_library = dlsym(RTLD_NEXT, "dlclose");
+}
+
+static int unload(void* library) {
+    if (close_library == NULL) begin();
+    return close_library != NULL ? close_library(library) : -1;
+}
+
+// After this another library may lie where one lay: nothing that was remembered holds any more.
+LL_EXPORT int dlclose(void* library) {
+    const int result = unload(library);
+    atomic_fetch_add(&unloads, 1);
+    return result;
+}
+
+// A slot's key is written last and looked at twice, so that what is read between belongs to it.
+enum { SLOTS = 1024, TRIES = 8, BUSY = 2 };
 typedef struct {
     _Atomic(uint64_t) key;
-    _Atomic(void*) found;
+    _Atomic(void*) what;
 } slot;
 static slot cache[SLOTS];
 
-static const void* own_base(void) {
-    static _Atomic(const void*) base;
-    const void* known = atomic_load_explicit(&base, memory_order_relaxed);
-    Dl_info info;
-    if (known == NULL && dladdr((const void*)&own_base, &info) != 0) {
-        known = info.dli_fbase;
-        atomic_store_explicit(&base, known, memory_order_relaxed);
+// Odd multipliers spread the addresses over 64 bits, so that no two pairs of one process share a key.
+static uint64_t key_of(const void* one, const void* other) {
+    uint64_t key = (uint64_t)(uintptr_t)one * 0x9e3779b97f4a7c15u;
+    key ^= (uint64_t)(uintptr_t)other * 0xc2b2ae3d27d4eb4fu;
+    key ^= atomic_load_explicit(&unloads, memory_order_acquire) * 0xd6e8feb86659fd93u;
+    return key | 1;
+}
+
+void* ll_recall(const void* one, const void* other) {
+    const uint64_t key = key_of(one, other);
+    for (size_t i = 0; i < TRIES; ++i) {
+        slot* at = &cache[((size_t)(key >> 32) + i) % SLOTS];
+        if (atomic_load_explicit(&at->key, memory_order_acquire) != key) continue;
+        void* what = atomic_load_explicit(&at->what, memory_order_acquire);
+        if (atomic_load_explicit(&at->key, memory_order_acquire) == key) return what;
     }
-    return known;
+    return NULL;
 }
 
-static bool ours(const void* address) {
+void ll_remember(const void* one, const void* other, void* what) {
+    const uint64_t key = key_of(one, other);
+    slot* at = &cache[(size_t)(key >> 32) % SLOTS];
+    for (size_t i = 0; i < TRIES; ++i) {
+        slot* other_slot = &cache[((size_t)(key >> 32) + i) % SLOTS];
+        if (atomic_load(&other_slot->key) != 0) continue;
+        at = other_slot;
+        break;
+    }
+    uint64_t before = atomic_load(&at->key);
+    if (before == BUSY || !atomic_compare_exchange_strong(&at->key, &before, BUSY)) return;
+    atomic_store(&at->what, what);
+    atomic_store(&at->key, key);
+}
+
+static const void* base_of(const void* address) {
     Dl_info info;
-    return dladdr(address, &info) != 0 && info.dli_fbase == own_base();
+    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-void* ll_library_of(const void* address) {
+static bool ours(const void* address) { return base_of(address) == base_of((const void*)&ours); }
+
+// A handle of the library that holds `address`, to be closed by `unload`; null for the program itself.
+static void* library_of(const void* address) {
     Dl_info info;
     struct link_map* map = NULL;
     if (dladdr1(address, &info, (void**)&map, RTLD_DL_LINKMAP) == 0 || map == NULL || map->l_name[0] == '\0')
@@ -64,13 +108,10 @@ static int collect(struct dl_phdr_info* info, size_t size, void* data) {
     return 0;
 }
 
-static void* look_in(const char* file, const char* name) {
-    void* library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL) return NULL;
-    void* found = dlsym(library, name);
-    if (found != NULL && !ours(found)) return found;
-    (void)dlclose(library);
-    return NULL;
+static void* look_in(void* library, const char* name) {
+    void* found = library != NULL ? dlsym(library, name) : NULL;
+    if (library != NULL) (void)unload(library);
+    return found != NULL && !ours(found) ? found : NULL;
 }
 
 static void* look_in_all(const char* name) {
@@ -78,46 +119,32 @@ static void* look_in_all(const char* name) {
     void* found = NULL;
     (void)dl_iterate_phdr(collect, &loaded);
     for (int i = 0; i < loaded.count; ++i) {
-        if (found == NULL) found = look_in(loaded.name[i], name);
+        if (found == NULL) found = look_in(dlopen(loaded.name[i], RTLD_LAZY | RTLD_NOLOAD), name);
         free(loaded.name[i]);
     }
     return found;
 }
 
-void* ll_beside(void* library, const char* name) {
-    void* found = library != NULL ? dlsym(library, name) : NULL;
-    if (found != NULL && !ours(found)) return found;
-    found = dlsym(RTLD_NEXT, name);
-    if (found != NULL) return found;
-    return look_in_all(name);
+void* ll_beside(const void* address, const char* name) {
+    void* found = look_in(library_of(address), name);
+    if (found == NULL) found = dlsym(RTLD_NEXT, name);
+    return found != NULL ? found : look_in_all(name);
 }
 
-static void* find(const char* name, const void* caller) {
-    // First as the program itself would: this is what it gets from the libraries that it was linked with.
-    void* found = dlsym(RTLD_NEXT, name);
-    if (found != NULL) return found;
-    return ll_beside(ll_library_of(caller), name);
+void* ll_within(const void* address, const char* name) {
+    void* library = library_of(address);
+    void* found = library != NULL ? look_in(library, name) : dlsym(RTLD_NEXT, name);
+    return found != NULL && base_of(found) == base_of(address) ? found : NULL;
 }
 
 void* ll_real(const char* name, const void* caller) {
-    // A literal's address is the name's identity. Odd multipliers spread both over 64 bits, so that no two
-    // calls of one process share a key.
-    const uint64_t key = (((uint64_t)(uintptr_t)caller * 0x9e3779b97f4a7c15u) ^
-                          ((uint64_t)(uintptr_t)name * 0xc2b2ae3d27d4eb4fu)) |
-                         1;
-    const size_t first = (size_t)(key >> 32) % SLOTS;
-    for (size_t i = 0; i < 8; ++i) {
-        slot* at = &cache[(first + i) % SLOTS];
-        uint64_t held = atomic_load_explicit(&at->key, memory_order_acquire);
-        if (held == key) {
-            void* found = atomic_load_explicit(&at->found, memory_order_acquire);
-            return found != NULL ? found : find(name, caller);
-        }
-        if (held != 0) continue;
-        void* found = find(name, caller);
-        if (found == NULL) return NULL;
-        if (atomic_compare_exchange_strong(&at->key, &held, key)) atomic_store(&at->found, found);
-        return found;
-    }
-    return find(name, caller);
+    void* found = ll_recall(name, caller);
+    if (found != NULL) return found;
+    const int error = errno;
+    // First as the program itself would: this is what it gets from the libraries that it was linked with.
+    found = dlsym(RTLD_NEXT, name);
+    if (found == NULL) found = ll_beside(caller, name);
+    if (found != NULL) ll_remember(name, caller, found);
+    errno = error;
+    return found;
 }

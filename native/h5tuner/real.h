@@ -3,18 +3,24 @@
 #define LEADLINE_H5TUNER_REAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define LL_EXPORT __attribute__((visibility("default")))
 #define LL_CALLER __builtin_return_address(0)
 
-// What the program would have called by `name` from `caller` (an address in its code), were we not preloaded;
-// null where no loaded library has it. Remembered: a few nanoseconds after the first time.
+// What the program would have called by `name` (a literal) from `caller` (an address in its code), were we
+// not preloaded; null where no loaded library has it. Remembered: a few nanoseconds after the first time.
 void* ll_real(const char* name, const void* caller);
 
-// A handle for dlsym of the library that holds `address`, kept for good; null for the program itself.
-void* ll_library_of(const void* address);
+// `name` as the library that holds `address` or what it depends on has it, or else any other but ours.
+void* ll_beside(const void* address, const char* name);
 
-// `name` as that library or what it depends on has it, or else any other but ours.
-void* ll_beside(void* library, const char* name);
+// `name` as that library alone has it, or null.
+void* ll_within(const void* address, const char* name);
+
+// What was remembered of two addresses; null where nothing was, or a library was unloaded since: another may
+// have its addresses by now.
+void* ll_recall(const void* one, const void* other);
+void ll_remember(const void* one, const void* other, void* what);
 
 #endif

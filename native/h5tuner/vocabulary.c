@@ -9,14 +9,15 @@
 #include "settings.h"
 
 #define NONE 0, 0
-#define ANY_SIZE 0, INT64_MAX
+#define MIB (1ll << 20)
+#define GIB (1ll << 30)
 #define ONE \
     { 1, 1 }
 #define SWITCH "enable|disable|automatic"
 
 #define NUMBER(name, layers, safety, least, most, meaning) \
     { name, layers, LL_INTEGER, safety, least, most, ONE, NULL, meaning }
-#define BYTES(name, layers, safety, meaning) NUMBER(name, layers, safety, 0, INT64_MAX, meaning)
+#define BYTES(name, layers, safety, most, meaning) NUMBER(name, layers, safety, 0, most, meaning)
 #define YES_NO(name, layers, safety, meaning) \
     { name, layers, LL_YES_NO, safety, NONE, ONE, NULL, meaning }
 #define CHOICE(name, layers, safety, choices, meaning) \
@@ -32,15 +33,17 @@ const ll_word ll_vocabulary[] = {
      LL_HDF5,
      LL_INTEGERS,
      LL_LAYOUT,
-     ANY_SIZE,
+     0,
+     256 * MIB,  // each object may leave a gap as long as the boundary
      {2, 2},
      NULL,
      "threshold, boundary in bytes: objects of the threshold's size or more begin at multiples of the "
      "boundary"},
-    BYTES("meta_block_size", LL_HDF5, LL_LAYOUT, "bytes of metadata allocated at once"),
-    BYTES("small_data_block_size", LL_HDF5, LL_LAYOUT, "bytes for small raw data allocated at once"),
-    BYTES("sieve_buf_size", LL_HDF5, CLEAR, "bytes of the sieve buffer of contiguous datasets"),
-    BYTES("chunk_cache_bytes", LL_HDF5, CLEAR, "bytes of each dataset's chunk cache"),
+    // HDF5 takes more of all of these, and then cannot write, or has no memory: they are for whole programs.
+    BYTES("meta_block_size", LL_HDF5, LL_LAYOUT, GIB, "bytes of metadata allocated at once"),
+    BYTES("small_data_block_size", LL_HDF5, LL_LAYOUT, GIB, "bytes for small raw data allocated at once"),
+    BYTES("sieve_buf_size", LL_HDF5, CLEAR, GIB, "bytes of the sieve buffer of contiguous datasets"),
+    BYTES("chunk_cache_bytes", LL_HDF5, CLEAR, 64 * GIB, "bytes of each dataset's chunk cache"),
     // HDF5 multiplies them by a pointer's size without looking for overflow, and allocates that a dataset.
     NUMBER("chunk_cache_slots", LL_HDF5, CLEAR, 1, 1 << 24,
            "slots of each dataset's chunk cache; a prime is best"),
@@ -56,12 +59,13 @@ const ll_word ll_vocabulary[] = {
      "oldest, newest form of the file's objects"},
     YES_NO("coll_metadata_ops", LL_HDF5, LL_SEMANTICS, "all ranks read metadata together"),
     YES_NO("coll_metadata_write", LL_HDF5, CLEAR, "all ranks write metadata together"),
-    BYTES("page_buffer_size", LL_HDF5, CLEAR, "bytes of the page buffer; wants file_space_strategy page"),
+    BYTES("page_buffer_size", LL_HDF5, CLEAR, 64 * GIB,
+          "bytes of the page buffer; wants file_space_strategy page"),
     // Of a file, when it is created.
     CHOICE("file_space_strategy", LL_HDF5, LL_LAYOUT, "fsm_aggr|page|aggr|none",
            "how space in the file is given"),
     NUMBER("file_space_page_size", LL_HDF5, LL_LAYOUT, 512, 1 << 30, "bytes of a page of the file's space"),
-    NUMBER("subfiling_stripe_size", LL_HDF5, LL_LAYOUT, 1, INT64_MAX,
+    NUMBER("subfiling_stripe_size", LL_HDF5, LL_LAYOUT, 1, 1024 * GIB,
            "bytes of a stripe of the subfiling driver"),
     NUMBER("subfiling_ioc_per_node", LL_HDF5, LL_LAYOUT, 1, 1 << 20,
            "subfiling: I/O concentrators of a node"),
@@ -82,7 +86,8 @@ const ll_word ll_vocabulary[] = {
     CHOICE("collective_opt", LL_HDF5, CLEAR, "collective|individual",
            "what MPI-IO calls a collective transfer makes"),
     // ROMIO's hints.
-    NUMBER("cb_buffer_size", HINTS, CLEAR, 1, INT32_MAX, "bytes of an aggregator's buffer"),
+    // Buffers are allocated whole; an MPI ends the program that has no memory for them.
+    NUMBER("cb_buffer_size", HINTS, CLEAR, 1, GIB, "bytes of an aggregator's buffer"),
     NUMBER("cb_nodes", HINTS, CLEAR, 1, INT32_MAX, "aggregators"),
     NUMBER("cb_block_size", HINTS, CLEAR, 1, INT32_MAX, "bytes of a block of collective buffering"),
     TEXT("cb_config_list", HINTS, "aggregators by host, as '*:1'"),
@@ -106,8 +111,8 @@ const ll_word ll_vocabulary[] = {
     {"romio_no_indep_rw", HINTS, LL_YES_NO, LL_SEMANTICS, NONE, ONE, NULL, "only aggregators open the file"},
     CHOICE("romio_synchronized_flush", HINTS, CLEAR, "enable|disable", "flush with a barrier"),
     CHOICE("romio_visibility_immediate", HINTS, LL_SEMANTICS, "enable|disable", "writes are seen at once"),
-    NUMBER("ind_rd_buffer_size", HINTS, CLEAR, 1, INT32_MAX, "bytes of the sieve of independent reads"),
-    NUMBER("ind_wr_buffer_size", HINTS, CLEAR, 1, INT32_MAX, "bytes of the sieve of independent writes"),
+    NUMBER("ind_rd_buffer_size", HINTS, CLEAR, 1, GIB, "bytes of the sieve of independent reads"),
+    NUMBER("ind_wr_buffer_size", HINTS, CLEAR, 1, GIB, "bytes of the sieve of independent writes"),
     NUMBER("romio_lustre_co_ratio", HINTS, CLEAR, 1, INT32_MAX, "clients of one target"),
     NUMBER("romio_lustre_coll_threshold", HINTS, CLEAR, 0, INT32_MAX,
            "bytes from which accesses are aggregated"),

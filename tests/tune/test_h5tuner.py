@@ -98,31 +98,6 @@ def test_what_the_library_refuses_is_undone(
     same(plain.folder / "f.h5", tuned.folder / "f.h5")
 
 
-RIVAL = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-int access(const char* path, int mode) {
-    int there = ((int (*)(const char*, int))dlsym(RTLD_NEXT, "access"))(path, mode);
-    FILE* file = there != 0 && strstr(path, "f.h5") != NULL ? fopen(path, "w") : NULL;
-    if (file != NULL) fputs("somebody else's", file), fclose(file);
-    return there;
-}
-"""
-
-
-def test_a_file_that_somebody_else_makes_meanwhile(
-    library: Path, compiled: Callable[..., Path], tmp_path: Path
-) -> None:
-    """A program that wants a new file gets no file, and what another process wrote into it stays."""
-    rival = preloaded(tmp_path, RIVAL)
-    run = Run([compiled("serial.c"), "f.h5", "new"], tmp_path / "run", BOTH, rival, library)
-    assert "wrong: 1" in run.out
-    assert (run.folder / "f.h5").read_text() == "somebody else's"
-    assert run.lines("setting") == []
-
-
 OTHER = """
 #include <stdlib.h>
 int H5Pget_fapl_mpio(long list, void* communicator, void* info) { abort(); }

@@ -87,8 +87,7 @@ TEST(Settings, TheNarrowerHoldsThenTheLater) {
 TEST(Settings, WhatIsRefusedIsToldWithItsLine) {
     EXPECT_EQ(refusal("[hdf5]\nalignmant = [1, 2]\n"), "line 2: unknown setting 'alignmant' of hdf5");
     EXPECT_EQ(refusal("[hdf5]\nalignment = [1]\n"), "line 2: alignment wants 2 integers, got '1'");
-    EXPECT_EQ(refusal("[hdf5]\nalignment = [1, -2]\n"),
-              "line 2: alignment must be 0 to 9223372036854775807, got -2");
+    EXPECT_EQ(refusal("[hdf5]\nalignment = [1, -2]\n"), "line 2: alignment must be 0 to 268435456, got -2");
     EXPECT_EQ(refusal("[hdf5]\nfill_time = \"nevr\"\n"),
               "line 2: fill_time wants one of alloc|never|ifset, got 'nevr'");
     EXPECT_EQ(refusal("[hdf5]\nchunk_cache_w0 = 1.5\n"), "line 2: chunk_cache_w0 must be 0 to 1, got '1.5'");
@@ -104,6 +103,27 @@ TEST(Settings, WhatIsRefusedIsToldWithItsLine) {
     EXPECT_NE(refusal("<Parameters>").find("is not closed"), std::string::npos);
 }
 
+// Values with which HDF5 would fail to write, or fill a disk; and the same said twice.
+TEST(Settings, WhatNoProgramCanMeanIsRefused) {
+    for (const char* word :
+         {"meta_block_size", "small_data_block_size", "sieve_buf_size", "chunk_cache_bytes",
+          "page_buffer_size", "subfiling_stripe_size", "file_space_page_size"})
+        EXPECT_NE(refusal("[hdf5]\n" + std::string(word) + " = 9223372036854775807\n").find(word),
+                  std::string::npos);
+    EXPECT_NE(refusal("[hdf5]\nalignment = [1, 1_099_511_627_776]\n").find("alignment"), std::string::npos);
+    EXPECT_NE(refusal("[mpi-io]\ncb_buffer_size = 2147483647\n").find("cb_buffer_size"), std::string::npos);
+    EXPECT_EQ(Read("[hdf5]\nalignment = [16384, 33554432]\nmeta_block_size = 1048576\n").held.count, 2);
+    for (const std::string twice :
+         {"[hdf5]\nmeta_block_size = 1\nmeta_block_size = 1\n", "[hdf5]\nchunk = [1]\n[mpi-io]\n[hdf5]\n",
+          "[mpi-io]\ncb_nodes = 1\n[file-system]\ncb_nodes = 2\n", "[[match]]\nfile = 'a'\nfile = 'b'\n",
+          "[[match]]\nhdf5.chunk = [1]\nfile = 'a'\nhdf5.chunk = [2]\n"})
+        EXPECT_EQ(refusal(twice).find("line "), 0U) << twice;
+    EXPECT_EQ(Read("[hdf5]\nchunk = [1]\n[[match]]\nfile = 'a'\nhdf5.chunk = [2]\n"
+                   "[[match]]\nfile = 'b'\nhdf5.chunk = [2]\n")
+                  .held.count,
+              3);
+}
+
 TEST(Settings, HostileFilesAreRefused) {
     EXPECT_EQ(refusal(R"(<!DOCTYPE a [<!ENTITY b "&b;&b;">]><Parameters/>)"),
               "line 1: document types and entities are not taken");
@@ -116,9 +136,10 @@ TEST(Settings, HostileFilesAreRefused) {
     std::string deep;
     for (int i = 0; i < 1000; ++i) deep += "<Parameters>";
     EXPECT_FALSE(refusal(deep).empty());
-    std::string many = "[mpi-io]\n";
-    for (int i = 0; i < 300; ++i) many += "cb_nodes = 1\n";
-    EXPECT_EQ(refusal(many), "line 258: more than 256 settings");
+    std::string many;
+    for (int i = 0; i < 300; ++i)
+        many += "[[match]]\nfile = 'f" + std::to_string(i) + "'\nmpi-io.cb_nodes = 1\n";
+    EXPECT_EQ(refusal(many), "line 771: more than 256 settings");
 }
 
 // Bytes changed, cut and doubled at random: whatever comes of it, nothing is read or written out of bounds
