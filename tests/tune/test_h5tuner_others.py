@@ -288,7 +288,7 @@ def test_several_nodes_as_far_as_one_can_tell(
     apart = ["env", "OMPI_COMM_WORLD_LOCAL_SIZE=1", "MPI_LOCALNRANKS=1"]
     for job, taken in (["LEADLINE_H5_JOB=a job"], True), ([], flavour == "openmpi"):  # which names it itself
         program = compiled("parallel.c", flavour)
-        words = [f"mpirun.{flavour}", "-n", "2", *apart, *job, "{env}", program, "f.h5"]
+        words: list[str | Path] = [f"mpirun.{flavour}", "-n", "2", *apart, *job, "{env}", program, "f.h5"]
         place = tmp_path / str(len(job))
         run = Run(words, place, "[hdf5]\nalignment = [0, 4096]\n", library, patience=SOME)
         assert (run.code, run.out) == (0, "done\n")
