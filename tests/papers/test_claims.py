@@ -377,20 +377,23 @@ def test_constants_are_compared_to_the_digit() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[run]]\nplan='a'\nmachine='b'\n", "at least one"),
-        ("[[claim]]\nid='a'\nkind='vlaue'\n", "a kind out of"),
-        ("[[claim]]\nid='a'\nkind='value'\nexpcet=1\n", "did you mean 'expect'"),
-        ("[[claim]]\nid='a'\nkind='value'\n", "has a value to expect"),
-        ("[[claim]]\nid='a'\nkind='value'\nband=[2,1]\n", "a band is"),
-        ("[[claim]]\nid='a'\nkind='value'\nexpect=1\nunit='KB'\n", "unknown unit 'KB'"),
-        ("claim = ", "cannot read the claims"),
+        ("", "3: a paper has|1: a paper has"),
+        ("[[claim]]\nid='a'\nkind='vlaue'\n", "6: kind: .*'vlaue'.*'value'"),
+        ("[[claim]]\nid='a'\nkind='value'\nexpcet=1\n", "7: .*did you mean 'expect'"),
+        ("[[claim]]\nid='a'\nkind='value'\n", "4: .* a value to expect"),
+        ("[[claim]]\nid='a'\nkind='value'\nband=[2,1]\n", "7: band: .*2, 1"),
+        ("[[claim]]\nid='a'\nkind='value'\nexpect=1\nunit='KB'\n", "8: unit: .*'KB'"),
+        ("[[claim]]\nid='a'\nkind='value'\nexpect='1'\n", "7: expect: .*'1'"),
+        ("[[claim]]\nid='a'\nkind='property'\n" * 2, "8: .*'a' stands on line 5"),
+        ("claim = ", "4: this is not TOML"),
+        ("claim = 1", "4: claim is written"),
     ],
 )
 def test_a_wrong_file_of_claims_is_told(tmp_path: Path, text: str, said: str) -> None:
-    """One sentence with file and claim."""
+    """One sentence with file and line."""
     path = tmp_path / "paper.toml"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=said):
+    path.write_text(f"[[run]]\nplan='a'\nmachine='b'\n{text}" if "claim =" not in text else f"\n\n\n{text}")
+    with pytest.raises(UsageError, match=f"paper.toml:({said})"):
         paper.Paper.load(path)
 
 

@@ -1,14 +1,11 @@
-"""A machine file from its tables.
+"""A machine file from its tables."""
 
-The schema is flat: tables of scalars and of numbers with their source, so a few lines write it; a library for
-it would be one more to install for these.
-"""
-
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from leadline.calibrate._values import Value
+from leadline.core import toml
 from leadline.core.units import format_bytes
 
 Entry = Value | str | bool
@@ -22,13 +19,13 @@ def machine_text(
     about: Mapping[str, str], run: str, tables: Mapping[str, Table], rows: Mapping[str, Sequence[Table]]
 ) -> str:
     """The text of a machine file: what it says of itself, its tables, and those of several rows."""
-    lines = [f"{key} = {text(value)}" for key, value in about.items()]
-    for name, table in tables.items():
-        lines += ["", f"[{name}]", *_entries(table, run)]
-    for name, several in rows.items():
-        for row in several:
-            lines += ["", f"[[{name}]]", *_entries(row, run)]
-    return "\n".join(lines) + "\n"
+    return toml.dump(
+        {
+            **about,
+            **{name: _plain(table, run) for name, table in tables.items()},
+            **{name: [_plain(row, run) for row in several] for name, several in rows.items()},
+        }
+    )
 
 
 def quantity(value: float, unit: str) -> str:
@@ -47,31 +44,19 @@ def source(value: Value, run: str) -> str:
     return f"calibrated on {run}: {', '.join(value.benchmarks)}{open_end}"
 
 
-def text(value: str) -> str:
-    """A string of TOML: JSON's are, where every character that needs no escape has none."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _plain(table: Table, run: str) -> dict[str, Any]:
+    """The entries of a table, each number with its interval and source."""
+    return {key: _number(entry, run) if isinstance(entry, Value) else entry for key, entry in table.items()}
 
 
-def _entries(table: Table, run: str) -> Iterator[str]:
-    """The lines of a table."""
-    for key, entry in table.items():
-        if isinstance(entry, bool):
-            yield f"{key} = {str(entry).lower()}"
-        elif isinstance(entry, str):
-            yield f"{key} = {text(entry)}"
-        else:
-            yield f"{key} = {{ {', '.join(_parts(entry, run))} }}"
-
-
-def _parts(value: Value, run: str) -> Iterator[str]:
-    """What stands within the braces of a number."""
+def _number(value: Value, run: str) -> dict[str, Any]:
+    """A number as a machine file has it."""
+    found: dict[str, Any] = {}
     if value.unit in ("1", "shape"):
-        yield f"value = {[int(value.value)] if value.unit == 'shape' else int(value.value)}"
+        found["value"] = [int(value.value)] if value.unit == "shape" else int(value.value)
     else:
-        yield f"value = {text(quantity(value.value, value.unit))}"
+        found["value"] = quantity(value.value, value.unit)
     if value.low is not None and value.high is not None and math.isfinite(value.high):
-        ends = ", ".join(text(quantity(end, value.unit)) for end in (value.low, value.high))
-        yield f"interval = [{ends}]"
-    yield f"source = {text(source(value, run))}"
-    if not value.source:
-        yield f"calibrated = {text(run)}"
+        found["interval"] = [quantity(end, value.unit) for end in (value.low, value.high)]
+    found["source"] = source(value, run)
+    return found if value.source else found | {"calibrated": run}

@@ -1,11 +1,16 @@
-"""The text of a plan: TOML whose every complaint names the file and the line."""
+"""TOML files: read with a schema whose every complaint names the file and the line, and written.
 
+A library could write them, but none keeps a table of three short values on one line, as numbers with their
+sources are; three shapes of lines need no more than `dump`.
+"""
+
+import json
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from leadline.core.errors import UsageError, suggest
 
@@ -14,6 +19,17 @@ T = TypeVar("T")
 _POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 _HEADER = re.compile(r"\s*\[\[?\s*([A-Za-z0-9_.-]+)\s*\]\]?")
 _KEY = re.compile(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")
+
+
+NEEDED: Final = object()  # the default of a key that must be there
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a table: how its value is read, which raises UsageError, and what holds where it is absent."""
+
+    read: Callable[[Any], Any]
+    default: Any = NEEDED
 
 
 @dataclass(frozen=True)
@@ -54,12 +70,50 @@ class Table:
         except UsageError as problem:
             raise self.error(f"{key}: {problem}", key) from None
 
+    def read(self, keys: Mapping[str, Key], where: str) -> dict[str, Any]:
+        """The values of all `keys`; UsageError for another key, a missing one, a bad value."""
+        self.check_keys(keys, where)
+        return {
+            name: self.need(name, key.read, where)
+            if key.default is NEEDED
+            else self.get(name, key.read, key.default)
+            for name, key in keys.items()
+        }
 
-def read(path: Path, what: str = "plan") -> tuple[str, Table, dict[str, list[Table]]]:
-    """The text of a TOML file (a plan, a machine), its top table, and the tables within by name in order.
 
-    Raises UsageError for a file that cannot be read or is not TOML.
-    """
+@dataclass(frozen=True)
+class Document:
+    """A TOML file: its text, its top table, and the tables within."""
+
+    text: str
+    top: Table
+    tables: Mapping[str, list[Table]]  # by name, in their order
+
+    def table(self, name: str) -> Table | None:
+        """The table `[name]`; UsageError where something else has that name."""
+        if not isinstance(self.top.data.get(name, {}), dict):
+            raise self.top.error(f"{name} is written [{name}], once", name)
+        return next(iter(self.tables.get(name, [])), None)
+
+    def rows(self, name: str) -> list[Table]:
+        """The tables `[[name]]`; UsageError where something else has that name."""
+        given = self.top.data.get(name, [])
+        if not isinstance(given, list) or len(given) != len(self.tables.get(name, [])):
+            raise self.top.error(f"{name} is written [[{name}]], once a row", name)
+        return self.tables.get(name, [])
+
+
+def check_unique(tables: Iterable[Table], key: str, what: str) -> None:
+    """Raise UsageError for the first table whose value of `key` another table before it has."""
+    lines: dict[Any, int] = {}
+    for table in tables:
+        if (value := table.data.get(key)) in lines:
+            raise table.error(f"{what} {value!r} stands on line {lines[value]} already", key)
+        lines[value] = table.lines.get(key, table.line)
+
+
+def read(path: Path, what: str = "plan") -> Document:
+    """A TOML file (a plan, a machine); UsageError where it cannot be read or is not TOML."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
@@ -81,7 +135,7 @@ def read(path: Path, what: str = "plan") -> tuple[str, Table, dict[str, list[Tab
             places = [seen[i] if i < len(seen) else (top.get(name, 1), {}) for i in range(len(entries))]
             tables[name] = [Table(path, entry, *place) for entry, place in zip(entries, places, strict=True)]
     headers = {name: places[0][0] for name, places in inner.items()}
-    return text, Table(path, data, 1, {**headers, **top}), tables
+    return Document(text, Table(path, data, 1, {**headers, **top}), tables)
 
 
 def _syntax_error(path: Path, text: str, message: str) -> UsageError:
@@ -109,3 +163,42 @@ def _positions(text: str) -> tuple[dict[str, int], dict[str, list[tuple[int, dic
         elif key := _KEY.match(line):
             current.setdefault(key[1], number)
     return top, inner
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """A TOML file: plain values first, mappings as tables, lists of mappings as rows; keys as they are.
+
+    A mapping within a table stands on one line, as `{ value = "1 us", source = "..." }`.
+    """
+    plain = {key: value for key, value in document.items() if not _is_table(value)}
+    blocks = [list(_lines(plain))] if plain else []
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            blocks.append([f"[{name}]", *_lines(value)])
+        elif _is_table(value):
+            blocks += [[f"[[{name}]]", *_lines(row)] for row in value]
+    return "\n\n".join("\n".join(block) for block in blocks) + ("\n" if blocks else "")
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is written as a table or as rows."""
+    rows = isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, Mapping) or bool(rows)
+
+
+def _lines(table: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{key} = {literal(value)}" for key, value in table.items())
+
+
+def literal(value: Any) -> str:
+    """A value as TOML has it: text, a number, true or false, a list, or a table on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        # JSON's texts are TOML's, but for the one control character that JSON leaves as it is.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(_lines(value))} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(literal, value))}]"
+    return repr(value)

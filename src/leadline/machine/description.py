@@ -136,24 +136,26 @@ def load(machine: str | Path) -> Machine:
 
 def _read(path: Path, extended: tuple[Path, ...]) -> _Draft:
     """What a file says, on top of what the file says that it extends."""
-    _, top, tables = plan_text.read(path, "machine")
+    document = plan_text.read(path, "machine")
+    top = document.top
     top.check_keys([*ABOUT, *TOP, *TABLES, "topology"], "a machine")
     draft = _Draft(path, top)
     if "extends" in top.data:
         draft = _base(path, top, extended)
     draft.title = top.get("title", text, draft.title)
     draft.about = top.get("about", text, draft.about)
-    for name in (*TABLES, "topology", "sources"):
-        _check_brackets(top, name, name in TABLES and TABLES[name].rows)
-    for table in tables.get("sources", []):
+    if table := document.table("sources"):
         draft.sources |= {key: table.need(key, text, "sources") for key in table.data}
-    for table in tables.get("topology", []):
+    if table := document.table("topology"):
         _read_topology(draft, table)
     for key, kind in TOP.items():
         if key in top.data:
             draft.values[key] = number(top, key, kind, key) if kind.number else top.need(key, kind.read, key)
     for name, schema in TABLES.items():
-        _read_part(draft, name, schema, tables.get(name, []))
+        if schema.rows:
+            _read_rows(draft, name, schema, document.rows(name))
+        elif table := document.table(name):
+            draft.tables[name] = {**draft.tables.get(name, {}), **part(table, schema, name, name)}
     return draft
 
 
@@ -170,15 +172,6 @@ def _base(path: Path, top: Table, extended: tuple[Path, ...]) -> _Draft:
     draft = _read(base, (*extended, path.resolve()))
     draft.path, draft.top = path, top
     return draft
-
-
-def _check_brackets(top: Table, name: str, rows: bool) -> None:
-    """UsageError for a table where rows are wanted, the other way round, or neither."""
-    value = top.data.get(name, [] if rows else {})
-    if not isinstance(value, list if rows else dict) or not all(
-        isinstance(row, dict) for row in value if rows
-    ):
-        raise top.error(f"{name} is written {f'[[{name}]], once a row' if rows else f'[{name}]'}", name)
 
 
 def _read_topology(draft: _Draft, table: Table) -> None:
@@ -199,12 +192,9 @@ def _read_topology(draft: _Draft, table: Table) -> None:
         raise table.error(str(problem), str(problem).partition(":")[0]) from None
 
 
-def _read_part(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> None:
-    """A table's values on top of those there; rows in place of all those there."""
+def _read_rows(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> None:
+    """Rows in place of all those there."""
     if not tables:
-        return
-    if not schema.rows:
-        draft.tables[name] = {**draft.tables.get(name, {}), **part(tables[0], schema, name, name)}
         return
     rows: list[dict[str, Read]] = []
     for table in tables:

@@ -1,13 +1,13 @@
 """A paper's claims as its file in `papers/` states them: what was found, and which values are accepted."""
 
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leadline.core import paths
+from leadline.core import paths, toml
 from leadline.core.errors import UsageError, suggest
+from leadline.core.toml import Key, Table, check_unique
+from leadline.core.values import counts, text, word, words
 
 CONSTANT, EXACT, VALUE, RATIO, PROPERTY = "constant", "exact", "value", "ratio", "property"
 KINDS = (CONSTANT, EXACT, VALUE, RATIO, PROPERTY)
@@ -23,8 +23,46 @@ UNITS: dict[str, float] = {
     "": 1.0,
 }
 
-_KEYS = {"id", "kind", "quantity", "check", "expect", "band", "unit", "basis", "needs", "missed"}
-_KEYS |= {"tolerance_rel"}  # of an exact claim: the largest relative deviation of any of its numbers
+
+def _number(value: Any) -> float:
+    """A plain number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"this is a number, but got {value!r}")
+    return value
+
+
+def _numbers(value: Any) -> float | tuple[float, ...]:
+    """A number, or several."""
+    return tuple(map(_number, value)) if isinstance(value, list) else _number(value)
+
+
+def _band(value: Any) -> tuple[float, float]:
+    """The least and the largest accepted value."""
+    ends = [_number(each) for each in value] if isinstance(value, list) else []
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise UsageError(f"a band is the least and the largest accepted value, but got {value!r}")
+    return ends[0], ends[1]
+
+
+_CLAIM = {
+    "id": Key(text),
+    "kind": Key(word(KINDS)),
+    "quantity": Key(text, ""),
+    "check": Key(text, ""),
+    "expect": Key(_numbers, None),
+    "band": Key(_band, None),
+    "tolerance_rel": Key(_number, None),  # of an exact claim: the largest relative deviation of its numbers
+    "unit": Key(word(UNITS), ""),
+    "basis": Key(text, ""),
+    "needs": Key(text, ""),
+    "missed": Key(text, ""),
+}
+_RUN = {
+    "plan": Key(text, ""),
+    "machine": Key(text),
+    "kernels": Key(words(), ()),
+    "ranks": Key(counts, ()),
+}
 
 
 @dataclass(frozen=True)
@@ -65,23 +103,18 @@ class Paper:
     @classmethod
     def load(cls, path: Path) -> "Paper":
         """Read a file of claims; UsageError, naming file and claim, for what a person can get wrong."""
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as problem:
-            raise UsageError(f"cannot read the claims {path}: {problem}") from None
-        claims = tuple(_claim(each, path) for each in data.get("claim", []))
-        names = [each.id for each in claims]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise UsageError(f"{path}: the claim {twice} stands in it twice")
-        runs = data.get("run", [])
+        document = toml.read(path, "paper")
+        document.top.check_keys(["title", "authors", "run", "claim"], "a paper")
+        claims, runs = document.rows("claim"), document.rows("run")
         if not claims or not runs:
-            raise UsageError(f"{path}: a paper has at least one [[claim]] and one [[run]]")
+            raise document.top.error("a paper has at least one [[claim]] and one [[run]]")
+        check_unique(claims, "id", "the claim")
         return cls(
             name=path.stem,
-            title=str(data.get("title", path.stem)),
-            authors=str(data.get("authors", "")),
-            experiments=tuple(_experiment(each, path) for each in runs),
-            claims=claims,
+            title=document.top.get("title", text, path.stem),
+            authors=document.top.get("authors", text, ""),
+            experiments=tuple(map(_experiment, runs)),
+            claims=tuple(map(_claim, claims)),
         )
 
 
@@ -98,40 +131,21 @@ def find(name: str) -> Paper:
     return Paper.load(known[name])
 
 
-def _experiment(table: Mapping[str, Any], path: Path) -> Experiment:
+def _experiment(table: Table) -> Experiment:
     """One `[[run]]`."""
-    kernels, ranks = tuple(table.get("kernels", ())), tuple(table.get("ranks", ()))
-    if "machine" not in table or ("plan" in table) == bool(kernels and ranks):
-        raise UsageError(f"{path}: a [[run]] has a machine, and a plan or kernels with ranks")
-    return Experiment(table.get("plan", ""), table["machine"], kernels, ranks)
+    found = Experiment(**table.read(_RUN, "a [[run]]"))
+    if bool(found.plan) == bool(found.kernels and found.ranks):
+        raise table.error("a [[run]] has a machine, and a plan or kernels with ranks")
+    return found
 
 
-def _claim(table: Mapping[str, Any], path: Path) -> Claim:
+def _claim(table: Table) -> Claim:
     """One `[[claim]]`."""
-    where = f"{path}: {table.get('id', 'a claim without an id')}"
-    for key in table:
-        if key not in _KEYS:
-            raise UsageError(f"{where}: unknown key {key!r}{suggest(key, _KEYS)}")
-    kind, unit, band = table.get("kind"), table.get("unit", ""), table.get("band")
-    expect = table.get("expect")
-    if "tolerance_rel" in table:
-        band = [0.0, table["tolerance_rel"]]
-    if "id" not in table or kind not in KINDS:
-        raise UsageError(f"{where}: a claim has an id and a kind out of {', '.join(KINDS)}, got {kind!r}")
-    if unit not in UNITS:
-        raise UsageError(f"{where}: unknown unit {unit!r}{suggest(unit, UNITS)}")
-    if band is not None and not (len(band) == 2 and band[0] <= band[1]):
-        raise UsageError(f"{where}: a band is the least and the largest accepted value, got {band!r}")
-    if kind not in (PROPERTY, EXACT, CONSTANT) and band is None and expect is None:
-        raise UsageError(f"{where}: a claim of kind {kind} has a value to expect, or a band")
-    return Claim(
-        id=table["id"],
-        kind=kind,
-        what=table.get("quantity") or table.get("check", ""),
-        expect=tuple(expect) if isinstance(expect, list) else expect,
-        band=(band[0], band[1]) if band is not None else None,
-        unit=unit,
-        basis=table.get("basis", ""),
-        needs=table.get("needs", ""),
-        missed=table.get("missed", ""),
-    )
+    found = table.read(_CLAIM, "a [[claim]]")
+    quantity, check, tolerance = (found.pop(key) for key in ("quantity", "check", "tolerance_rel"))
+    if tolerance is not None:
+        found["band"] = (0.0, tolerance)
+    claim = Claim(**found, what=quantity or check)
+    if claim.kind not in (PROPERTY, EXACT, CONSTANT) and claim.band is None and claim.expect is None:
+        raise table.error(f"the claim {claim.id} of kind {claim.kind} has a value to expect, or a band")
+    return claim

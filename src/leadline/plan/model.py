@@ -86,26 +86,22 @@ class Plan:
 
         Raises UsageError, naming file and line, for whatever a person can get wrong in it.
         """
-        content, top, tables = plan_text.read(path)
+        document = plan_text.read(path)
+        top, measures = document.top, document.rows("measure")
         top.check_keys([*_PLAN_KEYS, *READERS], "a plan")
-        for name in ("measure", "headline"):
-            if name in top.data and name not in tables:
-                raise top.error(f"{name} is a table, written [[measure]] or [headline]", name)
-        if not tables.get("measure"):
+        if not measures:
             raise top.error("a plan has at least one [[measure]] with the name of a benchmark")
-        if isinstance(top.data.get("headline"), list):
-            raise top.error("a plan has one [headline], with single brackets", "headline")
         settings = read_settings(top, Settings())
-        headlines = tables.get("headline", [])
+        headline = document.table("headline")
         return cls(
             path=path,
-            text=content,
+            text=document.text,
             question=top.get("question", text, ""),
             then=top.get("then", words(THEN), ()),
             time=top.get("time", positive_time, 300.0),
             settings=settings,
-            headline=_headline(headlines[0], registry) if headlines else None,
-            measures=tuple(_measure(table, settings, registry) for table in tables["measure"]),
+            headline=_headline(headline, registry) if headline else None,
+            measures=tuple(_measure(table, settings, registry) for table in measures),
         )
 
     def points(self, registry: Registry, site: Site | None = None) -> list[Point]:

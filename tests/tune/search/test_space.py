@@ -147,7 +147,8 @@ def test_coordinates_tell_points_apart(space: Space) -> None:
 
 WRONG = [
     ("", "1 to 64 tables"),
-    ("[parameter]\n", "needs the key 'name'"),
+    ("[[parameter]]\n", "needs the key 'name'"),
+    ("[parameter]\n", r"written \[\[parameter\]\]"),
     ("[[parameter]]\nname = 'a'\nkind = 'count'\n", "either the key 'values'"),
     ("[[parameter]]\nname = 'a'\nkind = 'sizes'\nvalues = 1\n", "unknown word 'sizes'"),
     ("[[parameter]]\nname = 'a'\nkind = 'bytes'\nvalues = '1 MIB'\n", "unknown unit"),

@@ -4,7 +4,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
+from leadline.core import toml as core_toml
 from leadline.core.errors import UsageError
 from leadline.tune.io.evaluator import Settings, Value
 
@@ -69,22 +71,14 @@ def chunk(word: str, lengths: Sequence[int], ranks: int) -> tuple[int, ...] | No
     return tuple(max(1, ceil(length / pieces)) for length, pieces in zip(lengths, cut, strict=True))
 
 
-def written(value: Value) -> str:
-    """A value as the file has it: pairs are arrays, other text is quoted."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    parts = value.split(",")
-    if len(parts) > 1 and all(part.strip().isdigit() for part in parts):
-        return f"[{', '.join(part.strip() for part in parts)}]"
-    return quoted(value)
+def typed(value: Value) -> Value | list[int]:
+    """A value as the file has it: pairs are arrays."""
+    parts = value.split(",") if isinstance(value, str) else []
+    return [int(part) for part in parts] if len(parts) > 1 and all(map(_is_count, parts)) else value
 
 
-def quoted(text: str) -> str:
-    """Text as TOML has it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _is_count(text: str) -> bool:
+    return text.strip().isdecimal()
 
 
 def pattern(name: str) -> str | None:
@@ -99,26 +93,18 @@ def toml(settings: Settings, layers: Mapping[str, str], arrays: Iterable[Array],
 
     `layers` has each setting's layer. Raises UsageError for a chunk that means nothing.
     """
-    tables: dict[str, list[str]] = {}
+    tables: dict[str, Any] = {}
     for name, value in settings.items():
         layer = layers.get(name, "hdf5")
         if layer in TABLES and name != CHUNK:
-            tables.setdefault(TABLES[layer], []).append(f"{name} = {written(value)}")
-    lines: list[str] = []
-    for table, own in tables.items():
-        lines += [f"[{table}]", *own, ""]
-    if CHUNK in settings:
-        for each in dict.fromkeys(arrays):
-            lengths = chunk(str(settings[CHUNK]), each.lengths, ranks)
-            known = pattern(each.name)
-            if lengths and known:
-                lines += [
-                    "[[match]]",
-                    f"dataset = {quoted(known)}",
-                    f"hdf5.chunk = [{', '.join(map(str, lengths))}]",
-                    "",
-                ]
-    return "\n".join(lines)
+            tables.setdefault(TABLES[layer], {})[name] = typed(value)
+    tables["match"] = []
+    for each in dict.fromkeys(arrays) if CHUNK in settings else ():
+        lengths = chunk(str(settings[CHUNK]), each.lengths, ranks)
+        known = pattern(each.name)
+        if lengths and known:
+            tables["match"].append({"dataset": known, "hdf5.chunk": lengths})
+    return core_toml.dump({name: table for name, table in tables.items() if table})
 
 
 def environment(settings: Settings, layers: Mapping[str, str]) -> dict[str, str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from leadline.core import toml as core_toml
 from leadline.core.errors import UsageError, suggest
 from leadline.programs.build import build_h5tuner
-from leadline.tune.io.files import quoted
 
 ROOM = 1 << 20  # bytes for what the library tells: 256 settings of at most 4 KiB
 XML_LAYERS = {
@@ -85,18 +85,20 @@ def words() -> list[Word]:
 
 def toml(settings: Sequence[Setting]) -> str:
     """The settings as TOML."""
-    lines: list[str] = []
+    tables: dict[str, Any] = {}
     for layer in XML_LAYERS:
         own = [each for each in settings if each.layer == layer and not _narrow(each)]
-        if own:
-            lines += [f"[{layer}]", *(f"{each.name} = {_toml_value(each.value)}" for each in own), ""]
+        tables |= {layer: {each.name: _typed(each.value) for each in own}} if own else {}
+    matches = []
     for each in filter(_narrow, settings):
-        lines.append("[[match]]")
-        lines += [f"file = {quoted(each.file)}"] if each.file else []
-        lines += [f"dataset = {quoted(each.dataset)}"] if each.dataset else []
-        lines += ["override = true"] if each.override else []
-        lines += [f"{each.layer}.{each.name} = {_toml_value(each.value)}", ""]
-    return "\n".join(lines)
+        where = {"file": each.file, "dataset": each.dataset, "override": each.override}
+        matches.append(
+            {
+                **{key: value for key, value in where.items() if value},
+                f"{each.layer}.{each.name}": _typed(each.value),
+            }
+        )
+    return core_toml.dump(tables | ({"match": matches} if matches else {}))
 
 
 def xml(settings: Iterable[Setting]) -> str:
@@ -125,10 +127,13 @@ def _element(each: Setting) -> str:
     return f"<{each.name}{attributes}>{escape(each.value)}</{each.name}>"
 
 
-def _toml_value(value: str) -> str:
-    parts = value.split(",")
-    bare = [part if re.fullmatch(r"-?\d+(\.\d+)?|true|false", part) else quoted(part) for part in parts]
-    return bare[0] if len(bare) == 1 else f"[{', '.join(bare)}]"
+def _typed(value: str) -> Any:
+    """A value as TOML has it: numbers, switches and lists of them where the text looks like one."""
+    parts = [
+        json.loads(part) if re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?|true|false", part) else part
+        for part in value.split(",")
+    ]
+    return parts[0] if len(parts) == 1 else parts
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

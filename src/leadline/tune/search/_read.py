@@ -7,7 +7,7 @@ from typing import Any
 from leadline.core import paths
 from leadline.core import toml as plan_text
 from leadline.core.errors import UsageError, suggest
-from leadline.core.toml import Table
+from leadline.core.toml import Key, Table, check_unique
 from leadline.core.units import parse_bytes
 from leadline.core.values import count, counts, flag, sizes, text, word
 from leadline.tune.search._space import Limit, Parameter, Space, Value
@@ -15,7 +15,6 @@ from leadline.tune.search._space import Limit, Parameter, Space, Value
 SAFETY = ("hint", "layout", "semantics")  # each allows what stands before it as well
 _TOP = ("title", "about", "parameter", "limit")
 _KEYS = ("name", "layer", "kind", "values", "equals", "times", "when", "start", "safety")
-_LIMIT = ("product", "at_most", "why")
 _MOST = 64  # parameters; a file with more is no space that anybody wrote
 
 
@@ -32,18 +31,16 @@ def load(space: str | Path, numbers: Mapping[str, int] | None = None) -> Space:
     for whatever a person can get wrong, and for a space without a valid point.
     """
     path = _find(space)
-    _, top, tables = plan_text.read(path, "space")
+    document = plan_text.read(path, "space")
+    top, given = document.top, document.rows("parameter")
     top.check_keys(_TOP, "a space")
-    for name in ("parameter", "limit"):
-        if name in top.data and not tables.get(name):
-            raise top.error(f"{name} is written [[{name}]], once each", name)
-    given = tables.get("parameter", [])
     if not 1 <= len(given) <= _MOST:
         raise top.error(f"a space has 1 to {_MOST} tables [[parameter]], but got {len(given)}")
+    check_unique(given, "name", "the parameter")
     parameters: list[Parameter] = []
     for table in given:
         parameters.append(_parameter(table, parameters, numbers or {}))
-    limits = tuple(_limit(table, parameters, numbers or {}) for table in tables.get("limit", []))
+    limits = tuple(_limit(table, parameters, numbers or {}) for table in document.rows("limit"))
     found = Space(path.stem, top.get("title", text, path.stem), tuple(parameters), limits)
     if found.enumerable and not len(found.points):
         raise top.error("this space has no valid point: its limits leave nothing", "limit")
@@ -55,13 +52,13 @@ def needed(space: str | Path) -> tuple[str, ...]:
 
     Raises UsageError where there is no such space, or its file is not TOML.
     """
-    _, _, tables = plan_text.read(_find(space), "space")
+    document = plan_text.read(_find(space), "space")
     found: list[Any] = []
-    for table in tables.get("parameter", []):
+    for table in document.rows("parameter"):
         if table.data.get("kind") == "count":
             for given in (table.data.get("values"), table.data.get("start")):
                 found += given if isinstance(given, list) else [given]
-    found += [table.data.get("at_most") for table in tables.get("limit", [])]
+    found += [table.data.get("at_most") for table in document.rows("limit")]
     return tuple(dict.fromkeys(filter(_is_name, found)))
 
 
@@ -125,8 +122,6 @@ def _parameter(table: Table, before: list[Parameter], numbers: Mapping[str, int]
     table.check_keys(_KEYS, "a [[parameter]]")
     name = table.need("name", text, "a [[parameter]]")
     known = {each.name: each for each in before}
-    if name in known:
-        raise table.error(f"the parameter {name!r} stands in it twice", "name")
     equals = table.get("equals", text, "")
     if equals and equals not in known:
         raise table.error(
@@ -210,13 +205,11 @@ def _when(table: Table, known: Mapping[str, Parameter]) -> dict[str, tuple[Value
 
 def _limit(table: Table, parameters: list[Parameter], numbers: Mapping[str, int]) -> Limit:
     """One `[[limit]]`."""
-    table.check_keys(_LIMIT, "a [[limit]]")
     known = {each.name: each for each in parameters if each.kind in ("bytes", "count")}
-    product = table.need("product", _many(word(known)), "a [[limit]]")
 
     def number(value: Any) -> int:
         """A count, a size, or a number of the job by its name."""
         return _number(value, numbers) if _is_name(value) else parse_bytes(value)
 
-    at_most = table.need("at_most", number, "a [[limit]]")
-    return Limit(tuple(map(str, product)), at_most, table.get("why", text, ""))
+    keys = {"product": Key(_many(word(known))), "at_most": Key(number), "why": Key(text, "")}
+    return Limit(**table.read(keys, "a [[limit]]"))
