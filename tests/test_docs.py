@@ -296,7 +296,7 @@ def test_the_recipe_of_a_search_method_works(add: Callable[[ModuleType, str, str
 
 def test_the_recipe_of_a_figure_works(add: Callable[[ModuleType, str, str], None]) -> None:
     """It draws the latency of its benchmark along the depth, and leaves the fallback nothing to draw."""
-    add(figures, "matching", recipe("add-a-figure.md", "def applies"))
+    add(figures, "matching", recipe("add-a-figure.md", "FIGURES = "))
     common = {"run": "r", "source": record.MEASURED, "mpi": "mpich-4.0.2", "ranks": 2, "status": record.OK}
     common |= {"benchmark": "matching", "metric": "latency", "unit": "s", "better": "lower", "bytes": 8}
     rows = [

@@ -91,7 +91,7 @@ def test_every_figure_file_draws_something(findings: Findings) -> None:
     idle = {
         name
         for name, member in figures.members().items()
-        if not any(member.applies(subject) and member.describe(subject) for subject in subjects)
+        if not any(figures.of_file(member, subject) for subject in subjects)
     }
     assert idle == set()
 

@@ -1,9 +1,9 @@
 """The figures of a report, one file each, found here by looking.
 
-A figure file holds two functions: `applies(subject) -> bool` says whether it has something to draw, and
-`describe(subject) -> list[Figure]` draws it, as Vega-Lite descriptions in plain dictionaries. Files whose
-names begin with an underscore hold what several figures share. `generic` draws whatever metric no other
-file drew.
+A figure file declares curves along a sweep as `FIGURES` (`leadline.report.plots.curve.Along`), or holds two
+functions: `applies(subject) -> bool` says whether it has something to draw, and `describe(subject) ->
+list[Figure]` draws it, as Vega-Lite descriptions in plain dictionaries. `generic` draws whatever metric no
+other file drew.
 """
 
 import importlib
@@ -59,16 +59,25 @@ def members() -> dict[str, ModuleType]:
     }
 
 
+def of_file(member: ModuleType, subject: Subject) -> list[Figure]:
+    """What one file has to draw of a benchmark."""
+    if not hasattr(member, "FIGURES"):
+        return list(member.describe(subject)) if member.applies(subject) else []
+    return [
+        figure
+        for metric in subject.metrics
+        for each in member.FIGURES
+        for figure in each.describe(subject, metric)
+    ]
+
+
 def draw(subject: Subject) -> Iterator[Figure]:
-    """All figures of one benchmark: those of the files that apply, then the fallback for the metrics left."""
-    if not subject.rows:
-        return
+    """All figures of one benchmark: those of the files, then the fallback for the metrics left."""
     shown: set[str] = set()
-    for name, member in members().items():
-        if name != FALLBACK and member.applies(subject):
-            for figure in member.describe(subject):
-                shown |= set(figure.metrics)
-                yield figure
+    for name, member in members().items() if subject.rows else ():
+        for figure in of_file(member, subject) if name != FALLBACK else ():
+            shown |= set(figure.metrics)
+            yield figure
     left = [row for row in subject.rows if row["metric"] not in shown]
     if left:
         rest = replace(subject, rows=left)

@@ -1,6 +1,7 @@
 """A quantity along a sweep: points, their intervals as bands, fits as lines over them, switches as rules."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from leadline.core.formatting import CLOSE_TO_95
@@ -59,6 +60,53 @@ def curve(
     }
     legend = (*split.legend(), *drawn.legend)
     return Figure(name, title, spec, caption, (metric,), legend)
+
+
+@dataclass(frozen=True)
+class Along:
+    """Figures that a file of `figures/` declares: a curve along the sweep `x` for each metric of a benchmark.
+
+    `title` may hold {metric} and {Metric}, the metric in words, `name` {metric} with hyphens. `metrics` are
+    those that are drawn, by default all; `reading` is how to read the figure; `axis` makes the x channel from
+    the rows; `fewest` is how many values of `x` there must be. The rest is as for `curve`.
+    """
+
+    benchmark: str
+    x: str
+    title: str
+    reading: str = ""
+    name: str = ""
+    metrics: tuple[str, ...] = ()
+    x_title: str | None = None
+    axis: Callable[[list[Row]], Channel] | None = None
+    log: bool = True
+    fits: bool = False
+    fewest: int = 1
+    keep: Callable[[Row], bool] = lambda row: True
+
+    def describe(self, subject: Subject, metric: str) -> list[Figure]:
+        """The figure of a metric; none where this is of something else."""
+        if subject.benchmark != self.benchmark or (self.metrics and metric not in self.metrics):
+            return []
+        rows = [row for row in subject.of(metric) if row.get(self.x) is not None and self.keep(row)]
+        if len({row[self.x] for row in rows}) < self.fewest:
+            return []
+        words = metric.replace("_", " ")
+        name = self.name or f"{self.benchmark}-{{metric}}"
+        figure = curve(
+            subject,
+            metric,
+            name=name.format(metric=metric.replace("_", "-")),
+            title=self.title.format(metric=words, Metric=words.capitalize()),
+            caption=caption_of(subject, *filter(None, [self.reading])),
+            x=self.x,
+            x_title=self.x_title,
+            axis=self.axis(rows) if self.axis else None,
+            log=self.log,
+            fits=self.fits,
+            keep=self.keep,
+        )
+        return [figure]
 
 
 def _axis(x: str, title: str | None, values: Sequence[float]) -> Channel:
