@@ -1,33 +1,43 @@
 """Is B slower than A? Each point's ratio with its interval, and which changes stand when so many are looked
 at.
 
-The ratio is Hodges and Lehmann's on logarithms of launch medians, its interval exact from the Mann-Whitney
-distribution (`leadline.core.statistics`). A change beyond the threshold is called one when the whole interval
-lies beyond it, and when it also stands among all the points compared: of 200 points at 95 % some lie beyond
-by chance alone, and a nightly check that fails for those is soon ignored. What lies beyond but could be
-chance is "suspected"; more launches decide. At most one in twenty of the changes called is false
-(Benjamini-Hochberg).
+A change is called one when it is beyond chance among all the points compared and its estimate lies beyond the
+threshold (`leadline.analysis.verdict`, which also says how launches, days and points are told apart). What is
+beyond the threshold by itself only, or together with all other points, is "suspected": more launches, or more
+runs on a side, decide. A and B may each be several runs: only then is it known how much runs differ.
 
-The interval covers what differs between launches of these two runs. What differs between days does not show
-in launches of one hour.
+Where A and B are two MPIs (or stacks, ...) of one run, their launches were taken in turns: the k-th launch of
+one is compared with the k-th of the other, and days have no part in it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import expm1, log
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from leadline.analysis.alignment import align
+from leadline.analysis.changes import (
+    EXACT,
+    FAILED_IN_B,
+    IMPROVEMENT,
+    ONLY_IN_A,
+    ONLY_IN_B,
+    REGRESSION,
+    SUSPECTED,
+    UNCHANGED,
+    UNDECIDED,
+    judge_rows,
+)
+from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import is_exact, launch_estimates
+from leadline.analysis.verdict import Common
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record import FAILED, INVALID, KEYS, OK, concat, point_columns
-from leadline.core.statistics import CONFIDENCE, chance_of_ratio, discoveries, median_interval, ratio_interval
+from leadline.core.statistics import median_interval
 
-REGRESSION, IMPROVEMENT = "regression", "improvement"
-UNCHANGED, UNDECIDED = "unchanged", "undecided"
-SUSPECTED = {REGRESSION: "suspected regression", IMPROVEMENT: "suspected improvement"}
-FAILED_IN_B, ONLY_IN_A, ONLY_IN_B = "failed in B", "only in A", "only in B"
 # The worst first, as they are listed.
 VERDICTS = (
     REGRESSION,
@@ -43,8 +53,6 @@ VERDICTS = (
 BAD = (REGRESSION, FAILED_IN_B)  # a check of B against A fails for these
 
 THRESHOLD = 0.05  # as near as the quick plan's headline latencies are known
-EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in
-FALSE_SHARE = 0.05  # of the changes called, at most so many are false
 
 # Columns of a comparison after the keys and the coordinates.
 COLUMNS: dict[str, Any] = {
@@ -57,10 +65,11 @@ COLUMNS: dict[str, Any] = {
     "b_low": pl.Float64,
     "b_high": pl.Float64,
     "ratio": pl.Float64,  # B / A
-    "low": pl.Float64,  # 95 % interval of the ratio; null with too few launches
+    "low": pl.Float64,  # 95 % interval, without what all points share; null with too few launches
     "high": pl.Float64,
     "confidence": pl.Float64,  # what it really reaches
-    "detectable": pl.Float64,  # relative change that would have been found with probability 80 %
+    "detectable": pl.Float64,  # relative change that would have been called with probability 80 %
+    "chance": pl.Float64,  # probability that a change of twice the threshold would have been called
     "launches_a": pl.Int64,
     "launches_b": pl.Int64,
     "verdict": pl.String,
@@ -70,40 +79,83 @@ COLUMNS: dict[str, Any] = {
 Row = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """A table of `compare`, and what concerns all of its points."""
+
+    table: pl.DataFrame
+    common: Common  # in logarithms of times: what is above zero is slower in B
+    dependence: Mapping[str, list[Dependence]]  # of the launches of each run of A and of B
+    within_run: bool  # A and B are of one run
+
+    def sentences(self) -> list[str]:
+        """What days and drift mean for the verdicts."""
+        said = []
+        if self.table.get_column("detectable").count() and not self.within_run:
+            said.append(_of_days(self.common))
+        for name, runs in self.dependence.items():
+            for number, found in enumerate(runs, start=1):
+                if found.found:
+                    which = name if len(runs) == 1 else f"run {number} of {name}"
+                    said.append(
+                        f"Launches of {which} are not independent (correlation of neighbours "
+                        f"{found.correlation:.2f}): the machine drifted. Intervals are "
+                        f"{found.inflation**0.5:.1f} times as wide for that."
+                    )
+        return said
+
+
 def compare(
-    a: pl.DataFrame,
-    b: pl.DataFrame,
+    a: pl.DataFrame | Sequence[pl.DataFrame],
+    b: pl.DataFrame | Sequence[pl.DataFrame],
     threshold: float = THRESHOLD,
     benchmarks: Sequence[str] = (),
     across: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """One row a point that either record table measured: keys, coordinates and `COLUMNS`, the worst verdict
-    first.
+    """One row a point that either side measured: keys, coordinates and `COLUMNS`, the worst verdict first.
 
-    Points are matched on all keys but `run` and on all coordinates; keys named in `across` (mpi, source,
-    machine, ...) may differ as well, and so may versions of an MPI (`leadline.analysis.alignment`).
-    `threshold` is the relative change that matters, `benchmarks` limits the comparison to some.
+    A side is a record table, or several of one run each. Points are matched on all keys but `run` and on all
+    coordinates; keys named in `across` (mpi, source, machine, ...) may differ as well, and so may versions of
+    an MPI (`leadline.analysis.alignment`). `threshold` is the relative change that matters, `benchmarks`
+    limits the comparison to some.
 
     Raises UsageError for a threshold outside 0 to 1, for a benchmark in neither table, for a key that is
     none, and where a key in `across` has several values on one side, so that it is not clear which is
     meant.
     """
+    return study(a, b, threshold, benchmarks, across).table
+
+
+def study(
+    a: pl.DataFrame | Sequence[pl.DataFrame],
+    b: pl.DataFrame | Sequence[pl.DataFrame],
+    threshold: float = THRESHOLD,
+    benchmarks: Sequence[str] = (),
+    across: Sequence[str] = (),
+) -> Comparison:
+    """The table of `compare` with what concerns all of its points; raises as `compare` does."""
     if not 0 <= threshold < 1:
         raise UsageError(f"a threshold is 0 % or more and less than 100 %, but got {100 * threshold:g} %")
-    _refuse_unknown(benchmarks, (a, b))
+    sides = [one_table(side) for side in (a, b)]
+    _refuse_unknown(benchmarks, sides)
     if benchmarks:
-        a, b = (table.filter(pl.col("benchmark").is_in(benchmarks)) for table in (a, b))
-    a, b, across, _ = align(a, b, across)
-    tables = [_named(table, name) for table, name in ((a, "A"), (b, "B"))]
-    both = concat(tables)
-    match = [key for key in KEYS if key != "run" and key not in across] + point_columns(both)
-    rows = [_compared(row, threshold) for row in _paired(both, match)]
-    _settle(rows, threshold)
+        sides = [table.filter(pl.col("benchmark").is_in(benchmarks)) for table in sides]
+    first, second, keys, _ = align(sides[0], sides[1], across)
+    runs = [sorted(table.get_column("run").unique().to_list()) for table in (first, second)]
+    within_run = bool(keys) and len(runs[0]) == 1 and runs[0] == runs[1]
+    named = {name: _named(table, name) for name, table in (("A", first), ("B", second))}
+    run_of_launch = {
+        name: dict(table.select("launch", "of_run").unique().iter_rows()) for name, table in named.items()
+    }
+    both = concat(table.drop("of_run") for table in named.values())
+    match = [key for key in KEYS if key != "run" and key not in keys] + point_columns(both)
+    rows = [_prepared(pair) for pair in _paired(both, match)]
+    common, dependences = judge_rows(rows, run_of_launch, threshold, within_run=within_run)
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}
     schema = {name: both.schema[name] for name in match} | COLUMNS
     table = pl.DataFrame(rows, schema=schema, orient="row")
     rank = pl.col("verdict").replace_strict(order, return_dtype=pl.Int64)
-    return table.sort([rank, *match], maintain_order=True)
+    return Comparison(table.sort([rank, *match], maintain_order=True), common, dependences, within_run)
 
 
 def is_worse(comparison: pl.DataFrame) -> bool:
@@ -117,10 +169,36 @@ def unmatched_keys(a: pl.DataFrame, b: pl.DataFrame) -> list[str]:
     return [key for key in KEYS if key != "run" and not set(a[key].to_list()) & set(b[key].to_list())]
 
 
+def values_of(records: pl.DataFrame, key: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The two sides of a key (mpi, stack, ...) that has two values in a run, in the order of their names.
+
+    Raises UsageError where it has another number of values.
+    """
+    values = records.get_column(key).drop_nulls().unique().sort().to_list()
+    if len(values) != 2:
+        raise UsageError(
+            f"one run is compared with itself across two values of {key}, but it has {len(values)}"
+        )
+    first, second = (records.filter(pl.col(key) == value) for value in values)
+    return first, second
+
+
+def one_table(side: pl.DataFrame | Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The runs of a side as one table; two of one name in different places stay apart."""
+    if isinstance(side, pl.DataFrame):
+        return side
+    if len(side) == 1:
+        return side[0]
+    return concat(
+        table.with_columns(run=pl.format("{} {}", pl.lit(number), "run")) for number, table in enumerate(side)
+    )
+
+
 def _named(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The records of one side as those of one run called `name`, launches of several runs apart."""
+    """The records of one side as those of one run called `name`; `of_run` numbers the run each is of."""
     launch = pl.struct("run", "launch").rank("dense").cast(pl.Int64)
-    return table.with_columns(launch=launch, run=pl.lit(name))
+    run = pl.col("run").rank("dense").cast(pl.Int64) - 1
+    return table.with_columns(launch=launch, of_run=run, run=pl.lit(name))
 
 
 def _refuse_unknown(benchmarks: Sequence[str], tables: Iterable[pl.DataFrame]) -> None:
@@ -150,8 +228,13 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
         side = launches.filter(pl.col("run") == name).group_by(match, maintain_order=True)
         sides.append(
             side.agg(
-                pl.col("unit", "better").first(), pl.col("median").alias("medians"), pl.col("exact").all()
-            ).rename({each: f"{each}_{name.lower()}" for each in ("unit", "better", "medians", "exact")})
+                pl.col("unit", "better").first(),
+                pl.col("median").alias("medians"),
+                pl.col("launch").alias("taken"),
+                pl.col("exact").all(),
+            ).rename(
+                {each: f"{each}_{name.lower()}" for each in ("unit", "better", "medians", "taken", "exact")}
+            )
         )
     paired = sides[0].join(sides[1], on=match, how="full", coalesce=True, nulls_equal=True)
     for name in ("A", "B"):
@@ -160,12 +243,12 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
     return paired.rows(named=True)
 
 
-def _compared(pair: Row, threshold: float) -> Row:
-    """The row of one point: its ratio and interval, and the verdict where one point alone decides it."""
-    medians = {side: pair.pop(f"medians_{side}") for side in "ab"}
-    units = {side: pair.pop(f"unit_{side}") for side in "ab"}
-    better = {side: pair.pop(f"better_{side}") for side in "ab"}
-    lost = {side: pair.pop(f"lost_{side}") for side in "ab"}
+def _prepared(pair: Row) -> Row:
+    """The row of one point; `logs` holds the launches of both sides where chance decides its verdict."""
+    medians, taken, units, better, lost = (
+        {side: pair.pop(f"{name}_{side}") for side in "ab"}
+        for name in ("medians", "taken", "unit", "better", "lost")
+    )
     exact = [bool(pair.pop(f"exact_{side}")) for side in "ab"]
     row = pair | {name: None for name in COLUMNS}
     row |= {"unit": units["a"] or units["b"], "better": better["a"] or better["b"], "verdict": UNDECIDED}
@@ -179,8 +262,13 @@ def _compared(pair: Row, threshold: float) -> Row:
     if min(*medians["a"], *medians["b"]) <= 0:
         return row | {"reason": "a ratio needs values above zero"}
     if all(exact):
-        return row | _exact_ratio(row["b"] / row["a"], row["better"] == "higher", threshold)
-    return row | _ratio(medians["a"], medians["b"], row["better"] == "higher", threshold)
+        return row | {"ratio": row["b"] / row["a"], "reason": EXACT}
+    sign = -1 if row["better"] == "higher" else 1  # what is above zero is slower
+    logs = [
+        {launch: sign * log(value) for launch, value in zip(taken[side], medians[side], strict=True)}
+        for side in "ab"
+    ]
+    return row | {"logs": logs}
 
 
 def _typical(side: str, medians: list[float]) -> Row:
@@ -208,47 +296,15 @@ def _one_sided(medians: Mapping[str, list[float] | None], lost: Mapping[str, Row
     }
 
 
-def _exact_ratio(ratio: float, higher_is_better: bool, threshold: float) -> Row:
-    """The verdict on two values that were simulated without noise: nothing about their ratio is chance."""
-    up, down = (IMPROVEMENT, REGRESSION) if higher_is_better else (REGRESSION, IMPROVEMENT)
-    verdict = up if ratio > 1 + threshold else down if ratio < 1 - threshold else UNCHANGED
-    return {"ratio": ratio, "verdict": verdict, "reason": EXACT}
-
-
-def _ratio(a: list[float], b: list[float], higher_is_better: bool, threshold: float) -> Row:
-    """Ratio, interval, the chance of either verdict being false, and the verdict of this point alone."""
-    found = ratio_interval(a, b)
-    row: Row = {"ratio": found.value, "confidence": found.interval.confidence}
-    if found.interval.confidence < CONFIDENCE:
-        reached = f"{100 * found.interval.confidence:.0f} %"
-        return row | {
-            "confidence": None,
-            "reason": f"too few launches: {len(a)} against {len(b)} reach {reached} at most, 4 against 4 do",
-        }
-    low, high = found.interval.low, found.interval.high
-    row |= {"low": low, "high": high, "detectable": found.detectable}
-    above = chance_of_ratio(a, b, 1 + threshold)[0]
-    below = chance_of_ratio(a, b, 1 - threshold)[1]
-    up, down = (IMPROVEMENT, REGRESSION) if higher_is_better else (REGRESSION, IMPROVEMENT)
-    row["chances"] = {up: above, down: below}
-    if low > 1 + threshold:
-        return row | {"verdict": up}
-    if high < 1 - threshold:
-        return row | {"verdict": down}
-    return row | {"verdict": UNCHANGED if 1 - threshold <= low and high <= 1 + threshold else UNDECIDED}
-
-
-def _settle(rows: list[Row], threshold: float) -> None:
-    """Turns changes that may be chance, among all the points compared, into suspected ones."""
-    tested = [row for row in rows if "chances" in row]
-    for change in (REGRESSION, IMPROVEMENT):
-        stand = discoveries([row["chances"][change] for row in tested], FALSE_SHARE)
-        for row, stands in zip(tested, stand, strict=True):
-            if row["verdict"] == change and not stands:
-                row["verdict"] = SUSPECTED[change]
-                row["reason"] = (
-                    f"beyond {100 * threshold:g} % by itself, but among {len(tested)} points "
-                    "it may be chance: more launches would tell"
-                )
-    for row in tested:
-        del row["chances"]
+def _of_days(common: Common) -> str:
+    """How far all points moved together, and how much of that days explain."""
+    together = f"All points together are {100 * abs(expm1(common.shift)):.1f} % "
+    together += "slower" if common.shift > 0 else "faster"
+    explained = f"{100 * expm1(common.explained):.0f} %"
+    if max(common.runs) > 1:
+        counts = f"{common.runs[0]} and {common.runs[1]}"
+        return f"{together} in B; by these {counts} runs, days explain up to {explained}."
+    return (
+        f"{together} in B; two single runs cannot tell a common change below {explained} from days: "
+        "give several runs on each side."
+    )

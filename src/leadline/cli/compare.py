@@ -1,5 +1,6 @@
 """`leadline compare`: is B slower than A, point by point; for a person, and for a nightly check."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,17 @@ from leadline.core.units import parse_fraction
 
 if TYPE_CHECKING:
     import polars as pl
+
+BETWEEN = "vs"  # stands between the runs of A and those of B
+
+
+class RunOrWord(Run):
+    """A run, or the word between both sides."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """The word stays; anything else is a run."""
+        return value if value == BETWEEN else super().convert(value, parameter, context)
+
 
 COLUMNS = {
     "verdict": "verdict",
@@ -35,8 +47,7 @@ OF_MACHINES = {
 
 
 @click.command
-@click.argument("a", type=Run())
-@click.argument("b", type=Run())
+@click.argument("runs", metavar="A... [vs] B...", nargs=-1, required=True, type=RunOrWord())
 @click.option(
     "--threshold",
     type=Parsed(parse_fraction),
@@ -58,8 +69,7 @@ OF_MACHINES = {
 def command(
     ctx: click.Context,
     *,
-    a: Path,
-    b: Path,
+    runs: tuple[Path | str, ...],
     threshold: float,
     benchmarks: tuple[str, ...],
     across: tuple[str, ...],
@@ -67,10 +77,13 @@ def command(
 ) -> None:
     """Compare run B with run A, and fail if B is slower.
 
-    A and B are runs (by name or directory) or record files. For each common point the table lists the change
-    of its typical value with its 95 % interval; this takes at least four launches on either side.
-    "detectable" is the smallest change that would be found with a probability of 80 %. Different versions of
-    an MPI are compared with each other where each run has one version.
+    A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
+    sides, show how much runs differ from day to day; two single runs cannot. One run alone is compared with
+    itself across the two values of --across, such as its two MPIs, launch by launch.
+
+    For each common point the table lists the change of its typical value with its 95 % interval; this takes
+    at least four launches on either side. "detectable" is the smallest change that would be found with a
+    probability of 80 %. Different versions of an MPI are compared with each other where each run has one.
 
     With '--across machine' the verdicts are "slower" and "faster", and no point fails the comparison.
 
@@ -79,32 +92,55 @@ def command(
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
     from leadline.analysis.alignment import MACHINE, align  # noqa: PLC0415
-    from leadline.run import store  # noqa: PLC0415
 
     with working("reading records") as say:
-        records = (store.load(a), store.load(b))
+        sides = _sides(runs, across)
         say("comparing")
-        table = compare.compare(*records, threshold=threshold, benchmarks=benchmarks, across=across)
-    _refuse_unmatched(table, *records)
+        found = compare.study(*sides, threshold=threshold, benchmarks=benchmarks, across=across)
+    table, (a, b) = found.table, (compare.one_table(side) for side in sides)
+    _refuse_unmatched(table, a, b)
     machines = MACHINE in across
     if as_json:
         print_table(table.to_dicts(), {}, as_json=True)
     else:
         print_table(_for_people(table, machines), COLUMNS)
-        notes = align(*records, across).notes
-        for sentence in [*(f"{note}." for note in notes), *_sentences(table, threshold, records, machines)]:
+        notes = [*(f"{note}." for note in align(a, b, across).notes), *found.sentences()]
+        for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
             click.echo(sentence)
     if compare.is_worse(table) and not machines:
         ctx.exit(1)
     _refuse_undecidable(table)
 
 
+def _sides(
+    runs: Sequence[Path | str], across: Sequence[str]
+) -> "tuple[list[pl.DataFrame], list[pl.DataFrame]]":
+    """The record tables of A and of B; UsageError where it is not clear which run is on which side."""
+    from leadline.analysis.compare import values_of  # noqa: PLC0415
+    from leadline.run import store  # noqa: PLC0415
+
+    named = [run for run in runs if run != BETWEEN]
+    if len(runs) == 1 and len(across) == 1:
+        first, second = values_of(store.load(Path(named[0])), across[0])
+        return [first], [second]
+    if BETWEEN not in runs and len(runs) != 2:
+        raise click.UsageError(
+            f"{len(runs)} runs: give A and B, several on a side as 'A1 A2 {BETWEEN} B1 B2', "
+            "or one run with --across KEY"
+        )
+    cut = runs.index(BETWEEN) if BETWEEN in runs else 1
+    a, b = named[:cut], named[cut:]
+    if not a or not b or len(named) < len(runs) - 1:
+        raise click.UsageError(f"'{BETWEEN}' stands once, with one run or more on each side of it")
+    return [store.load(Path(run)) for run in a], [store.load(Path(run)) for run in b]
+
+
 def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:
     """Raises UsageError when no point is in both: a check that compares nothing must not pass."""
-    from leadline.analysis import compare  # noqa: PLC0415
+    from leadline.analysis import changes, compare  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
 
-    alone = (compare.ONLY_IN_A, compare.ONLY_IN_B)
+    alone = (changes.ONLY_IN_A, changes.ONLY_IN_B)
     if not table.get_column("verdict").is_in(alone).all():
         return
     keys = compare.unmatched_keys(a, b)
@@ -120,11 +156,11 @@ def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame
 
 def _refuse_undecidable(table: "pl.DataFrame") -> None:
     """Raises UsageError when no point has an interval of its change: such a check must not pass either."""
-    from leadline.analysis import compare  # noqa: PLC0415
+    from leadline.analysis import changes  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
 
     verdicts = table.get_column("verdict")
-    if (verdicts.is_in((compare.UNDECIDED, compare.ONLY_IN_A, compare.ONLY_IN_B))).all() and table.get_column(
+    if (verdicts.is_in((changes.UNDECIDED, changes.ONLY_IN_A, changes.ONLY_IN_B))).all() and table.get_column(
         "low"
     ).is_null().all():
         reasons = table.get_column("reason").drop_nulls().unique().sort().to_list()
@@ -138,8 +174,8 @@ def _values(records: "pl.DataFrame", key: str) -> list[str]:
 
 def _for_people(table: "pl.DataFrame", machines: bool) -> list[dict[str, Any]]:
     """The rows with quantities in words."""
+    from leadline.analysis.changes import EXACT  # noqa: PLC0415
     from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415
-    from leadline.analysis.compare import EXACT  # noqa: PLC0415
     from leadline.analysis.noise import percent  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
     from leadline.core.units import format_quantity  # noqa: PLC0415
