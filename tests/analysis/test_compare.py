@@ -11,10 +11,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from leadline.analysis.changes import IMPROVEMENT, REGRESSION, UNCHANGED
 from leadline.analysis.compare import (
-    IMPROVEMENT,
-    REGRESSION,
-    UNCHANGED,
     compare,
     is_worse,
     study,
@@ -96,8 +94,8 @@ def test_two_single_runs_cannot_tell_a_small_common_change_from_days() -> None:
     assert not is_worse(found.table)
     assert "two single runs" in found.sentences()[0]
     assert set(verdicts(compare(a, launches(2, factor=2.0))).values()) == {"regression"}
-    several = [[launches(seed, spread=0.003, factor=factor) for seed in range(9)] for factor in (1.0, 1.1)]
-    assert set(verdicts(compare(*several)).values()) == {"regression"}
+    before, after = ([launches(seed, spread=0.003, factor=each) for seed in range(9)] for each in (1.0, 1.1))
+    assert set(verdicts(compare(before, after)).values()) == {"regression"}
 
 
 def test_six_launches_are_enough_among_many_points() -> None:
