@@ -1,8 +1,8 @@
 """The figures of papers, drawn again from simulation: one file each, found here by looking.
 
 A file is called PAPER_NUMBER, such as `bgp_4`, and holds two names: `CAPTION`, what the paper shows there in
-a sentence, and `describe(points) -> list[Figure]`, which draws it. What several of them share is in files
-whose names begin with an underscore.
+a sentence, and `PARTS`, a list of `Part`: what each of its parts draws. What several of them share is in
+files whose names begin with an underscore.
 """
 
 import importlib
@@ -36,6 +36,6 @@ def draw(paper: str, rows: Sequence[Row]) -> list[PaperFigure]:
     """Every figure of a paper of which `rows` (of a summary) have points."""
     drawn = []
     for number, member in members(paper).items():
-        if parts := member.describe(Points(rows)):
+        if parts := [figure for part in member.PARTS for figure in part.draw(Points(rows))]:
             drawn.append(PaperFigure(number, member.CAPTION, parts))
     return drawn

@@ -1,7 +1,7 @@
 """What a paper's figure is drawn from: points of the runs, chosen, renamed, turned into other quantities."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from leadline.core.record import OK
@@ -40,30 +40,46 @@ class Points:
             if (value := worth(row)) is not None:
                 yield {**row, **quantity, "value": value, "low": None, "high": None}
 
-    def draw(self, name: str, title: str, lines: str | None, **how: Any) -> list[Figure]:
-        """A quantity along a sweep with a line for each value of `lines`; nothing where there are no points.
 
-        `how` goes to `leadline.report.plots.curve.curve`.
-        """
-        if not self.rows:
+@dataclass(frozen=True)
+class Part:
+    """A part of a paper's figure: a quantity of a benchmark at the points that have the values `where`.
+
+    A curve has a line for each value of the coordinate `line`, or for each name that it gives a row; the
+    coordinates `without` do not tell lines apart. With `dot`, which names a row's dot, the rows are dots in
+    lines side by side. `prepare` chooses, renames and computes what that does not say; `how` goes to
+    `leadline.report.plots.curve.curve` or to `leadline.report.plots.dots.dots`.
+    """
+
+    name: str
+    title: str
+    benchmark: str
+    metric: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+    line: str | Callable[[Row], str] | None = None
+    without: Sequence[str] = ()
+    dot: Callable[[Row], str] | None = None
+    prepare: Callable[[Points], Points] = lambda points: points
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+    def draw(self, points: Points) -> list[Figure]:
+        """The figure; none where there are no points."""
+        found = self.prepare(points.of(self.benchmark, self.metric, **self.where))
+        line = self.line
+        if callable(line):
+            found, line = found.named("line", line), "line"
+        rows = list(found.without(*self.without).rows)
+        if not rows:
             return []
-        first = self.rows[0]
-        subject = Subject(first["benchmark"], list(self.rows), Names.of(self.rows))
-        return [curve(subject, first["metric"], name=name, title=title, by=lines, **how)]
-
-    def side_by_side(
-        self, name: str, title: str, dot: Callable[[Row], str], line: Callable[[Row], str], **how: Any
-    ) -> list[Figure]:
-        """A quantity as dots in lines, a dot and a line each by its name; nothing where there are no points.
-
-        `how` goes to `leadline.report.plots.dots.dots`.
-        """
-        if not self.rows:
-            return []
-        rows = [{**row, "mpi": dot(row), "stack": None, "line": line(row)} for row in self.rows]
+        if self.dot is None:
+            subject = Subject(rows[0]["benchmark"], rows, Names.of(rows))
+            metric = rows[0]["metric"]
+            return [curve(subject, metric, name=self.name, title=self.title, by=line, **self.how)]
+        rows = [{**row, "mpi": self.dot(row), "stack": None} for row in rows]
         subject = Subject(rows[0]["benchmark"], rows, Names.of(rows))
-        named = lambda row: str(row["line"])  # noqa: E731
-        return [dots(subject, [rows[0]["metric"]], name=name, title=title, label=named, **how)]
+        label = lambda row: str(row["line"])  # noqa: E731
+        metrics = [rows[0]["metric"]]
+        return [dots(subject, metrics, name=self.name, title=self.title, label=label, **self.how)]
 
 
 def at_once(row: Row) -> str:
@@ -78,3 +94,9 @@ CORES = tuple(f"cores-{count}" for count in range(1, 5))
 def _has(row: Row, key: str, wanted: Any) -> bool:
     """Whether a row has the value, or one of them."""
     return row.get(key) in wanted if isinstance(wanted, tuple) else row.get(key) == wanted
+
+
+# How curves over the size of the system are drawn, and those over the size of buffers.
+BY_PROCESSES = {"x": "ranks", "x_title": "processes"}
+BY_BUFFER = {"x": "buffer", "x_title": "buffer size (B)"}
+LINEAR = {"log": False}

@@ -2,8 +2,7 @@
 
 from math import prod
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import Part, Points
 from leadline.report.subject import Row
 
 CAPTION = (
@@ -29,28 +28,24 @@ def shape(communicator: str) -> str:
     return "scattered" if communicator.startswith("scattered") else "rectangular"
 
 
-def describe(points: Points) -> list[Figure]:
-    """Broadcast and sum, by nodes, a line a kind of subset; in co-processor and in virtual node mode."""
-    modes = (("bgl", "top", "CO"), ("bgl-vn", "bottom", "VN"))
-    return [
-        figure
-        for mode, part, told in modes
-        for operation in ("bcast", "allreduce")
-        for figure in _subsets(points, operation, mode).draw(
-            *(f"bgl-2-{part}-{operation}", f"2 ({part}) {operation} of 1 MB, {told} mode", "subset"),
-            x="nodes",
-        )
-    ]
-
-
-def _subsets(points: Points, operation: str, mode: str) -> Points:
-    """An operation on subsets; sums are of integers."""
-    where = {"type": "int64", "reduction": "sum"} if operation == "allreduce" else {}
-    found = points.of(operation, "time", mpi=mode, bytes=1_000_000, **where)
+def _subsets(points: Points) -> Points:
+    """The points with the nodes that take part; in virtual node mode two ranks are one."""
 
     def count(row: Row) -> int:
-        ranks = row["ranks"] // 2 if mode == "bgl-vn" else row["ranks"]
-        return nodes(row["communicator"], ranks)
+        return nodes(row["communicator"], row["ranks"] // (2 if row["mpi"] == "bgl-vn" else 1))
 
-    rows = [{**row, "nodes": count(row), "subset": shape(row["communicator"])} for row in found.rows]
-    return Points(rows).without("communicator", "ranks", "partition")
+    return Points([{**row, "nodes": count(row)} for row in points.rows])
+
+
+PARTS = [
+    Part(
+        *(f"bgl-2-{part}-{operation}", f"2 ({part}) {operation} of 1 MB, {told} mode", operation, "time"),
+        where={"mpi": mode, "bytes": 1_000_000, **sums},
+        prepare=_subsets,
+        line=lambda row: shape(row["communicator"]),
+        without=["communicator", "ranks", "partition"],
+        how={"x": "nodes"},
+    )
+    for mode, part, told in (("bgl", "top", "CO"), ("bgl-vn", "bottom", "VN"))
+    for operation, sums in (("bcast", {}), ("allreduce", {"type": "int64", "reduction": "sum"}))
+]

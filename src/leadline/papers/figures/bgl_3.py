@@ -1,7 +1,6 @@
 """Reductions by operation and type, and overlap (Hofmann and Rünger, figure 3)."""
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import Part, Points
 from leadline.report.subject import Row
 
 CAPTION = (
@@ -10,6 +9,7 @@ CAPTION = (
     "pairs during a broadcast of 1 MB, over one after the other."
 )
 _SITUATIONS = {"world": "all", "box-16x16x8": "rectangular", "scattered-2048": "scattered"}
+_WHERE = {"communicator": tuple(_SITUATIONS), "bytes": 1_000_000}
 
 
 def _situation(row: Row) -> str:
@@ -17,22 +17,24 @@ def _situation(row: Row) -> str:
     return _SITUATIONS[row["communicator"]]
 
 
-def describe(points: Points) -> list[Figure]:
-    """Left: time by operation and type; right: together over one after the other."""
-    where = {"communicator": tuple(_SITUATIONS), "bytes": 1_000_000}
-    sums = points.of("allreduce", "time", mpi="bgl", **where)
-    sums = Points(sorted(sums.rows, key=lambda row: (row["reduction"], row["type"])))
-    both = points.of("overlap", "together", **{"with": "bcast"}, **where)
-    return [
-        *sums.side_by_side(
-            *("bgl-3-left", "3 (left) Reductions of 1 MB by operation and type"),
-            _situation,
-            lambda row: f"{row['reduction']}, {row['type']}",
-        ),
-        *both.side_by_side(
-            *("bgl-3-right", "3 (right) An exchange during a broadcast, over one after the other"),
-            _situation,
-            lambda row: "VN mode" if row["mpi"] == "bgl-vn" else "CO mode",
-            quantity_name="together over one after the other",
-        ),
-    ]
+def _ordered(points: Points) -> Points:
+    return Points(sorted(points.rows, key=lambda row: (row["reduction"], row["type"])))
+
+
+PARTS = [
+    Part(
+        *("bgl-3-left", "3 (left) Reductions of 1 MB by operation and type", "allreduce", "time"),
+        where={"mpi": "bgl", **_WHERE},
+        prepare=_ordered,
+        dot=_situation,
+        line=lambda row: f"{row['reduction']}, {row['type']}",
+    ),
+    Part(
+        *("bgl-3-right", "3 (right) An exchange during a broadcast, over one after the other"),
+        *("overlap", "together"),
+        where={"with": "bcast", **_WHERE},
+        dot=_situation,
+        line=lambda row: "VN mode" if row["mpi"] == "bgl-vn" else "CO mode",
+        how={"quantity_name": "together over one after the other"},
+    ),
+]

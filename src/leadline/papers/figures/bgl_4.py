@@ -1,31 +1,13 @@
 """A node and its neighbours on Blue Gene/L (Hofmann and Rünger, figure 4)."""
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import Part
 from leadline.report.subject import Row
 
 CAPTION = (
     "What a node sends and receives with its six neighbours, in messages of 1 MB: one node alone, and all "
     "nodes at once, with messages of 1 MB or of 0.5 to 1.5 MB, neighbours one hop away or anywhere."
 )
-
-
-def describe(points: Points) -> list[Figure]:
-    """Left: one node, by operation and mode; right: all nodes, by size of messages and mapping."""
-    one = points.of("neighbours", "bandwidth", bytes=1_000_000)
-    every = points.of("allneighbours", "bandwidth", bytes=1_000_000)
-    return [
-        *one.side_by_side(
-            *("bgl-4-left", "4 (left) One node and its six neighbours"),
-            lambda row: str(row["way"]),
-            lambda row: f"{row['operation']}, {'VN' if row['mpi'] == 'bgl-vn' else 'CO'}",
-        ),
-        *every.side_by_side(
-            *("bgl-4-right", "4 (right) All nodes and their neighbours"),
-            lambda row: str(row["way"]),
-            _situation,
-        ),
-    ]
+_WHERE = {"bytes": 1_000_000}
 
 
 def _situation(row: Row) -> str:
@@ -33,3 +15,17 @@ def _situation(row: Row) -> str:
     nodes = "16 x 16 x 16" if row["ranks"] == 4096 else "8 x 8 x 16"
     sizes = "varying" if row["variation"] == "varying" else "equal"
     return f"{nodes}, {sizes}, {'optimal' if row['mapping'] == 'XYZT' else 'random'}"
+
+
+PARTS = [
+    Part(
+        *("bgl-4-left", "4 (left) One node and its six neighbours", "neighbours", "bandwidth", _WHERE),
+        dot=lambda row: str(row["way"]),
+        line=lambda row: f"{row['operation']}, {'VN' if row['mpi'] == 'bgl-vn' else 'CO'}",
+    ),
+    Part(
+        *("bgl-4-right", "4 (right) All nodes and their neighbours", "allneighbours", "bandwidth", _WHERE),
+        dot=lambda row: str(row["way"]),
+        line=_situation,
+    ),
+]

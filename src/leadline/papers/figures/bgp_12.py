@@ -1,7 +1,6 @@
 """The exchange of a halo on Blue Gene/P under orders of its axes (Balaji et al., figure 12)."""
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import Part, Points
 
 CAPTION = (
     "Time in which every process swaps the edges of an N x N sub-domain with four neighbours: under the "
@@ -9,19 +8,6 @@ CAPTION = (
     "domain."
 )
 _USUAL = ("XYZT", "TXYZ")
-
-
-def describe(points: Points) -> list[Figure]:
-    """(a) 16,384 and (b) 131,072 processes: time by N, a line an order."""
-    return [
-        figure
-        for part, ranks, told in (("a", 16384, "16K"), ("b", 131072, "128K"))
-        for figure in _told(points.of("halo", "time", ranks=ranks)).draw(
-            *(f"bgp-12{part}", f"12({part}) Halo by mapping, {told} processes", "order"),
-            x="edge",
-            x_title="N of the sub-domain",
-        )
-    ]
 
 
 def _told(points: Points) -> Points:
@@ -32,8 +18,17 @@ def _told(points: Points) -> Points:
     ranked = sorted((row for row in points.rows if row["edge"] == largest), key=lambda row: row["value"])
     ends = {ranked[-1]["mapping"]: "slowest", ranked[0]["mapping"]: "fastest"}
     wanted = Points([row for row in points.rows if row["mapping"] in (*_USUAL, *ends)])
-    named = wanted.named(
-        "order",
-        lambda row: " ".join([row["mapping"], *([ends[row["mapping"]]] if row["mapping"] in ends else [])]),
+    return wanted.named("order", lambda row: f"{row['mapping']} {ends.get(row['mapping'], '')}".rstrip())
+
+
+PARTS = [
+    Part(
+        *(f"bgp-12{part}", f"12({part}) Halo by mapping, {told} processes", "halo", "time"),
+        where={"ranks": ranks},
+        prepare=_told,
+        line="order",
+        without=["mapping", "partition"],
+        how={"x": "edge", "x_title": "N of the sub-domain"},
     )
-    return named.without("mapping", "partition")
+    for part, ranks, told in (("a", 16384, "16K"), ("b", 131072, "128K"))
+]

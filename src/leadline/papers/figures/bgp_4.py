@@ -1,7 +1,8 @@
 """What hops cost on an idle Blue Gene/P (Balaji et al., figure 4)."""
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from typing import Any
+
+from leadline.papers.figures._points import Part, Points
 from leadline.report.plots.axes import counts
 from leadline.report.subject import Row
 
@@ -13,22 +14,33 @@ CAPTION = (
 SYSTEMS = {1: 4, 12: 2048, 16: 4096, 20: 8192, 24: 16384, 32: 32768, 40: 65536, 48: 131072}
 
 
-def describe(points: Points) -> list[Figure]:
-    """Degradation of the one-way latency by hops, a line a size."""
-    found = points.of("distance", "latency", mapping="bgp-hops")
-    nearest = {row["bytes"]: row["value"] for row in found.rows if row["distance"] == 3}
+def _degradation(points: Points) -> Points:
+    """By how many per cent each latency exceeds that of neighbours of the same size."""
+    nearest = {row["bytes"]: row["value"] for row in points.rows if row["distance"] == 3}
 
-    def degradation(row: Row) -> float | None:
+    def worth(row: Row) -> float | None:
         if row["bytes"] not in nearest or row["distance"] - 2 not in SYSTEMS:
             return None
         return float(100 * (row["value"] / nearest[row["bytes"]] - 1))
 
-    rows = [
-        {**row, "hops": row["distance"] - 2} for row in found.become("degradation", "%", degradation).rows
-    ]
+    found = points.become("degradation", "%", worth)
+    return Points([{**row, "hops": row["distance"] - 2} for row in found.rows])
+
+
+def _axis() -> dict[str, Any]:
     axis = counts(SYSTEMS, "cores of the system (in steps of hops)")
     names = " : ".join(f"datum.value == {hops} ? '{cores:,}'" for hops, cores in SYSTEMS.items())
     axis["axis"] = {**axis["axis"], "values": list(SYSTEMS), "labelExpr": f"{names} : ''"}
     axis["axis"] |= {"labelOverlap": False, "labelAngle": -30}  # the large systems stand close together
-    title = "4 Degradation of the latency by hops"
-    return Points(rows).without("distance").draw("bgp-4", title, "bytes", x="hops", axis=axis, log=False)
+    return axis
+
+
+PARTS = [
+    Part(
+        *("bgp-4", "4 Degradation of the latency by hops", "distance", "latency", {"mapping": "bgp-hops"}),
+        prepare=_degradation,
+        line="bytes",
+        without=["distance"],
+        how={"x": "hops", "axis": _axis(), "log": False},
+    )
+]

@@ -1,7 +1,6 @@
 """Barriers of Blue Gene/P by communicator, and several at once (Balaji et al., figure 8)."""
 
-from leadline.papers.figures._points import CORES, Points, at_once
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import BY_PROCESSES, CORES, Part, at_once
 
 CAPTION = (
     "A barrier on all processes, on a copy of their communicator, and on all but the last, by the size of "
@@ -9,15 +8,19 @@ CAPTION = (
     "communicators at once, each of a core of every node: what leaves a node together costs less."
 )
 
-
-def describe(points: Points) -> list[Figure]:
-    """(a) time of a barrier by processes, a line a communicator; (b) mean time of several at once."""
-    alone = points.of("barrier", "time", communicator=("world", "dup", "world-1")).without("partition")
-    several = points.of("barrier", "mean", communicator=CORES).named("at once", at_once)
-    title = "8(a) Time of a barrier by communicator"
-    return [
-        *alone.draw("bgp-8a", title, "communicator", x="ranks", x_title="processes"),
-        *several.without("partition", "communicator").draw(
-            *("bgp-8b", "8(b) Mean time of barriers at once", "at once"), x="ranks", x_title="processes"
-        ),
-    ]
+PARTS = [
+    Part(
+        *("bgp-8a", "8(a) Time of a barrier by communicator", "barrier", "time"),
+        where={"communicator": ("world", "dup", "world-1")},
+        line="communicator",
+        without=["partition"],
+        how=BY_PROCESSES,
+    ),
+    Part(
+        *("bgp-8b", "8(b) Mean time of barriers at once", "barrier", "mean"),
+        where={"communicator": CORES},
+        line=at_once,
+        without=["partition", "communicator"],
+        how=BY_PROCESSES,
+    ),
+]

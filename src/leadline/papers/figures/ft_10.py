@@ -1,18 +1,16 @@
 """What NAS FT takes, however its planes are handed over (Bell et al., figures 7 and 10)."""
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import Part
 
 CAPTION = (
     "Time of the first two iterations by one exchange, by slabs and by pencils, each by messages and by "
     "puts, on each machine."
 )
 
-
-def describe(points: Points) -> list[Figure]:
-    """Time, a dot for each way of handing over, a line a machine and what is handed over."""
-    return points.of("ft", "time", iterations=2).side_by_side(
-        *("ft-10", "10 Two iterations of NAS FT"),
-        lambda row: str(row["by"]),
-        lambda row: f"{row['mpi']}, {row['pieces']}",
+PARTS = [
+    Part(
+        *("ft-10", "10 Two iterations of NAS FT", "ft", "time", {"iterations": 2}),
+        dot=lambda row: str(row["by"]),
+        line=lambda row: f"{row['mpi']}, {row['pieces']}",
     )
+]

@@ -1,18 +1,16 @@
 """What the settings of one layer alone give (Behzad et al., figure 7)."""
 
-from leadline.papers.figures._points import Points
-from leadline.report.figures import Figure
+from leadline.papers.figures._points import Part
 
 CAPTION = (
     "Bandwidth on 2,048 ranks by default, with the tuned settings of one layer alone, and with all of them."
 )
+_SETTINGS = ("default", "lustre only", "gpfs only", "mpi-io only", "hdf5 only", "tuned")
 
-
-def describe(points: Points) -> list[Figure]:
-    """Bandwidth, a dot for each layer, a line a machine and kernel."""
-    parts = ("default", "lustre only", "gpfs only", "mpi-io only", "hdf5 only", "tuned")
-    return points.of("io", "bandwidth", settings=parts, ranks=2048).side_by_side(
-        *("io-7", "7 Partial tuning"),
-        lambda row: str(row["settings"]),
-        lambda row: f"{row['mpi']}, {row['kernel']}",
+PARTS = [
+    Part(
+        *("io-7", "7 Partial tuning", "io", "bandwidth", {"settings": _SETTINGS, "ranks": 2048}),
+        dot=lambda row: str(row["settings"]),
+        line=lambda row: f"{row['mpi']}, {row['kernel']}",
     )
+]
