@@ -276,6 +276,19 @@ def test_tables_are_lined_up_or_json(capsys: pytest.CaptureFixture[str]) -> None
     assert plain(["x"], []) == ["x"]
 
 
+@pytest.mark.parametrize("width", [24, 40, 80, 100, 160])
+def test_tables_are_no_wider_than_the_terminal(width: int) -> None:
+    """Cells wrap between words; where the terminal is too narrow even so, each row is a block. No word is
+    lost.
+    """
+    cells = [["openmpi-4.1.4", "0.31 µs [0.30, 0.32]", "needs two hosts " * 9], ["mpich-4.0.2", "1 s", ""]]
+    lines = plain(["mpi", "latency at 8 B", "remark"], cells, width)
+    assert max(map(len, lines)) <= width
+    for word in ("openmpi-4.1.4", "mpich-4.0.2", "µs", "latency"):
+        assert any(word in line for line in lines)
+    assert " ".join(lines).count("hosts") == 9
+
+
 def test_usage_errors_are_failures_too() -> None:
     """Whoever catches LeadlineError has them all."""
     assert issubclass(UsageError, LeadlineError)

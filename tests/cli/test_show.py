@@ -74,18 +74,37 @@ def show(*words: str) -> str:
 
 def test_points_with_intervals_and_reasons(run: Path) -> None:
     """Median of 100..108 ns is 104; its interval runs from the 2nd to the 8th of nine (96 %): 101 to 107."""
-    lines = show("monday").splitlines()
+    lines = show("monday", "-b", "pingpong").splitlines()
     assert "pingpong latency, monday, openmpi-4.1.4, 2 ranks" in lines
     table = {line.split("  ")[0]: line for line in lines}
     assert "0.104 µs [0.101, 0.107]" in table["8 B"]
     assert "0.208 µs [0.202, 0.214]" in table["1 KiB"]
     assert "9" in table["8 B"].split()
-    assert any("skipped" in line and "no tcp" in line for line in lines)
+    assert any("1 skipped" in line and "no tcp" in line for line in lines)
+
+
+def test_the_summary_comes_first(run: Path) -> None:
+    """One screen: the headline of the MPI that ran, how many points there are, and why one was skipped."""
+    lines = show("monday").splitlines()
+    assert len(lines) <= 25
+    assert any("openmpi-4.1.4" in line and "0.104 µs [0.101, 0.107]" in line for line in lines)
+    assert any(line.startswith("2 points measured") and "1 skipped" in line for line in lines)
+    assert any("no tcp" in line for line in lines)
+
+
+def test_skipped_points_are_listed_when_asked(run: Path) -> None:
+    """One a row with its reason, and nothing that was measured."""
+    listed = show("monday", "--skipped")
+    assert "no tcp" in listed
+    assert "µs" not in listed
+    assert [row["mpi"] for row in json.loads(show("monday", "--skipped", "--json"))] == ["mpich-4.0.2"]
 
 
 def test_newest_run_is_the_default(run: Path) -> None:
     """Without a name the run that was begun last."""
-    assert show() == show("monday") == show(str(run)) == show(str(run / "records.parquet"))
+    one = ["-b", "pingpong"]
+    assert show(*one) == show("monday", *one) == show(str(run), *one)
+    assert show(*one) == show(str(run / "records.parquet"), *one)
 
 
 def test_filters(run: Path) -> None:
@@ -148,17 +167,17 @@ def test_parquet_is_a_record_file_again(run: Path, tmp_path: Path) -> None:
     assert show("monday", "--parquet", "out.parquet", "-w", "bytes=8") == ""
     assert load(tmp_path / "out.parquet").height == 10
     assert provenance(tmp_path / "out.parquet") == {"host": "here"}
-    assert "0.104 µs" in show("out.parquet")
+    assert "0.104 µs" in show("out.parquet", "-b", "pingpong")
 
 
 def test_a_killed_run_is_shown_and_told(run: Path) -> None:
     """What it has, and how to go on."""
     with Store.create(Path("runs/tuesday"), PLAN, {}) as store:
         store.append([row(0, 8)])
-    result = CliRunner().invoke(main, ["show", "tuesday"])
+    result = CliRunner().invoke(main, ["show", "tuesday", "-b", "pingpong"])
     assert result.exit_code == 0
     assert "one launch, so no interval" in result.stdout
-    assert "runs/tuesday is not finished; go on with 'leadline run --resume runs/tuesday'" in result.stderr
+    assert "leadline run --resume runs/tuesday" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -204,12 +223,12 @@ def test_simulated_points_are_exact(tmp_path: Path) -> None:
             ]
         )
         store.finish()
-    lines = show(str(tmp_path / "exact")).splitlines()
+    lines = show(str(tmp_path / "exact"), "-b", "pingpong").splitlines()
     assert lines[0] == (
         "pingpong latency, exact, simulated, bgp, stack=auto, mapping=XYZT, partition=512, 2 ranks"
     )
     assert [re.split(r"  +", line) for line in lines[1:]] == [
-        ["bytes", "exact value", "network"],
+        ["bytes", "simulated", "network"],
         ["8 B", "2.50 µs", "loggp"],
         ["1 KiB", "5.00 µs", "flow"],
     ]

@@ -259,9 +259,9 @@ def test_a_simulated_run_is_told_as_exact(tmp_path: Path) -> None:
     said = Reader(page.read_text(encoding="utf-8")).text
     assert "What messages cost on bgp IBM Blue Gene/P, virtual node mode" in said
     assert "by the network loggp, partition of 512 ranks" in said
-    assert re.search(r"latency at 8 B 2\.7\d µs exact", said)
+    assert re.search(r"latency at 8 B 2\.7\d µs simulated", said)
     assert "points simulated" in said
-    assert "simulated: exact values, no intervals" in said
+    assert "simulated, without intervals" in said
     assert "links.rate 425 MB/s (balaji, section 2)" in said
     for absent in ("95 % interval value", "next launch", "quiet", "points measured", "launches remarks"):
         assert absent not in said, absent

@@ -137,7 +137,7 @@ def test_a_killed_run_keeps_its_points_and_goes_on(tmp_path: Path, mpi: str) -> 
     kept = load(run)
     assert kept.height >= 3
     assert not (run / RECORDS).exists()
-    assert "go on with" in leadline("show", run).stderr
+    assert "--resume" in leadline("show", run).stderr
     again = leadline("run", "--resume", run)
     assert again.returncode == 0, again.stderr
     whole = load(run)

@@ -54,7 +54,7 @@ class Series:
     def notes(self) -> list[str]:
         """What must be said of the intervals of every fit of this series."""
         if self.launches < 2 and self.keys.get("source") == SIMULATED:
-            return ["simulated: exact values, no intervals"]
+            return ["simulated, without intervals"]
         if self.launches < 2:
             return ["one launch: no intervals"]
         if self.launches < FULL_COVERAGE:

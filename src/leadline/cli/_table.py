@@ -1,16 +1,21 @@
-"""Tables on the terminal, and the same as JSON: how every verb prints rows.
+"""Tables on the terminal, and the same as JSON: how every command prints rows.
 
-Rich lines up the columns on a terminal; elsewhere they are plain text that other programs can read.
+On a terminal a table is no wider than the terminal: long cells wrap. Elsewhere each row is one line.
 """
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+GAP = 2  # blanks between columns
 
 Rows = Sequence[Mapping[str, Any]]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -18,9 +23,9 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 def json_option(function: Decorated) -> Decorated:
     """Give a command the option --json, as its parameter `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print a list of objects, one a row.")(
-        function
-    )
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON: a list of objects, one for each row."
+    )(function)
 
 
 def print_table(rows: Rows, columns: Mapping[str, str], as_json: bool = False) -> None:
@@ -29,11 +34,24 @@ def print_table(rows: Rows, columns: Mapping[str, str], as_json: bool = False) -
         click.echo(to_json(rows))
         return
     cells = [[shown(row.get(key)) for key in columns] for row in rows]
-    if sys.stdout.isatty():
-        _rich(list(columns.values()), cells)
-    else:
-        for line in plain(list(columns.values()), cells):
-            click.echo(line)
+    terminal = sys.stdout.isatty()
+    lines = plain(list(columns.values()), cells, terminal_width() if terminal else None)
+    for number, line in enumerate(lines):
+        click.secho(line, bold=terminal and number == 0)
+
+
+def terminal_width() -> int:
+    """The columns of the terminal, or what the variable COLUMNS says."""
+    return shutil.get_terminal_size().columns
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """A paragraph as wide as the terminal, later lines indented; one line where there is no terminal."""
+    if not sys.stdout.isatty():
+        return text
+    return textwrap.fill(
+        text, terminal_width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def to_json(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -42,11 +60,60 @@ def to_json(rows: Iterable[Mapping[str, Any]]) -> str:
     return f"[{lines}]"
 
 
-def plain(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns, lined up on the left, two blanks between them."""
+def plain(headings: Sequence[str], cells: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """Lines of columns, lined up on the left, two blanks between them.
+
+    Cells wrap where the table would be wider than `width`; where even that is too wide, each row is a block
+    with a line for each of its cells.
+    """
     lines = [list(headings), *cells]
     widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
-    return ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines]
+    if width is not None and _total(widths) > width:
+        narrowest = [min(w, max(_longest_word(line[i]) for line in lines)) for i, w in enumerate(widths)]
+        if _total(narrowest) > width:
+            return _blocks(headings, cells, width)
+        while _total(widths) > width:  # from the widest that can still give
+            able = [i for i, w in enumerate(widths) if w > narrowest[i]]
+            widths[max(able, key=lambda i: widths[i])] -= 1
+    return [row for line in lines for row in _wrapped_row(line, widths)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    """The width of a table of such columns."""
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _longest_word(cell: str) -> int:
+    """How narrow a cell can be."""
+    return max((len(word) for word in cell.split()), default=0)
+
+
+def _wrapped_row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """The lines of one row."""
+    parts = [
+        textwrap.wrap(c, w, break_long_words=False, break_on_hyphens=False) if len(c) > w else [c]
+        for c, w in zip(cells, widths, strict=True)
+    ]
+    gap = " " * GAP
+    return [
+        gap.join(part.ljust(w) for part, w in zip(row, widths, strict=True)).rstrip()
+        for row in zip_longest(*parts, fillvalue="")
+    ]
+
+
+def _blocks(headings: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Each row as lines "heading: cell", for terminals that are too narrow for the table."""
+    lines = []
+    for line in cells:
+        for number, (heading, cell) in enumerate(zip(headings, line, strict=True)):
+            if cell:
+                lines += textwrap.wrap(
+                    f"{'' if number == 0 else '  '}{heading}: {cell}",
+                    width,
+                    subsequent_indent="    ",
+                    break_on_hyphens=False,
+                )
+    return lines
 
 
 def shown(value: Any) -> str:
@@ -58,20 +125,6 @@ def shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(shown(each) for each in value)
     return str(value)
-
-
-def _rich(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-    """A table as wide as the terminal, long texts folded."""
-    from rich.console import Console  # noqa: PLC0415  (only where there is a terminal)
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for line in cells:
-        table.add_row(*(Text(cell) for cell in line))
-    Console().print(table)
 
 
 def _finite(value: Any) -> Any:

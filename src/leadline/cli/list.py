@@ -1,4 +1,4 @@
-"""The verb that shows what there is: benchmarks, plans, MPIs, machines, metrics."""
+"""`leadline list`: benchmarks, plans, MPIs, machines, metrics."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -67,7 +67,7 @@ def machines() -> Rows:
 LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
     "benchmarks": (
         benchmarks,
-        {"name": "benchmark", "question": "question", "sweep_names": "sweeps", "metric_names": "metrics"},
+        {"name": "benchmark", "question": "question"},
     ),
     "plans": (plans, {"name": "plan", "question": "question"}),
     "mpis": (
@@ -102,13 +102,11 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 @click.argument("what", type=click.Choice(list(LISTS)))
 @json_option
 def command(what: str, as_json: bool) -> None:
-    """List the benchmarks, the shipped plans, this machine's MPIs, the described machines, or the metrics."""
+    """List benchmarks, shipped plans, this machine's MPIs, machine files, or metrics.
+
+    With --json, benchmarks have their sweeps and metrics.
+    """
     make, columns = LISTS[what]
-    with working(f"gathering {what}"):  # the benchmarks' program may have to be built
+    with working(f"listing {what}"):  # the benchmarks' program may have to be built
         rows = make()
-    if not as_json:
-        for row in rows:
-            for many in ("sweeps", "metrics"):
-                if many in row:
-                    row[f"{many.removesuffix('s')}_names"] = [each["name"] for each in row[many]]
     print_table(rows, columns, as_json)

@@ -1,4 +1,4 @@
-"""The verb that prints what a run found, filtered, and hands it to other programs; or a described machine."""
+"""`leadline show`: prints a run's summary, tables or samples, exports them, or prints a machine."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leadline.cli._machine import WORD, Shown, show_machine
+from leadline.cli._options import where_option
+from leadline.cli._summary import print_lost, print_summary
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import newest_run
 
@@ -24,23 +26,18 @@ AXES = (
 
 @click.command()
 @click.argument("what", type=Shown(), nargs=-1, metavar="[RUN | machine NAME]")
-@click.option("--benchmark", "-b", multiple=True, help="Only this benchmark; may be given several times.")
-@click.option("--metric", "-m", multiple=True, help="Only this metric; may be given several times.")
-@click.option(
-    "--where",
-    "-w",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Only points with this value, as in bytes=8 or mpi=openmpi; a key given twice means either.",
-)
-@click.option("--samples", is_flag=True, help="Every sample, one a row, instead of medians over launches.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values in SI units.")
+@click.option("--benchmark", "-b", multiple=True, help="Print the values of this benchmark; repeatable.")
+@click.option("--metric", "-m", multiple=True, help="Print the values of this metric; repeatable.")
+@where_option("Print the values of points with this value, such as bytes=8 or mpi=openmpi.")
+@click.option("--samples", is_flag=True, help="Print every sample instead of medians over launches.")
+@click.option("--skipped", is_flag=True, help="List the points without a value, each with its reason.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print all values as CSV, in SI units.")
 @json_option
 @click.option(
     "--parquet",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the records, samples and all, to a file that Leadline reads again.",
+    help="Write the records with all samples to FILE; Leadline reads such files like runs.",
 )
 def command(
     *,
@@ -49,25 +46,31 @@ def command(
     metric: tuple[str, ...],
     where: tuple[str, ...],
     samples: bool,
+    skipped: bool,
     as_csv: bool,
     as_json: bool,
     parquet: Path | None,
 ) -> None:
-    """Print what a run found: each point's median over launches with its 95 % interval.
+    """Print a run's summary, or the values of its benchmarks.
 
-    RUN is a run's directory or its name in runs/, or a .parquet file; without it, the newest run. The next
-    launch's median is expected in the interval under "next launch".
+    RUN is a directory, a name in runs/, or a .parquet file. Default: the newest run.
 
-    `machine NAME` prints a described machine instead, each of its numbers with where it is from.
+    Without options, the summary has the machine, how quiet it was, headlines for each MPI, and why points
+    were skipped. With --benchmark, --metric or --where, tables have each point's median over launches with
+    its 95 % interval; "next launch" is the interval in which the median of the next launch is expected.
+
+    'machine NAME' prints a machine file with the source of each number.
     """
     if len(what) == 2 and what[0] == WORD:
-        if benchmark or metric or where or samples or as_csv or parquet:
-            raise click.UsageError("a machine is shown whole, or with --json", click.get_current_context())
+        if benchmark or metric or where or samples or skipped or as_csv or parquet:
+            raise click.UsageError("of a machine only --json can be given", click.get_current_context())
         show_machine(what[1], as_json)
         return
     if len(what) > 1:
-        raise click.UsageError(f"one run at a time, but got {' '.join(what)}", click.get_current_context())
+        raise click.UsageError(f"expected one run, but got {' '.join(what)}", click.get_current_context())
     from leadline.analysis.select import matching  # noqa: PLC0415
+    from leadline.core.record import OK  # noqa: PLC0415
+    from leadline.report.digest import lost  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (polars takes a while to load)
 
     if as_csv and as_json:
@@ -82,15 +85,43 @@ def command(
     if parquet:
         store.write_parquet(records, parquet, store.provenance(path), store.plan_text(path))
         click.echo(f"{parquet}: {records.height} records", err=True)
+    if not (wanted or samples or skipped or as_csv or as_json or parquet):
+        print_summary(records, path)
+        _remind(path)
+        return
     table = _samples(records) if samples else _summary(records)
+    if skipped:
+        table = table.filter(table["status"] != OK)
     if as_csv:
         click.echo(table.write_csv(), nl=False)
     elif as_json:
         print_table(table.to_dicts(), {}, as_json=True)
+    elif skipped:
+        _print_skipped(table.to_dicts())
     elif not parquet:
-        _print(table.to_dicts(), _sample_columns if samples else _summary_columns)
-        if (path / store.JOURNAL).exists():
-            click.echo(f"{path} is not finished; go on with 'leadline run --resume {path}'", err=True)
+        rows = [row for row in table.to_dicts() if samples or row["status"] == OK]
+        _print(rows, _sample_columns if samples else _summary_columns)
+        if not samples:
+            print_lost(lost(records))
+        _remind(path)
+
+
+def _remind(path: Path) -> None:
+    """Say how to resume a run that is not finished."""
+    from leadline.run import store  # noqa: PLC0415
+
+    if (path / store.JOURNAL).exists():
+        click.echo(f"{path} is not finished; resume it with 'leadline run --resume {path}'", err=True)
+
+
+def _print_skipped(rows: list[dict[str, Any]]) -> None:
+    """The points without a value, one a row."""
+    from leadline.cli._series import differing, words  # noqa: PLC0415
+
+    names = [name for name in (rows[0] if rows else {}) if name not in _fixed() or name in AXES]
+    telling = ["benchmark", *differing(rows, names)]
+    cells = [{**row, "point": words(row, telling)} for row in rows]
+    print_table(cells, {"status": "status", "point": "point", "reason": "reason"})
 
 
 def _summary(records: "pl.DataFrame") -> "pl.DataFrame":
@@ -134,7 +165,7 @@ def _print(rows: list[dict[str, Any]], columns: Any) -> None:
         if not first:
             click.echo()
         first = False
-        title = f"{benchmark} {metric}" if metric else f"{benchmark}, not run"
+        title = f"{benchmark} {metric}"
         same = [_said(name, points[0][name]) for name in told if name not in varying]
         cells = [{**{n: _value(n, row[n]) for n in varying}, **columns(row)} for row in points]
         named = dict.fromkeys([*varying, *(name for cell in cells for name in cell)])
@@ -182,20 +213,20 @@ def _value(name: str, value: Any) -> str:
 def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
     from leadline.core.formatting import next_launch, tell_row  # noqa: PLC0415
-    from leadline.core.record import OK  # noqa: PLC0415
 
-    if row["status"] != OK:
-        return {"status": row["status"], "remark": row["reason"] or ""}
     found = tell_row(row)
     if row["exact"]:
         about = "; ".join(_remarks(row))
-        return {"exact value": found.value, "network": row["transport"] or "", "remark": about}
+        return {"simulated": found.value, "network": row["transport"] or "", "remark": about}
+    launches, remark = str(row["launches"]), "; ".join(_remarks(row))
+    if row["unit"] == "1" and row["low"] == row["high"] is not None:  # a count that every launch agrees on
+        return {"median [95 %]": found.value, "launches": launches, "remark": remark}
     expected = next_launch(row)
     return {
         "median [95 %]": " ".join(filter(None, (found.value, found.interval, found.note))),
         "next launch": " ".join(filter(None, (expected.value, expected.note))),
-        "launches": str(row["launches"]),
-        "remark": "; ".join(_remarks(row)),
+        "launches": launches,
+        "remark": remark,
     }
 
 

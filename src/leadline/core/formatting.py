@@ -30,16 +30,16 @@ def tell(
     flag: str | None = None,
     exact: bool = False,
 ) -> Told:
-    """A quantity in SI `unit` with its interval; a confidence below 95 % is said, and that it is exact."""
+    """A quantity in SI `unit` with its interval; a confidence below 95 % is noted, and simulation."""
     text = units.format_quantity(value, unit, low, high)
     number, bracket, interval = text.partition(" [")
     short = confidence is not None and confidence < CLOSE_TO_95 and bool(bracket)
-    note = "exact" if exact else f"at {100 * (confidence or 0):.0f} %" if short else ""
+    note = "simulated" if exact else f"at {100 * (confidence or 0):.0f} %" if short else ""
     return Told(number, f"[{interval}" if bracket else "", note, flag or "")
 
 
 def tell_row(row: Mapping[str, Any]) -> Told:
-    """The value of a summary's row with its interval, or that it is exact."""
+    """The value of a summary's row with its interval, or that it is simulated without noise."""
     return tell(
         row["value"],
         row["unit"],

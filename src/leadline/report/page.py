@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from leadline import predict
+from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.noise import Quietness, judge_runs
 from leadline.core.errors import LeadlineError
 from leadline.core.record import OK
@@ -158,12 +159,12 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
     quietness = judge_runs(findings.records)
     several = findings.records.get_column("run").n_unique() > 1
     return Page(
-        title=_title(provenances),
-        subtitles=_subtitles(findings, provenances),
+        title=title(provenances),
+        subtitles=subtitles(findings, provenances),
         verdicts=[*verdicts(cards), *unmeasured(findings.rows)],
         costs=cards,
-        quietness=[_quiet(run, verdict, several) for run, verdict in quietness.items()],
-        counts=_counts(findings.rows, sections),
+        quietness=[quiet(run, verdict, several) for run, verdict in quietness.items()],
+        counts=_counts(findings, sections),
         sections=sections,
         fits=fit_groups(findings.fits, findings.names),
         origins=origins(provenances),
@@ -216,13 +217,13 @@ def plot(figure: figures.Figure) -> Plot:
     return Plot(figure.name, figure.title, figure.caption, figure.spec, groups)
 
 
-def _quiet(run: str, verdict: Quietness, several: bool) -> Quiet:
+def quiet(run: str, verdict: Quietness, several: bool) -> Quiet:
     """The verdict on a run for the first screen."""
     badge, says = _LEVELS[verdict.level]
     return Quiet(verdict.level, badge, f"{run}: {says}" if several else says, list(verdict.sentences))
 
 
-def _title(provenances: Sequence[Mapping[str, Any]]) -> str:
+def title(provenances: Sequence[Mapping[str, Any]]) -> str:
     """The page's title, with the hosts where they are known."""
     hosts = dict.fromkeys(host for each in provenances if (host := _described(each) or look_up(each, "host")))
     return f"What messages cost on {', '.join(hosts)}" if hosts else "What messages cost"
@@ -234,7 +235,7 @@ def _described(provenance: Mapping[str, Any], fact: str = "machine") -> str:
     return str(said.get(fact) or "") if isinstance(said, Mapping) else ""
 
 
-def _subtitles(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> list[str]:
+def subtitles(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> list[str]:
     """Processor and kernel of each host once, then the libraries and the day."""
     machines = [
         _described(each, "title")
@@ -249,19 +250,26 @@ def _subtitles(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> 
     return [*lines, " · ".join(word for word in [*words, began] if word)]
 
 
-def _counts(rows: Sequence[Row], sections: Sequence[Section]) -> list[Count]:
-    """How many points were measured, are in doubt, or are missing."""
+def _counts(findings: Findings, sections: Sequence[Section]) -> list[Count]:
+    """How many points were measured, are in doubt, or are missing, each counted once for all its metrics."""
 
     def first(section_has: Any) -> str:
         return next((f"#{section.anchor}" for section in sections if section_has(section)), "")
 
-    ok = [row for row in rows if row["status"] == OK]
-    meaningless = sum(bool(row["meaningless"]) for row in ok)
-    disturbed = sum(bool(row["disturbed"]) for row in ok) - meaningless
-    exact = sum(bool(row.get("exact")) for row in ok)
-    counts = [Count("points measured", str(len(ok) - exact))] if exact < len(ok) or not ok else []
+    ok = [row for row in findings.rows if row["status"] == OK]
+    names = point_names(findings.records)
+
+    def points(rows: Iterable[Row]) -> int:
+        return len({tuple(row.get(name) for name in names) for row in rows})
+
+    meaningless = points(row for row in ok if row["meaningless"])
+    disturbed = points(row for row in ok if row["disturbed"]) - meaningless
+    exact = points(row for row in ok if row.get("exact"))
+    states = count_points(findings.records)
+    measured = states[OK] - exact
+    counts = [Count("points measured", str(measured))] if measured or not ok else []
     counts += [Count("points simulated", str(exact))] if exact else []
-    if exact < len(ok) or not ok:
+    if measured or not ok:
         counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}".replace(",", "\u202f")))
     for name, count in (("disturbed", disturbed), ("meaningless", meaningless)):
         if count:
@@ -269,8 +277,7 @@ def _counts(rows: Sequence[Row], sections: Sequence[Section]) -> list[Count]:
             link = first(lambda section, marks=marks: any(row.mark in marks for row in section.table.rows))
             counts.append(Count(name, str(count), link, bad=True))
     for status in ("skipped", "failed", "invalid"):
-        count = sum(row["status"] == status for row in rows)
-        if count:
+        if count := states[status]:
             link = first(
                 lambda section, status=status: any(each.status == status for each in section.missing)
             )

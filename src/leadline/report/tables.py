@@ -79,7 +79,7 @@ def common(rows: Sequence[Row]) -> str:
     carried = {(row["mpi"], way(row)) for row in rows if row.get("transport")}
     words += [f"{mpi or 'all'} {how}" for mpi, how in sorted(carried, key=str)]
     if all(row.get("exact") for row in rows):
-        words.append("simulated: exact values, no intervals")
+        words.append("simulated, without intervals")
     if any(row.get("oversubscribed") for row in rows):
         words.append("some points with more ranks than cores")
     return "; ".join(word for word in words if word)
