@@ -100,16 +100,6 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str) -> None:
     assert sentence in told.output
 
 
-def test_grids_are_as_even_as_can_be() -> None:
-    """Longest dimension first."""
-    assert [jacobi.even_grid(ranks) for ranks in (1, 7, 12, 48)] == [
-        (1, 1, 1),
-        (7, 1, 1),
-        (3, 2, 2),
-        (4, 4, 3),
-    ]
-
-
 # ------------------------------------------------------------------------------------------------- ring
 
 
@@ -157,6 +147,13 @@ def test_grids_are_read_as_the_application_has_them() -> None:
         [2, 2, 3],
     ]
     assert _jacobi_runs.lengths_of("3x2x2", 12) == (3, 2, 2)
+    # Longest first, and no axis left uncut that the application cuts: its sides are what is predicted.
+    assert [_jacobi_runs.lengths_of("3d", ranks) for ranks in (1, 7, 20, 48)] == [
+        (1, 1, 1),
+        (7, 1, 1),
+        (5, 2, 2),
+        (4, 4, 3),
+    ]
 
 
 def point(**other: Any) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def test_advice_has_what_was_found_with_a_certain_gain(
         assert io_output.remember(found, "t", motifs.database()) == known
     log = tmp_path / "log.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in RECORD))
-    said = CliRunner().invoke(main, ["tune", "advise", str(log), "--json"], catch_exceptions=False).output
+    said = CliRunner().invoke(main, ["io", "advise", str(log), "--json"], catch_exceptions=False).output
     told = json.loads(said)
     assert ("fake, t" in [each["source"] for each in told]) == known
     if known:

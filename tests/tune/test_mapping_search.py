@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 from leadline.core.errors import UsageError
+from leadline.core.grids import even_grid
 from leadline.tune.mapping.candidates import order, orders, tilings
 from leadline.tune.mapping.costs import Ground, cost
 from leadline.tune.mapping.grids import recognised
 from leadline.tune.mapping.permutations import _Annealing, anneal, halves
-from leadline.tune.mapping.traffic import Traffic, even_grid, halo, load, write
+from leadline.tune.mapping.traffic import Traffic, halo, load, write
 
 TORUS = Ground({"kind": "torus", "shape": [4, 4, 4]}, 4)
 TREE = Ground({"kind": "fat-tree", "arity": [8, 4], "nodes": 32}, 4)

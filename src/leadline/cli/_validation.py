@@ -80,9 +80,9 @@ def _points(table: "pl.DataFrame") -> list[dict[str, Any]]:
 
 def _ratio(row: dict[str, Any]) -> str:
     """A ratio with its interval."""
-    if row["low"] is None:
-        return f"{row['ratio']:.2f}"
-    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    from leadline.core.formatting import ratio_text  # noqa: PLC0415
+
+    return ratio_text(row["ratio"], row["low"], row["high"])
 
 
 def _verdict(row: dict[str, Any]) -> str:

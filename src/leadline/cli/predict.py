@@ -38,11 +38,16 @@ def _command(model: "Predictor") -> click.Command:
     """The command of a model: its options, and a table or JSON of its prediction."""
 
     def run(*, as_json: bool, **values: Any) -> None:
+        from leadline.core.formatting import texts  # noqa: PLC0415
+
         prediction = model.predict(values)
-        print_table(prediction.rows, prediction.columns, as_json)
-        if not as_json:
-            for note in prediction.notes:
-                click.echo(note)
+        if as_json:
+            print_table(prediction.rows, {}, as_json=True)
+            return
+        headings = {key: column.heading for key, column in prediction.columns.items()}
+        print_table(texts(prediction.rows, prediction.columns), headings)
+        for note in prediction.notes:
+            click.echo(note)
 
     command = click.Command(model.name, callback=run, help=model.about)
     command.params = [_option(each) for each in model.options]

@@ -1,6 +1,6 @@
 """Quantities as people are told them: value, unit, interval, and how sure the interval is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,3 +58,56 @@ def next_launch(row: Mapping[str, Any]) -> Told:
     told = tell(row["value"], row["unit"], low, high, confidence=row.get("next_confidence"))
     unit = told.value.partition(" ")[2]
     return Told(f"{told.interval} {unit}".rstrip(), note=told.note)
+
+
+def ratio_text(
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    confidence: float | None = None,
+    form: str = ".2f",
+) -> str:
+    """A ratio with its interval where there is one: "0.93 [0.91, 0.96]"; a confidence below 95 % is said."""
+    if value is None:
+        return ""
+    if low is None or high is None:
+        return f"{value:{form}}"
+    short = confidence is not None and confidence < CLOSE_TO_95
+    return f"{value:{form}} [{low:{form}}, {high:{form}}]" + (
+        f" at {100 * (confidence or 0):.0f} %" if short else ""
+    )
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a table for people shows the values of a key: under a heading, in words.
+
+    A number with a `unit` is in SI units and gets as many digits as its interval supports, whose ends are the
+    row's values of the keys `ends`. With `digits` it has so many after the point, in units of `worth`.
+    """
+
+    heading: str
+    unit: str = ""
+    ends: tuple[str, str] = ("", "")
+    digits: int | None = None
+    worth: float = 1.0
+    sign: str = ""  # "+": also of what is above zero
+
+    def text(self, row: Mapping[str, Any], key: str) -> str:
+        """The value of a row; empty where it has none."""
+        value = row.get(key)
+        if value is None:
+            return ""
+        if isinstance(value, list | tuple):
+            return "x".join(map(str, value))
+        if self.digits is not None:
+            return f"{value / self.worth:{self.sign}.{self.digits}f} {self.unit}".rstrip()
+        if self.unit:
+            return units.format_quantity(value, self.unit, *(row.get(end) for end in self.ends))
+        return str(value)
+
+
+def texts(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column]) -> list[dict[str, str]]:
+    """The rows of a table for people, in words, by the keys of `columns`."""
+    return [{key: column.text(row, key) for key, column in columns.items()} for row in rows]

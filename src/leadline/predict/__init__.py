@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leadline.core.formatting import Column
 from leadline.core.plugins import Plugins
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A table: rows of SI values and of words; people see the keys of `columns` under their headings."""
+    """A table: rows of SI values and of words, and which of their keys people see, and how."""
 
     rows: Sequence[Mapping[str, Any]]
-    columns: Mapping[str, str]
+    columns: Mapping[str, Column]
     notes: Sequence[str] = field(default=())
 
 

@@ -3,12 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leadline.core.units import format_quantity
+from leadline.core.formatting import Column
 
 Row = Mapping[str, Any]
 
 JUDGED = ("value", "low", "high")  # all that a predicted row has of its own
-COLUMNS = {"told_measured": "measured", "told_predicted": "predicted", "told_error": "predicted is off by"}
+COLUMNS = {
+    "measured": Column("measured", "s", ("measured_low", "measured_high")),
+    "predicted": Column("predicted", "s", ("predicted_low", "predicted_high")),
+    "error": Column("predicted is off by", "%", digits=0, worth=0.01, sign="+"),
+}
 
 
 def beside(predicted: Sequence[Row], rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -25,11 +29,12 @@ def beside(predicted: Sequence[Row], rows: Sequence[Row], names: Sequence[str]) 
             {
                 **{name: told[name] for name in names},
                 "measured": measured["value"],
+                "measured_low": measured["low"],
+                "measured_high": measured["high"],
                 "predicted": told["value"],
+                "predicted_low": told["low"],
+                "predicted_high": told["high"],
                 "error": error,
-                "told_measured": format_quantity(measured["value"], "s", measured["low"], measured["high"]),
-                "told_predicted": format_quantity(told["value"], "s", told["low"], told["high"]),
-                "told_error": f"{100 * error:+.0f} %",
             }
         )
     return found

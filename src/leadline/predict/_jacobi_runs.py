@@ -14,6 +14,7 @@ import polars as pl
 
 from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
+from leadline.core.grids import even_grid
 from leadline.predict._ends import Ends, Fitted, comparable
 
 Row = Mapping[str, Any]
@@ -43,17 +44,11 @@ class Compared:
 
 
 def lengths_of(word: str, ranks: int) -> tuple[int, ...]:
-    """The ranks along each axis, of "1d", "2d", "3d" or "3x2x2"."""
+    """The ranks along each axis, of "1d", "2d", "3d" (native/applications/jacobi/division.cpp) or "3x2x2"."""
     if "x" in word:
         return tuple(int(length) for length in word.split("x"))
-    axes, rest = int(word.removesuffix("d")), ranks
-    lengths = []
-    for left in range(axes, 0, -1):
-        root = round(rest ** (1 / left))
-        length = next(n for n in range(max(root, 1), rest + 1) if rest % n == 0)
-        lengths.append(length)
-        rest //= length
-    return (*lengths, *[1] * (3 - axes))
+    axes = int(word.removesuffix("d"))
+    return (*reversed(even_grid(ranks, axes)), *[1] * (3 - axes))
 
 
 def exchange(row: Row, latency: float, bandwidth: float) -> float:

@@ -17,7 +17,7 @@ computing and further passes over memory.
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,9 +27,10 @@ import polars as pl
 from leadline import machine as machines
 from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.formatting import Column
 from leadline.core.record import OK
-from leadline.core.units import format_quantity
 from leadline.predict import Option, Prediction
+from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.run import store
@@ -196,25 +197,22 @@ OPTIONS = (
     ),
 )
 RUN = {
-    "mpi": "mpi",
-    "ranks": "ranks",
-    "class": "class",
-    "pieces": "pieces",
-    "by": "by",
-    "told_measured": "measured",
-    "told_predicted": "at least",
-    "told_error": "that is off by",
+    **{key: Column(key) for key in ("mpi", "ranks", "class", "pieces", "by")},
+    "measured": BESIDE["measured"],
+    "predicted": replace(BESIDE["predicted"], heading="at least"),
+    "error": replace(BESIDE["error"], heading="that is off by"),
 }
 
 COLUMNS = {
-    "told_way": "way",
-    "messages": "messages",
-    "formula": "table 1",
-    "told_each": "each",
-    "told_overlap": "can overlap",
-    "told_time": "time",
-    "told_waiting": "in communication",
-    "told_speedup": "against the default",
+    "pieces": Column("pieces"),
+    "by": Column("by"),
+    "messages": Column("messages"),
+    "formula": Column("table 1"),
+    "bytes": Column("each", "B"),
+    "overlap": Column("can overlap", "%", digits=2, worth=0.01),
+    "time": Column("time", "s"),
+    "waiting": Column("in communication", "s"),
+    "speedup": Column("against the default", digits=2),
 }
 
 
@@ -272,12 +270,6 @@ def _table(records: pl.DataFrame, name: str, ranks: int) -> Prediction:
                 "time": time,
                 "waiting": waiting,
                 "speedup": times[DEFAULT] / time,
-                "told_way": f"{pieces}, {by}",
-                "told_each": format_quantity(each, "B", None, None),
-                "told_overlap": f"{overlap(problem, ranks, pieces):.2%}",
-                "told_time": format_quantity(time, "s", None, None),
-                "told_waiting": format_quantity(waiting, "s", None, None),
-                "told_speedup": f"{times[DEFAULT] / time:.2f}",
             }
         )
     return Prediction(rows, COLUMNS, _notes(times))

@@ -15,9 +15,12 @@ from typing import Any
 from leadline import machine as machines
 from leadline.core import paths
 from leadline.core.errors import UsageError
-from leadline.core.units import format_quantity, parse_rate, parse_time
+from leadline.core.formatting import Column
+from leadline.core.grids import even_grid
+from leadline.core.units import parse_rate, parse_time
 from leadline.core.values import count
 from leadline.predict import Option, Prediction
+from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
 from leadline.predict._simulated import answers, seated
@@ -119,18 +122,6 @@ def grid_of(value: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def even_grid(ranks: int) -> tuple[int, int, int]:
-    """The grid of so many ranks that is nearest to a cube, longest dimension first."""
-    cuts = [
-        (ranks // (y * z), y, z)
-        for z in range(1, ranks + 1)
-        if ranks % z == 0
-        for y in range(z, ranks // z + 1)
-        if ranks // z % y == 0 and ranks // (y * z) >= y
-    ]
-    return min(cuts, key=lambda cut: (sum(cut), cut))
-
-
 def on_machine(described: machines.Machine, grid: tuple[int, int, int], placement: str, edge: int) -> Model:
     """The model with a described machine's own latency, bandwidth and core."""
     between = way(described, placement)
@@ -159,40 +150,38 @@ OPTIONS = (
     Option("table", "Every row of the source's tables IV to XI instead of one point.", None),
 )
 
+# Units as the source writes them: million updates, and million bytes, a second.
+_RATE: dict[str, Any] = {"unit": "MLUPs/s", "digits": 3, "worth": MILLION}
 COLUMNS = {
-    "told_from": "from",
-    "ranks": "N",
-    "told_grid": "grid",
-    "sides": "k",
-    "told_serial": "T_s",
-    "told_halo": "c",
-    "told_latency": "T_l",
-    "told_bandwidth": "B",
-    "told_performance": "P",
-    "told_slowdown": "slow-down",
+    "from": Column("from"),
+    "ranks": Column("N"),
+    "grid": Column("grid"),
+    "sides": Column("k"),
+    "serial": Column("T_s", "s", digits=4),
+    "halo": Column("c", "MB", digits=2, worth=MILLION),
+    "latency": Column("T_l", "µs", digits=2, worth=1 / MILLION),
+    "bandwidth": Column("B", "MB/s", digits=0, worth=MILLION),
+    "performance": Column("P", **_RATE),
+    "slowdown": Column("slow-down", digits=3),
 }
 TABLE = {
-    "table": "table",
-    "machine": "machine",
-    "placement": "placement",
-    "ranks": "N",
-    "told_grid": "grid",
-    "told_halo": "c",
-    "told_source": "source's model",
-    "told_performance": "model here",
-    "told_measured": "measured",
-    "told_ratio": "measured / model",
+    **{key: Column(key) for key in ("table", "machine", "placement")},
+    **{key: COLUMNS[key] for key in ("ranks", "grid", "halo")},
+    "source_performance": Column("source's model", **_RATE),
+    "performance": Column("model here", **_RATE),
+    "measured": Column("measured", **_RATE),
+    "ratio": Column("measured / model", digits=3),
 }
 RUN = {
-    "mpi": "mpi",
-    "ranks": "ranks",
-    "point": "edge, scaling, grid, ends, kernel, depth, halo",
-    "told_measured": "measured",
-    "told_bound": "bound by memory",
-    "told_predicted": "predicted",
-    "told_error": "predicted is off by",
+    "mpi": Column("mpi"),
+    "ranks": Column("ranks"),
+    "point": Column("edge, scaling, grid, ends, kernel, depth, halo"),
+    "measured": Column("measured", "1/s", ("low", "high")),
+    "bound": Column("bound by memory", "1/s"),
+    "predicted": Column("predicted", "1/s", ("predicted_low", "predicted_high")),
+    "error": BESIDE["error"],
 }
-SIMULATED = {"told_simulated": "simulated", "told_off": "measured / simulated"}
+SIMULATED = {"simulated": Column("simulated", **_RATE), "off": Column("measured / simulated", digits=3)}
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
@@ -243,16 +232,7 @@ def simulated(
 
 def _of_run(points: Sequence[Compared]) -> Prediction:
     """Measured, roofline and prediction of each point of a run."""
-    rows = []
-    for each in points:
-        error = each.predicted / each.measured - 1
-        told = {
-            "told_measured": format_quantity(each.measured, "1/s", each.low, each.high),
-            "told_bound": format_quantity(each.bound, "1/s", None, None),
-            "told_predicted": format_quantity(each.predicted, "1/s", each.predicted_low, each.predicted_high),
-            "told_error": f"{100 * error:+.0f} %",
-        }
-        rows.append({**asdict(each), "error": error, **told})
+    rows = [{**asdict(each), "error": each.predicted / each.measured - 1} for each in points]
     return Prediction(rows, RUN)
 
 
@@ -261,7 +241,8 @@ def _grid(grid: tuple[int, int, int] | None, ranks: int | None) -> tuple[int, in
     if grid is None:
         if ranks is None:
             raise UsageError("give the ranks with --ranks N, or their grid with --grid AxBxC")
-        return even_grid(ranks)
+        x, y, z = reversed(even_grid(ranks, 3))
+        return x, y, z
     has = grid[0] * grid[1] * grid[2]
     if ranks is not None and ranks != has:
         raise UsageError(f"a grid of {_told(grid)} has {has} ranks, but got --ranks {ranks}")
@@ -284,8 +265,7 @@ def _overridden(
 
 
 def _row(source: str, model: Model, performance: float) -> dict[str, Any]:
-    """One answer to the point; SI values, and words for people."""
-    slowdown = model.slowdown(performance)
+    """One answer to the point."""
     return {
         "from": source,
         "ranks": model.ranks,
@@ -296,15 +276,7 @@ def _row(source: str, model: Model, performance: float) -> dict[str, Any]:
         "latency": model.latency,
         "bandwidth": model.bandwidth,
         "performance": performance,
-        "slowdown": slowdown,
-        "told_from": source,
-        "told_grid": _told(model.grid),
-        "told_serial": f"{model.serial:.4f} s",
-        "told_halo": f"{model.halo / MILLION:.2f} MB",
-        "told_latency": f"{model.latency * MILLION:.2f} µs",
-        "told_bandwidth": f"{model.bandwidth / MILLION:.0f} MB/s",
-        "told_performance": _mlups(performance),
-        "told_slowdown": f"{slowdown:.3f}",
+        "slowdown": model.slowdown(performance),
     }
 
 
@@ -316,15 +288,13 @@ def _table(*, simulate: bool) -> Prediction:
     for each in measured():
         model = on_machine(described[each.machine], each.grid, each.placement, EDGE)
         row = _row("formula", model, model.performance)
-        told = {"told_source": _mlups(each.model), "told_measured": _mlups(each.measured)}
         ratio = each.measured / model.performance
         facts = {"table": each.table, "machine": each.machine, "placement": each.placement}
         values = {"source_performance": each.model, "measured": each.measured, "ratio": ratio}
         answer = answered.get((each.machine, each.grid, each.placement))
         if isinstance(answer, float):
             values |= {"simulated": answer, "off": each.measured / answer}
-            told |= {"told_simulated": _mlups(answer), "told_off": f"{each.measured / answer:.3f}"}
-        rows.append({**row, **facts, **values, **told, "told_ratio": f"{ratio:.3f}"})
+        rows.append({**row, **facts, **values})
     worst = max(abs(row["performance"] / row["source_performance"] - 1) for row in rows)
     note = f"The model here differs from the source's by at most {worst:.1e} of it."
     return Prediction(rows, TABLE | SIMULATED if simulate else TABLE, [note])
@@ -340,11 +310,6 @@ def _simulated_rows(
         for (grid, placement), answer in zip(points, simulated(machine, points, EDGE), strict=True):
             found[name, grid, placement] = answer
     return found
-
-
-def _mlups(rate: float) -> str:
-    """Updates a second as the source writes them."""
-    return f"{rate / MILLION:.3f} MLUPs/s"
 
 
 def _told(grid: tuple[int, int, int]) -> str:

@@ -21,8 +21,8 @@ from leadline.analysis.estimates import launch_estimates, series_columns
 from leadline.analysis.fits.piecewise import pieces_of
 from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
+from leadline.core.formatting import Column
 from leadline.core.record import OK
-from leadline.core.units import format_quantity
 from leadline.predict import Option, Prediction
 from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
@@ -121,7 +121,12 @@ OPTIONS = (
     Option("from", "Instead: the pieces of a run's ring, and its ping-pong.", _run, metavar="RUN"),
 )
 
-COLUMNS = {"told_from": "from", "told_ranks": "N", "told_time": "time of a turn", "told_latency": "T_l"}
+COLUMNS = {
+    "from": Column("from"),
+    "ranks": Column("N"),
+    "time": Column("time of a turn", "s"),
+    "latency": Column("T_l", "s", ("low", "high")),
+}
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
@@ -171,15 +176,4 @@ def _row(
     time: float | None = None,
 ) -> dict[str, Any]:
     """A line of the table; times in s."""
-    return {
-        "from": source,
-        "ranks": ranks,
-        "latency": latency,
-        "low": low,
-        "high": high,
-        "time": time,
-        "told_from": source,
-        "told_ranks": ranks,
-        "told_time": "" if time is None else format_quantity(time, "s", None, None),
-        "told_latency": format_quantity(latency, "s", low, high),
-    }
+    return {"from": source, "ranks": ranks, "latency": latency, "low": low, "high": high, "time": time}

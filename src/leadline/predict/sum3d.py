@@ -16,7 +16,7 @@ import polars as pl
 from leadline import machine as machines
 from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
-from leadline.core.units import format_quantity
+from leadline.core.formatting import Column
 from leadline.predict import Option, Prediction
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
@@ -68,8 +68,13 @@ OPTIONS = (
     Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
     Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
 )
-COLUMNS = {"told_from": "from", "ranks": "N", "array": "array", "told_time": "time"}
-SHOWN = {"mpi": "mpi", "ranks": "ranks", "array": "array", "grid": "grid", "split": "split"}
+COLUMNS = {
+    "from": Column("from"),
+    "ranks": Column("N"),
+    "array": Column("array"),
+    "time": Column("time", "s"),
+}
+SHOWN = {key: Column(key) for key in ("mpi", "ranks", "array", "grid", "split")}
 
 
 def predict(asked: Mapping[str, Any]) -> Prediction:
@@ -85,7 +90,7 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
     messages, volume = traffic(asked["array"], asked["ranks"])
     time = messages * between.latency + volume / between.bandwidth
     row = {"from": "formula", "ranks": asked["ranks"], "array": asked["array"], "time": time}
-    return Prediction([{**row, "told_from": "formula", "told_time": format_quantity(time, "s")}], COLUMNS)
+    return Prediction([row], COLUMNS)
 
 
 def _of_run(records: pl.DataFrame) -> Prediction:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.core.formatting import CLOSE_TO_95
+from leadline.core.formatting import ratio_text
 from leadline.core.units import MISSING, format_quantity
 from leadline.report.figures import Figure
 from leadline.report.origin import Origin, origins
@@ -73,13 +73,11 @@ def told(gain: Gain) -> str:
     """A speed-up with its interval."""
     if gain.low == gain.high:
         return f"{gain.speedup:.3g} times"
-    return f"{_bracketed(gain.speedup, gain.low, gain.high, gain.confidence)} times"
+    return _ratio(gain.speedup, gain.low, gain.high, gain.confidence) + " times"
 
 
-def _bracketed(value: float, low: float, high: float, confidence: float) -> str:
-    """A number with its interval, which says its confidence where that is less than 95 %."""
-    short = f" at {100 * confidence:.0f} %" if confidence < CLOSE_TO_95 else ""
-    return f"{value:.3g} [{low:.3g}, {high:.3g}]{short}"
+def _ratio(value: float, low: float, high: float, confidence: float) -> str:
+    return ratio_text(value, low, high, confidence=confidence, form=".3g")
 
 
 def verdict(found: Results) -> str:
@@ -89,7 +87,7 @@ def verdict(found: Results) -> str:
         value, interval, _ = found.noise.apparent
         resolved = (
             f" This machine can resolve a gain of {found.noise.resolution:.1%} in {_pairs(found)} pairs of "
-            f"runs; the default against itself seems {_bracketed(value, *interval)} times as long."
+            f"runs; the default against itself seems {_ratio(value, *interval)} times as long."
         )
     if found.gain is None:
         return f"{found.verdict[0].upper()}{found.verdict[1:]}.{resolved}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from leadline.analysis.guidelines.judge import BROKEN, STATES, SUSPECTED, UNDECIDED, Finding, Verdict
 from leadline.analysis.guidelines.rules import GUIDELINES
 from leadline.analysis.guidelines.terms import PLAIN, USUAL
+from leadline.core.formatting import ratio_text
 from leadline.core.units import format_bytes, format_quantity
 
 COLUMNS = {
@@ -101,15 +102,12 @@ def _row(each: Finding) -> dict[str, str]:
     }
     shown = [str(value) if isinstance(value, str) else f"{name} {value}" for name, value in values.items()]
     size = each.values.get("bytes")
-    ratio = f"{each.ratio:.2f}"
-    if each.low is not None and each.high is not None:
-        ratio += f" [{each.low:.2f}, {each.high:.2f}]"
     return {
         "guideline": each.guideline.id,
         "point": " ".join([each.operation, *shown]),
         "size": "" if size is None else format_bytes(size),
         "against": each.against,
-        "ratio": ratio,
+        "ratio": ratio_text(each.ratio, each.low, each.high),
         "time": format_quantity(each.time, "s", *(each.time_interval or (None, None))),
         "other": format_quantity(each.other, "s", *(each.other_interval or (None, None))),
     }

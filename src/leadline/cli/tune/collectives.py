@@ -169,7 +169,6 @@ def _size(each: "Chosen | Gain") -> str:
 
 def _ratio(each: "Chosen | Gain") -> str:
     """A ratio with its interval."""
-    if each.ratio is None:
-        return ""
-    interval = f" [{each.low:.2f}, {each.high:.2f}]" if each.low is not None and each.high is not None else ""
-    return f"{each.ratio:.2f}{interval}"
+    from leadline.core.formatting import ratio_text  # noqa: PLC0415
+
+    return ratio_text(each.ratio, each.low, each.high)

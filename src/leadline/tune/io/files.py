@@ -8,6 +8,7 @@ from typing import Any
 
 from leadline.core import toml as core_toml
 from leadline.core.errors import UsageError
+from leadline.core.grids import even_grid
 from leadline.tune.io.evaluator import Settings, Value
 
 # The tables of the preloaded library's file; what is no layer of the stack is a variable of the environment.
@@ -25,21 +26,6 @@ class Array:
 
     name: str
     lengths: tuple[int, ...]
-
-
-def even_grid(ranks: int, axes: int) -> tuple[int, ...]:
-    """The factors of `ranks` that are as near to each other as can be, the smallest first."""
-    if axes == 1:
-        return (ranks,)
-    best: tuple[int, ...] = (1,) * (axes - 1) + (ranks,)
-    for first in range(1, ranks + 1):
-        if first**axes > ranks:
-            break
-        if ranks % first == 0:
-            found = (first, *even_grid(ranks // first, axes - 1))
-            if list(found) == sorted(found) and sum(found) <= sum(best):
-                best = found
-    return best
 
 
 def chunk(word: str, lengths: Sequence[int], ranks: int) -> tuple[int, ...] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.core.errors import UsageError
+from leadline.core.grids import even_grid
 
 HALOS = {"halo": 2, "halo3d": 3}  # benchmarks that swap the sides of a grid's parts, and its dimensions
 COLUMNS = ("from", "to", "bytes")
@@ -40,24 +41,6 @@ class Traffic:
         pair, at = np.unique(source[other] * ranks + target[other], return_inverse=True)
         sums = np.bincount(at, size[other], len(pair)).astype(float)
         return cls(ranks, pair // ranks, pair % ranks, sums, grid)
-
-
-def even_grid(ranks: int, dimensions: int) -> tuple[int, ...]:
-    """The lengths of a grid as near to a square or a cube as can be, the shortest first.
-
-    As the benchmarks make theirs (`native/harness/grids.hpp`).
-    """
-    if dimensions == 1:
-        return (ranks,)
-    best: tuple[int, ...] = ()
-    first = 1
-    while first**dimensions <= ranks:
-        if ranks % first == 0:
-            lengths = (first, *even_grid(ranks // first, dimensions - 1))
-            if lengths[1] >= first and (not best or sum(lengths) <= sum(best)):
-                best = lengths
-        first += 1
-    return best
 
 
 def halo(ranks: int, dimensions: int, edges: Sequence[int]) -> Traffic:

@@ -1,0 +1,25 @@
+"""Numbers of tables and ratios in words."""
+
+from leadline.core.formatting import Column, ratio_text, texts
+
+
+def test_columns_write_their_numbers_in_their_units() -> None:
+    """With as many digits as the interval supports, or with fixed ones; nothing where there is no value."""
+    columns = {
+        "time": Column("time", "s", ("low", "high")),
+        "error": Column("off", "%", digits=0, worth=0.01, sign="+"),
+        "grid": Column("grid"),
+        "none": Column("none", "s"),
+    }
+    row = {"time": 1.234e-6, "low": 1.2e-6, "high": 1.3e-6, "error": 0.2, "grid": [3, 2], "none": None}
+    assert texts([row], columns) == [
+        {"time": "1.23 µs [1.20, 1.30]", "error": "+20 %", "grid": "3x2", "none": ""}
+    ]
+
+
+def test_ratios_have_their_interval_and_what_it_lacks() -> None:
+    """A confidence below 95 % is said."""
+    assert ratio_text(None) == ""
+    assert ratio_text(0.931) == "0.93"
+    assert ratio_text(0.931, 0.9, 1.0) == "0.93 [0.90, 1.00]"
+    assert ratio_text(12.34, 12, 13, confidence=0.9, form=".3g") == "12.3 [12, 13] at 90 %"
