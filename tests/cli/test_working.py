@@ -96,7 +96,7 @@ def test_elsewhere_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         (["compare", "a.parquet", "a.parquet"], ["reading records", "comparing"]),
         (["report", "a.parquet", "-o", "page.html"], ["reading records", "writing page.html"]),
         (["import", "osu", "osu.out", "-o", "old"], ["reading tables of osu", "writing old"]),
-        (["list", "benchmarks"], ["gathering benchmarks"]),
+        (["list", "benchmarks"], ["listing benchmarks"]),
         (["doctor"], ["checking", "checking tools"]),
         (["doctor", "--install", "mpich"], ["checking", "installing mpich"]),
     ],

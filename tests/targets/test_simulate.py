@@ -326,12 +326,12 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: Described) -> No
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["quick", "--ranks", "4"], "--ranks is of a described machine; name it with --on"),
-        (["quick", "--noise"], "--noise is of a described machine; name it with --on"),
+        (["quick", "--ranks", "4"], "--ranks needs a simulated machine"),
+        (["quick", "--noise"], "--noise needs a simulated machine"),
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
         (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
         (["quick", "--on", "bgp", "--network", "exact"], "'exact' is not one of 'auto', 'loggp', 'flow'"),
-        (["--resume", "x", "--on", "bgp"], "--resume takes its plan, machine and settings from the run"),
+        (["--resume", "x", "--on", "bgp"], "--resume takes plan, machine and settings from the run"),
     ],
 )
 def test_what_cannot_be_simulated_is_one_sentence(words: list[str], says: str) -> None:

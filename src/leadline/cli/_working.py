@@ -6,6 +6,10 @@ from contextlib import contextmanager
 from threading import Lock, Timer
 from typing import Any
 
+import click
+
+from leadline.core.progress import heard_by
+
 DELAY = 0.5  # s; what is done by then needs no word, and a line that only flashes disturbs
 
 
@@ -17,17 +21,25 @@ def working(words: str) -> Iterator[Callable[[str], None]]:
     end of the block, however that comes about.
     """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        with heard_by(_notice):
+            yield lambda _: None
         return
     line = _Line(words)
     timer = Timer(DELAY, line.start)
     timer.daemon = True
     timer.start()
     try:
-        yield line.say
+        with heard_by(lambda words, _: line.say(words)):
+            yield line.say
     finally:
         timer.cancel()
         line.stop()
+
+
+def _notice(words: str, lasting: bool) -> None:
+    """Print what takes minutes, for those who read a log."""
+    if lasting:
+        click.echo(f"leadline: {words}", err=True)
 
 
 class _Line:

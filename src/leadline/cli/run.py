@@ -1,6 +1,5 @@
-"""The verb that measures, and simulates."""
+"""`leadline run`: measures the points of a plan on this machine, or simulates them on another."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._options import machine_option, network_option, where_option
+from leadline.cli._progress import shown
 from leadline.cli._table import json_option
 from leadline.cli._then import say as say_then
-from leadline.cli._types import MachineFile, PlanFile, Run
+from leadline.cli._types import PlanFile, Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.plan.model import Point
-    from leadline.run.campaign import Campaign, Progress
+    from leadline.run.campaign import Campaign
     from leadline.run.store import Store
     from leadline.targets.local.executor import RealExecutor
     from leadline.targets.simulated.target import Described
@@ -31,73 +32,58 @@ DESCRIBED = ("ranks", "mapping", "network", "noise")
     "-o",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Directory of the run; it must not exist yet. Default: runs/PLAN-DATE.",
+    help="Directory for the run: a new or an empty one. Default: runs/PLAN-DATE.",
 )
 @click.option(
-    "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run that was ended early."
+    "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Resume a run that was interrupted."
 )
 @click.option(
     "--seed",
     default=1,
     show_default=True,
-    help="Decides the order of points within launches; on a described machine, the noise.",
+    help="Seed of the order of points within launches, and with --on of the noise.",
 )
-@click.option(
-    "--on",
-    "machine",
-    type=MachineFile(),
-    metavar="MACHINE",
-    help="Simulate on a described machine: its name (see 'leadline list machines') or a TOML file.",
-)
+@machine_option("Simulate this machine instead of measuring.")
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    help="With --on: the partition, in ranks. Default: the whole machine.",
+    help="With --on: size of the partition in ranks. Default: the whole machine.",
 )
 @click.option(
     "--mapping",
     metavar="XYZT|FILE|random:SEED",
-    help="With --on: which rank sits where. Default: XYZT on a grid, else TX.",
+    help="With --on: mapping of ranks to nodes. Default: XYZT on a torus or mesh, else TX.",
 )
-@click.option(
-    "--network",
-    type=click.Choice(["auto", "loggp", "flow", "packet"]),
-    help="With --on: how true the network is. Default: auto, the cheapest that is true.",
-)
+@network_option("With --on: network model. Default: auto.", default=None)
 @click.option(
     "--tuned",
     type=click.Path(path_type=Path),
     metavar="DIRECTORY",
-    help="Also take collective operations with the settings that 'leadline tune collectives' wrote there, "
-    "launch by launch beside those without, and say what they gain.",
+    help="Measure collective operations also with the settings that 'leadline tune collectives' wrote to "
+    "DIRECTORY, launch by launch, and print the gain.",
 )
 @click.option(
     "--directory",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIRECTORY",
-    help="Where benchmarks of files write them, such as a parallel file system. Default: in the run.",
+    help="Where I/O benchmarks write their files, such as a parallel file system. Default: the run's "
+    "directory.",
 )
-@click.option("--noise", is_flag=True, help="With --on: with the machine's noise.")
+@click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
 @click.option(
     "--against",
     type=Run(),
     metavar="RUN",
-    help="With --on: a measured run of the same plan; say how far off the simulated one is.",
+    help="With --on: compare with this measured run of the same plan, as 'leadline validate' does.",
 )
-@click.option(
-    "--where",
-    "-w",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="With --against: only those of its points, such as mpi=openmpi; may be given several times.",
-)
+@where_option("With --against: use only measured points with this value, such as mpi=openmpi.")
 @json_option
 def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed: int, **asked: Any) -> None:
-    """Measure what a plan asks for, on this machine's MPIs, or simulate it on a described machine.
+    """Measure the points of a plan with this machine's MPIs, or simulate them on another machine.
 
-    PLAN is the name of a shipped plan (see 'leadline list plans') or a TOML file. Every finished point is on
-    the disk at once: a run that is interrupted keeps them, and --resume goes on from there. The exit code is
-    1 when a point failed, or its own result was wrong; the others are measured all the same.
+    PLAN is a name from 'leadline list plans' or a TOML file. Each finished point is written to disk at once,
+    so an interrupted run keeps it, and --resume continues the run. The exit code is 1 when a point failed or
+    its result was wrong; the other points are measured nevertheless.
     """
     from leadline.run import provenance, store  # noqa: PLC0415  (polars takes a while to load)
 
@@ -105,14 +91,19 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     machine, tuned, files = (asked.pop(name) for name in ("machine", "tuned", "directory"))
     against = _against(asked, bool(machine))
     if resume and (plan or output or machine or tuned):
-        raise click.UsageError("--resume takes its plan, machine and settings from the run", context)
+        raise click.UsageError(
+            "--resume takes plan, machine and settings from the run: leave out PLAN, -o, --on and --tuned",
+            context,
+        )
     if files and machine:
-        raise click.UsageError("--directory is of files; on a described machine nothing is written", context)
+        raise click.UsageError("--directory needs a measured run: with --on no file is written", context)
     if tuned and machine:
-        raise click.UsageError("--tuned is of libraries; a described machine has none", context)
+        raise click.UsageError(
+            "--tuned needs a measured run: a simulated machine has no MPI library", context
+        )
     for name in DESCRIBED:
         if asked[name] and not machine:
-            raise click.UsageError(f"--{name} is of a described machine; name it with --on", context)
+            raise click.UsageError(f"--{name} needs a simulated machine: name it with --on", context)
     if resume:
         path = store.find(str(resume))
         begun = provenance.site_of(store.provenance(path))
@@ -122,7 +113,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         else:
             _measure(path, plan, (seed, None, files), resume=True)
     elif not plan:
-        raise click.UsageError("missing PLAN, such as 'quick'", context)
+        raise click.UsageError("missing PLAN, such as 'quick'; 'leadline list plans' has them all", context)
     elif machine:
         site = _site(machine, plan, seed, asked)
         _simulate(output or _new_run(plan), plan, site, resume=False, against=against)
@@ -156,11 +147,9 @@ def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | 
     run, where, as_json = (asked.pop(name) for name in ("against", "where", "as_json"))
     context = click.get_current_context()
     if run and not simulates:
-        raise click.UsageError(
-            "--against holds a simulation against a run; name a machine with --on", context
-        )
+        raise click.UsageError("--against needs a simulated machine: name it with --on", context)
     if (where or as_json) and not run:
-        raise click.UsageError("--where and --json are of --against", context)
+        raise click.UsageError("--where and --json need --against", context)
     if not run:
         return None
     from leadline.analysis.validate import prepared  # noqa: PLC0415
@@ -181,7 +170,7 @@ def _simulate(
     """Simulate the plan's points, say how far they are from measured ones if asked, and what came of it."""
     from leadline.targets.simulated import executor as simulate  # noqa: PLC0415
 
-    with _shown() as (show, say), _interruptible(path):
+    with shown() as (show, say), _interruptible(path):
         records = simulate.run(plan, site, path, resume=resume, say=say, show=show)
     if against:
         against(records)
@@ -222,7 +211,7 @@ def _measure(path: Path, plan_path: Path, given: tuple[int, Path | None, Path | 
         facts |= {"tuned": settings} if settings else {}
         opened = Store.create(path, plan.text, facts)
         _warn(facts["before"])
-    with opened as store, scratch() as place, _shown() as (show, say):
+    with opened as store, scratch() as place, shown() as (show, say):
         forced = {name: each["environment"] for name, each in settings.items()}
         executor = RealExecutor(mpis, place, say, forced, files or path)
         campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
@@ -267,7 +256,7 @@ def _warn(before: dict[str, float]) -> None:
     if (busy := before["others"] + before["steal"]) >= limit:
         click.echo(
             f"leadline: the machine is not quiet: others keep {busy:.1f} processors busy; "
-            "points that this disturbs will be marked",
+            "disturbed points will be marked",
             err=True,
         )
 
@@ -290,7 +279,7 @@ def _interruptible(path: Path) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         if not path.exists():
             raise
-        way_on = f"every finished point is kept, go on with 'leadline run --resume {path}'"
+        way_on = f"every finished point is kept; resume with 'leadline run --resume {path}'"
         raise KeyboardInterrupt(way_on) from interrupt
 
 
@@ -299,73 +288,22 @@ def _conclude(records: Any, path: Path, aside: bool = False) -> None:
 
     `aside`: on the standard error, where the standard output has another answer.
     """
+    from leadline.analysis.counts import count_points  # noqa: PLC0415
     from leadline.core.record import FAILED, INVALID, OK, SIMULATED, SKIPPED  # noqa: PLC0415
-    from leadline.run.store import point_key  # noqa: PLC0415
 
-    by_status: dict[str, dict[Any, str]] = {OK: {}, SKIPPED: {}, FAILED: {}, INVALID: {}}
-    for row in records.drop("samples").iter_rows(named=True):
-        by_status[row["status"]].setdefault(point_key(row), row["reason"])
-    launches = records["launch"].n_unique()
+    counts = count_points(records)
     simulated = (records["source"] == SIMULATED).any()
-    done = "points simulated" if simulated else f"points measured in {launches} launches"
+    done = "simulated" if simulated else f"measured in {records['launch'].n_unique()} launches"
     click.echo(
-        f"{path}: {len(by_status[OK])} {done}, "
-        f"{len(by_status[SKIPPED])} skipped, {len(by_status[FAILED])} failed"
-        + (f", {len(by_status[INVALID])} invalid" if by_status[INVALID] else ""),
+        f"{path}: {counts[OK]} point{'' if counts[OK] == 1 else 's'} {done}, "
+        f"{counts[SKIPPED]} skipped, {counts[FAILED]} failed"
+        + (f", {counts[INVALID]} invalid" if counts[INVALID] else ""),
         err=aside,
     )
-    for status in (FAILED, INVALID):
-        for reason in dict.fromkeys(by_status[status].values()):
-            click.echo(f"  {status}: {reason}", err=True)
+    lost = records.filter(records["status"].is_in([FAILED, INVALID]))
+    for status, reason in lost.select("status", "reason").unique(maintain_order=True).iter_rows():
+        click.echo(f"  {status}: {reason}", err=True)
     if not aside:
         say_then(path, records)
-    if by_status[FAILED] or by_status[INVALID]:
+    if lost.height:
         click.get_current_context().exit(1)
-
-
-@contextmanager
-def _shown() -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None]]]:
-    """A progress bar on a terminal, nothing elsewhere: what to call with progress, and with preparations."""
-    if not sys.stderr.isatty():
-        yield (lambda _: None), (lambda _: None)
-        return
-    from math import isfinite  # noqa: PLC0415
-
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-    from rich.progress import Progress as Bar  # noqa: PLC0415
-
-    # Drawn only when the campaign ticks: a thread of its own would take processor time from the ranks.
-    bar = Bar(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[left]}"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        auto_refresh=False,
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("preparing", total=None, left="")
-
-        def show(progress: "Progress") -> None:
-            timed = isfinite(progress.time)
-            total, completed = (
-                (progress.time, progress.elapsed)
-                if timed
-                else (progress.points, progress.points - progress.open)
-            )
-            left = f"{progress.open} points open" + (f", {progress.launches} launches" if timed else "")
-            bar.update(
-                task,
-                total=total,
-                completed=completed,
-                description=progress.doing[:48],
-                left=left,
-                refresh=True,
-            )
-
-        def say(what: str) -> None:
-            bar.update(task, description=what, refresh=True)
-
-        yield show, say

@@ -14,9 +14,11 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from leadline.core.errors import LeadlineError
 from leadline.core.paths import native_dir, state_dir
+from leadline.core.progress import announce
 from leadline.mpi.hdf5 import parallel_hdf5
 from leadline.mpi.library import Mpi
 
@@ -35,6 +37,7 @@ FLAG_VARIABLES = (
     "CMAKE_PREFIX_PATH",
     "CMAKE_GENERATOR",
 )
+STEP = re.compile(r"\[(?: *(\d+)%|(\d+)/(\d+))\]")  # as make and ninja print it
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
 
@@ -154,6 +157,7 @@ def _configure_and_build(program: str, label: str, directory: Path, settings: li
     for tool, package in (("cmake", "cmake"), ("c++", "g++")):
         if not shutil.which(tool) and not (tool == "c++" and os.environ.get("CXX")):
             raise LeadlineError(f"{tool} is not installed; install it, e.g. 'apt install {package}'")
+    announce(f"building {_called(program, label)}: this takes minutes, once", lasting=True)
     log = directory / "build.log"
     configure = [
         "cmake",
@@ -171,12 +175,29 @@ def _configure_and_build(program: str, label: str, directory: Path, settings: li
     with log.open("w") as said:
         for command in (configure, ["cmake", "--build", str(directory), "--target", program]):
             said.write(f"$ {' '.join(command)}\n")
-            said.flush()
-            ended = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False)
-            if ended.returncode != 0:
+            if _tell(command, said, f"building {_called(program, label)}") != 0:
+                said.flush()
                 raise LeadlineError(_failure(program, label, log))
     if not (directory / "bin" / program).is_file():
         raise LeadlineError(f"building {_called(program, label)} gave no {program}; see {log}")
+
+
+def _tell(command: list[str], log: IO[str], what: str) -> int:
+    """Run a command of a build with its output in `log`, announcing its steps; the exit status."""
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "NINJA_STATUS": "[%f/%t] "},
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            log.write(line)
+            if (step := STEP.match(line)) is not None:
+                announce(f"{what}: {step[1]} %" if step[1] else f"{what}: step {step[2]} of {step[3]}")
+    return process.returncode
 
 
 def _failure(program: str, label: str, log: Path) -> str:
