@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from analysis.fits.known import hockney, pingpong
+from anywhere import Anywhere
 from leadline import machine
 from leadline.analysis import fits, importers
 from leadline.cli import main
@@ -24,7 +25,7 @@ from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
 from leadline.programs import registry
 from leadline.report import figures
-from leadline.targets.simulated.target import Described
+from leadline.targets.simulated.machine import SimulatedMachine
 from leadline.tune import search
 from report.conftest import found
 
@@ -225,9 +226,9 @@ def test_plans_are_accepted(document: str, text: str, tmp_path: Path) -> None:
     """Each plan of the documents is read without complaint, and asks for points."""
     path = tmp_path / "plan.toml"
     path.write_text(text)
-    plan = Plan.load(path, registry.benchmarks)
+    plan = Plan.load(path)
     described = any(measure.settings.partition for measure in plan.measures)
-    assert plan.points(registry.benchmarks, Described.of(machine.load("bgp"), path) if described else None)
+    assert plan.points(SimulatedMachine.of(machine.load("bgp"), path) if described else Anywhere())
 
 
 # ------------------------------------------------------------------------------------------------ the recipes

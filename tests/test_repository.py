@@ -39,6 +39,7 @@ LAYERS = [
     "tune",
     "report",
     "papers",
+    "api",
     "cli",
 ]
 # Room or module: what it must not reach, through whatever number of imports. What reads records needs no MPI.
@@ -51,7 +52,6 @@ UNREACHABLE = {
 }
 # Arrows that go the wrong way still: from, to. None may be added; each that is mended leaves this list.
 WRONG = {
-    ("targets", "run"),
     ("report", "mpi"),
     ("report", "programs"),
     ("report", "targets"),

@@ -20,14 +20,23 @@ from found import Found, at_most
 from leadline.core import record
 from leadline.core.errors import LeadlineError
 from leadline.core.statistics import median_interval
-from leadline.plan.model import Here, Plan, Point
+from leadline.plan.model import Plan, Point
 from leadline.programs import registry
 from leadline.run import store
+from leadline.targets.local.machine import LocalMachine
 
 LEADLINE = Path(sys.executable).with_name("leadline")
 PLAN = Path(__file__).parents[2] / "plans" / "quick.toml"
 SAMPLES = 100_000
 LAUNCHES = 8  # a point, as a quick run has
+
+
+class TwoMpis(LocalMachine):
+    """This machine as if it had an Open MPI and an MPICH."""
+
+    def mpis(self, word: str) -> list[str]:
+        """Both, whatever the word."""
+        return ["openmpi-4.1.4", "mpich-4.0.2"]
 
 
 def measure() -> Iterator[Found]:
@@ -45,11 +54,9 @@ def measure() -> Iterator[Found]:
 
 def rows() -> Iterator[dict[str, Any]]:
     """SAMPLES or a few more: the quick plan's points on two cores, as two MPIs might answer them."""
-    plan = Plan.load(PLAN, registry.benchmarks)
+    plan = Plan.load(PLAN)
     points = [
-        point
-        for point in plan.points(registry.benchmarks, Here(lambda _: ["openmpi-4.1.4", "mpich-4.0.2"], 2))
-        if point.placement in ("default", "core-group")
+        point for point in plan.points(TwoMpis(count=2)) if point.placement in ("default", "core-group")
     ]
     asked = [
         (p, m) for p in points for m in registry.benchmarks(registry.Situation(p.ranks))[p.benchmark].metrics

@@ -17,9 +17,9 @@ from leadline.cli import main
 from leadline.core import record
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.plan import files as plan_files
-from leadline.run import store
-from leadline.targets.simulated import executor as simulate
-from leadline.targets.simulated.target import Described
+from leadline.plan.model import Plan
+from leadline.run import session, store
+from leadline.targets.simulated.machine import SimulatedMachine
 from planted import Row, rows
 
 SIZES = sorted({0, *(2**k for k in range(23)), *(3 * 2**k for k in range(5, 18))})
@@ -373,8 +373,8 @@ def test_what_is_simulated_is_calibrated_to_the_same_machine(tmp_path: Path) -> 
     path = tmp_path / "known.toml"
     path.write_text(KNOWN)
     known = machine.load(path)
-    plan = plan_files.find("calibrate")
-    records = simulate.run(plan, Described.of(known, plan), tmp_path / "run")
+    plan = Plan.load(plan_files.find("calibrate"))
+    records = session.run(plan, SimulatedMachine.of(known), tmp_path / "run")
     made = calibrate(records, store.provenance(tmp_path / "run"))
     (tmp_path / "again.toml").write_text(made.toml())
     again = {number.key: number for number in machine.load(tmp_path / "again.toml").numbers()}

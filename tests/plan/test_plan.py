@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from anywhere import Anywhere
 from leadline import machine
 from leadline.core.errors import UsageError
 from leadline.core.record import frame
 from leadline.core.record_files import point_key
 from leadline.plan import files as plan_files
-from leadline.plan.model import Here, Launches, Plan, Point, Site
-from leadline.programs import registry as registries
+from leadline.plan.model import Launches, Plan, Point
 from leadline.programs.registry import Benchmark, Metric, Situation, Sweep
-from leadline.targets.simulated.target import Described
+from leadline.targets import Target
+from leadline.targets.simulated.machine import SimulatedMachine
 
 LATENCY = Metric("latency", "s", "lower", "half of one round trip")
 
@@ -51,7 +52,7 @@ def load(tmp_path: Path, text: str) -> Plan:
 def expand(tmp_path: Path, text: str, cores: int = 2) -> list[Point]:
     """The points of the plan with that text, on a machine with one Open MPI and one MPICH."""
     found = {"found": ["openmpi-4.1.4", "mpich-4.0.2"], "openmpi": ["openmpi-4.1.4"]}
-    return load(tmp_path, text).points(registry, Here(lambda word: found.get(word, [word]), cores))
+    return load(tmp_path, text).points(Anywhere(count=cores, words=found))
 
 
 def test_a_small_plan_takes_every_default(tmp_path: Path) -> None:
@@ -294,7 +295,7 @@ def test_a_headline_outside_the_plan_is_refused(tmp_path: Path) -> None:
 def test_no_mpi_here_is_no_mistake_in_the_plan(tmp_path: Path) -> None:
     """Where no MPI is found there are no points, and the headline is not to blame."""
     text = '[headline]\nbenchmark = "pingpong"\nbytes = 8\n' + GOOD
-    assert load(tmp_path, text).points(registry, Here(lambda word: [])) == []
+    assert load(tmp_path, text).points(Anywhere(words={"found": []})) == []
 
 
 def test_files_that_are_no_plan(tmp_path: Path) -> None:
@@ -330,13 +331,13 @@ def test_shipped_plans_are_sound(name: str) -> None:
     A plan that names mappings or partitions is for a described machine: that of its name, or Blue Gene/P.
     """
     path = plan_files.shipped()[name]
-    plan = Plan.load(path, registries.benchmarks)
+    plan = Plan.load(path)
     assert plan.question.endswith("?")
-    sites: list[Site] = [Here(count=cores) for cores in (2, 64)]
+    targets: list[Target] = [Anywhere(count=cores) for cores in (2, 64)]
     if any(measure.settings.mapping or measure.settings.partition for measure in plan.measures):
-        sites = [Described.of(machine.load(name if name in machine.names() else "bgp"), path)]
-    for site in sites:
-        assert plan.points(registries.benchmarks, site)
+        targets = [SimulatedMachine.of(machine.load(name if name in machine.names() else "bgp"), path)]
+    for target in targets:
+        assert plan.points(target)
 
 
 def test_the_plans_that_make_needs_are_shipped() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from leadline.core.errors import UsageError
 from leadline.core.record_files import point_key
-from leadline.mpi.library import Mpi
-from leadline.plan.model import Here, Plan, Point
+from leadline.plan.model import Plan, Point
 from leadline.programs.registry import Benchmark, Metric, Situation, Sweep, benchmarks
-from leadline.targets.local.executor import RealExecutor, algorithms
+from leadline.targets.local.executor import RealExecutor
+from leadline.targets.local.machine import LocalMachine
 from mpi import fabricated
 
 OPENMPI, MPICH = fabricated.an_mpi("openmpi", "4.1.4"), fabricated.an_mpi("mpich", "4.0.2")
@@ -34,10 +34,8 @@ def expand(tmp_path: Path, text: str, tuned: Mapping[str, Sequence[str]] | None 
     """The points of a plan on a machine with an Open MPI and an MPICH."""
     path = tmp_path / "some.toml"
     path.write_text(text)
-    known: list[Mpi] = [OPENMPI, MPICH]
-    ids = [mpi.id for mpi in known]
-    here = Here(lambda word: ids if word == "found" else [word], 2, algorithms(known), tuned or {})
-    return Plan.load(path, registry).points(registry, here)
+    settings = {name: {"operations": each, "environment": {}} for name, each in (tuned or {}).items()}
+    return Plan.load(path, registry).points(LocalMachine([OPENMPI, MPICH], 2, settings))
 
 
 def test_each_is_every_algorithm_that_can_do_the_point(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from leadline import report
 from leadline.analysis.fits import fit_all
 from leadline.analysis.summary import summarise
+from leadline.report import write
 from leadline.report.page import Findings
 
 from . import synthetic
@@ -37,7 +37,7 @@ def findings(records: pl.DataFrame) -> Findings:
 def page(records: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page about `records`."""
     provenance = synthetic.PROVENANCE | {"plan_text": PLAN}
-    return report.write(records, [provenance], tmp_path_factory.mktemp("report") / "report.html")
+    return write(records, [provenance], tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture(scope="session")

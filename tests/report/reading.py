@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from leadline import report
+from leadline.report import write
 
 from . import synthetic
 
@@ -49,4 +49,4 @@ class Reader(HTMLParser):
 def written(records: pl.DataFrame, tmp_path: Path, **provenance: object) -> Reader:
     """The page about `records`, read."""
     facts = synthetic.PROVENANCE | provenance
-    return Reader(report.write(records, [facts], tmp_path / "page.html").read_text(encoding="utf-8"))
+    return Reader(write(records, [facts], tmp_path / "page.html").read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from leadline import report
 from leadline.cli import main
+from leadline.report import write_figures
 from leadline.run import store
 
 from . import synthetic
@@ -37,7 +37,7 @@ def test_every_figure_is_written_three_ways(tmp_path: Path) -> None:
     """SVG, PNG and PDF of each figure, each beginning as its format does."""
     told: list[tuple[int, int]] = []
     records = synthetic.records(launches=3, samples=3, only=["fan", "overhead"])
-    paths = report.write_figures(records, tmp_path / "figures", lambda *progress: told.append(progress))
+    paths = write_figures(records, tmp_path / "figures", lambda *progress: told.append(progress))
     names = {path.stem for path in paths}
     assert names == {"fan-bandwidth", "overhead-send-overhead", "overhead-receive-overhead"}
     assert told == [(1, 3), (2, 3), (3, 3)]
@@ -50,7 +50,7 @@ def test_every_figure_is_written_three_ways(tmp_path: Path) -> None:
 
 def test_a_file_for_a_paper_carries_its_title_and_legend(tmp_path: Path) -> None:
     """What stands around a figure on the page is inside it in a file."""
-    report.write_figures(synthetic.records(launches=3, samples=3, only=["fan"]), tmp_path)
+    write_figures(synthetic.records(launches=3, samples=3, only=["fan"]), tmp_path)
     text = (tmp_path / "fan-bandwidth.svg").read_text()
     for words in ("Bandwidth by number of neighbours", "mpich-4.0.2", "openmpi-4.1.4", "bandwidth (GB/s)"):
         assert f">{words}<" in text

@@ -6,12 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from leadline import report
 from leadline.core import record, units
 from leadline.core.errors import LeadlineError
 from leadline.core.formatting import next_launch
 from leadline.programs import build
-from leadline.report import fits_table, render, tables
+from leadline.report import fits_table, render, tables, write, write_figures
 from leadline.report import page as page_of
 from leadline.report.figures import draw
 from leadline.report.page import Findings, compose
@@ -81,9 +80,7 @@ def test_plan_and_provenance_come_last(reader: Reader) -> None:
 def test_a_page_of_many_samples_stays_small(tmp_path: Path) -> None:
     """The page carries summaries: four times the samples add less than a twentieth to it."""
     few, many = (
-        report.write(
-            synthetic.records(launches=7, samples=n, only=["pingpong", "noise"]), [], tmp_path / "p.html"
-        )
+        write(synthetic.records(launches=7, samples=n, only=["pingpong", "noise"]), [], tmp_path / "p.html")
         .stat()
         .st_size
         for n in (10, 40)
@@ -96,7 +93,7 @@ def test_runs_stand_beside_one_another(tmp_path: Path) -> None:
     """Two runs are two series in every name, two verdicts on the noise, and two origins."""
     runs = [synthetic.records(run=name, launches=6, samples=3, only=["pingpong"]) for name in ("may", "june")]
     provenances = [synthetic.PROVENANCE | {"run": name} for name in ("may", "june")]
-    path = report.write(record.concat(runs), provenances, tmp_path / "page.html")
+    path = write(record.concat(runs), provenances, tmp_path / "page.html")
     text = Reader(path.read_text(encoding="utf-8")).text
     for name in ("may", "june"):
         assert f"mpich-4.0.2 · {name}" in text
@@ -133,7 +130,7 @@ def test_records_of_unknown_origin_have_a_page(tmp_path: Path, monkeypatch: pyte
     """Without provenance, and where nothing is built, questions are left out; nothing is built for a page."""
     monkeypatch.setattr(build, "is_built", lambda mpi: False)
     monkeypatch.setattr(build, "build_mock", lambda: pytest.fail("a report must not need a compiler"))
-    path = report.write(synthetic.records(launches=2, only=["fan"]), [{}], tmp_path / "page.html")
+    path = write(synthetic.records(launches=2, only=["fan"]), [{}], tmp_path / "page.html")
     assert "do not say where they come from" in Reader(path.read_text(encoding="utf-8")).text
     assert page_of.asked([{}]) == {}
 
@@ -152,17 +149,15 @@ def test_text_from_records_stays_text(tmp_path: Path) -> None:
     assert planted not in text
     own = text.count("</script>")
     plain = synthetic.records(launches=2, samples=2, only=["pingpong"])
-    assert own == report.write(plain, [], tmp_path / "plain.html").read_text(encoding="utf-8").count(
-        "</script>"
-    )
+    assert own == write(plain, [], tmp_path / "plain.html").read_text(encoding="utf-8").count("</script>")
 
 
 def test_no_record_is_refused(records: pl.DataFrame, tmp_path: Path) -> None:
     """An empty run has no page, and the sentence says what would do."""
     with pytest.raises(LeadlineError, match="leadline run"):
-        report.write(records.clear(), [], tmp_path / "page.html")
+        write(records.clear(), [], tmp_path / "page.html")
     with pytest.raises(LeadlineError, match="leadline run"):
-        report.write_figures(records.clear(), tmp_path)
+        write_figures(records.clear(), tmp_path)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -170,9 +165,9 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     records = synthetic.records(launches=2, samples=2, only=["fan"])
     with pytest.raises(LeadlineError, match=r"cannot write the report to .*page\.html: .*file is in the way"):
-        report.write(records, [], tmp_path / "file" / "page.html")
+        write(records, [], tmp_path / "file" / "page.html")
     with pytest.raises(LeadlineError, match=r"cannot write figures to .*deep: .* is in the way"):
-        report.write_figures(records, tmp_path / "file" / "deep")
+        write_figures(records, tmp_path / "file" / "deep")
 
 
 def test_points_missing_for_one_reason_are_told_together() -> None:
@@ -255,7 +250,7 @@ def test_a_page_is_composed_without_the_drawing_library(
 def test_a_simulated_run_is_told_as_exact(tmp_path: Path) -> None:
     """The machine stands in the title, the network with each card; no interval, launch or noise verdict."""
     records = synthetic.simulated()
-    page = report.write(records, [synthetic.SIMULATED], tmp_path / "page.html")
+    page = write(records, [synthetic.SIMULATED], tmp_path / "page.html")
     said = Reader(page.read_text(encoding="utf-8")).text
     assert "What messages cost on bgp IBM Blue Gene/P, virtual node mode" in said
     assert "by the network loggp, partition of 512 ranks" in said
@@ -271,7 +266,7 @@ def test_a_real_and_a_simulated_run_stand_side_by_side(tmp_path: Path) -> None:
     """Each figure has both; the real one's noise is judged by name, and an exact value can be told apart."""
     records = record.concat([synthetic.records(samples=6), synthetic.simulated()])
     facts = [synthetic.PROVENANCE, synthetic.SIMULATED]
-    said = Reader(report.write(records, facts, tmp_path / "page.html").read_text(encoding="utf-8")).text
+    said = Reader(write(records, facts, tmp_path / "page.html").read_text(encoding="utf-8")).text
     assert "What messages cost on harbour, bgp" in said
     assert "quick: The machine was quiet." in said
     assert re.search(r"[\d.]+ times as long with bgp · on-bgp · simulated", said)
@@ -285,9 +280,9 @@ def test_broken_guidelines_have_a_section(tmp_path: Path) -> None:
     from analysis.guidelines.test_guidelines import PLAIN, slow  # noqa: PLC0415
 
     table = library(plant=slow("allreduce", 2.5, **PLAIN, bytes=8192))
-    text = report.write(table, [], tmp_path / "p.html").read_text(encoding="utf-8")
+    text = write(table, [], tmp_path / "p.html").read_text(encoding="utf-8")
     assert '<a href="#guidelines">Guidelines</a>' in text
     assert "allreduce is not slower than reduce, then bcast" in text
     assert "7 broken" in text
     other = synthetic.records(launches=7, samples=10, only=["pingpong"])
-    assert 'id="guidelines"' not in report.write(other, [], tmp_path / "q.html").read_text(encoding="utf-8")
+    assert 'id="guidelines"' not in write(other, [], tmp_path / "q.html").read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from leadline import report
 from leadline.analysis.summary import summarise
 from leadline.core import record
+from leadline.report import write
 from leadline.report.scales import compose
 
 from .reading import Reader
@@ -87,7 +87,7 @@ def test_one_size_has_no_section() -> None:
 
 def test_the_page_has_the_section_where_sizes_stand_together(tmp_path: Path) -> None:
     """With its table and a place in the contents."""
-    page = report.write(record.frame(points()), [{"run": run} for run in SIZES], tmp_path / "page.html")
+    page = write(record.frame(points()), [{"run": run} for run in SIZES], tmp_path / "page.html")
     reader = Reader(page.read_text(encoding="utf-8"))
     assert "scales" in reader.ids
     assert "#scales" in reader.links

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from anywhere import Anywhere
 from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED
 from leadline.plan.model import Plan, Point
 from leadline.programs.launch import Event
@@ -54,6 +55,10 @@ class Script:
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """What the test refuses."""
         return self.refused.get(int(point.values["bytes"]))
+
+    def facts(self) -> list[dict[str, Any]]:
+        """Nothing that a provenance would keep."""
+        return []
 
     def oversubscribed(self, point: Point) -> bool:
         """Every rank has a core."""
@@ -114,7 +119,13 @@ def campaign(directory: Path, script: Script, **settings: Any) -> Campaign:
     plan = Plan.load(path, registry)
     run = directory / "run"
     store = Store.reopen(run) if run.exists() else Store.create(run, plan.text, {})
-    return Campaign(plan, plan.points(registry), script, store, clock=lambda: script.now)
+    return Campaign(plan, plan.points(Anywhere()), script, store, clock=lambda: script.now)
+
+
+def close(taken: Campaign) -> None:
+    """Let another campaign have its store."""
+    assert isinstance(taken.store, Store)
+    taken.store.close()
 
 
 def run(taken: Campaign) -> None:
@@ -180,7 +191,7 @@ def test_every_finished_point_is_stored_before_the_next(tmp_path: Path) -> None:
     taken.show = die
     with pytest.raises(Fatal):
         run(taken)
-    taken.store.close()
+    close(taken)
     assert load(tmp_path / "run").height == 1
 
 
@@ -189,7 +200,7 @@ def test_resuming_asks_only_for_what_is_missing(tmp_path: Path) -> None:
     script = Script(lambda size, launch: 1e-6)
     first = campaign(tmp_path, script, time="2 s")
     run(first)
-    first.store.close()
+    close(first)
     had = len(script.launches)
     again = Script()
     second = campaign(tmp_path, again, time="1000 s")
@@ -226,7 +237,7 @@ def test_a_point_whose_result_is_wrong_is_invalid_in_every_launch(tmp_path: Path
     assert set(invalid["reason"]) == {"two and two are 5"}
     assert sorted(records.filter(records["status"] == OK)["bytes"].to_list()) == [8] * 6 + [32] * 6
     assert [size for sizes in script.launches for size in sizes].count(16) == 3
-    taken.store.close()
+    close(taken)
     again = Script()
     second = campaign(tmp_path, again, sizes="[8, 16, 32]")
     second.resume()
@@ -294,7 +305,7 @@ def test_a_measurement_s_own_time_ends_it_and_nothing_waits(tmp_path: Path) -> N
     path.write_text(PLAN.format(time="1000 s", most=60, headline="", sizes="[8]") + 'time = "3 s"\n')
     plan = Plan.load(path, registry)
     store = Store.create(tmp_path / "run", plan.text, {})
-    run(Campaign(plan, plan.points(registry), script, store, clock=lambda: script.now))
+    run(Campaign(plan, plan.points(Anywhere()), script, store, clock=lambda: script.now))
     assert len(script.launches) == 3
 
 
@@ -303,7 +314,7 @@ def test_points_that_were_not_reached_are_asked_when_resumed(tmp_path: Path) -> 
     sizes = '"1 B .. 64 B step 1 B"'
     first = campaign(tmp_path, Script(), time="1 ms", sizes=sizes)
     run(first)
-    first.store.close()
+    close(first)
     second = campaign(tmp_path, Script(), time="1000 s", sizes=sizes)
     second.resume()
     run(second)

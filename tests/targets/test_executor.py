@@ -9,7 +9,7 @@ from leadline.core.errors import LeadlineError
 from leadline.mpi import Mpi
 from leadline.mpi.families import mpich
 from leadline.plan.model import Launches, Point
-from leadline.targets.local.executor import Kind, RealExecutor, scratch
+from leadline.targets.local.executor import LaunchConfig, RealExecutor, scratch
 
 POINT = Point(
     benchmark="pingpong",
@@ -36,7 +36,7 @@ POINT = Point(
 def executor(directory: Path, script: str) -> RealExecutor:
     """An executor whose every launch is a shell script: `$1` is the job, `$2` the answers."""
     made = RealExecutor({}, directory, lambda _: None)
-    made.kinds[POINT.launch_key] = Kind(command=["/bin/sh", "-c", script, "sh"])
+    made.kinds[POINT.launch_key] = LaunchConfig(command=["/bin/sh", "-c", script, "sh"])
     return made
 
 
@@ -72,10 +72,10 @@ def test_a_probe_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monke
     assert mpich.FAMILY.name == library.family
     one = RealExecutor({}, tmp_path, lambda _: None)
     if starts:
-        assert one._probe(Kind(), library, POINT)[0]["ranks"] == 2
+        assert one._probe(LaunchConfig(), library, POINT)[0]["ranks"] == 2
     else:
         with pytest.raises(LeadlineError, match=r"mpich-4\.0 cannot start: .*exit status 1"):
-            one._probe(Kind(), library, POINT)
+            one._probe(LaunchConfig(), library, POINT)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,11 +17,13 @@ from leadline.core.record import FAILED, OK, SIMULATED, SKIPPED
 from leadline.machine import load as load_machine
 from leadline.plan.model import Plan, Point
 from leadline.programs.registry import Benchmark, Metric, Situation, Sweep
-from leadline.run.provenance import site_of
+from leadline.run import session
 from leadline.run.store import load, provenance
-from leadline.targets.simulated import executor as simulate
+from leadline.targets.local.machine import LocalMachine
+from leadline.targets.simulated import machine as simulated
 from leadline.targets.simulated.executor import SimExecutor
-from leadline.targets.simulated.target import Described, check_memory
+from leadline.targets.simulated.limits import check_memory
+from leadline.targets.simulated.machine import SimulatedMachine
 
 MACHINE = """
 title = "A small torus"
@@ -61,11 +63,11 @@ def registry(situation: Situation = PAIR) -> dict[str, Benchmark]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Described:
+def site(tmp_path: Path) -> SimulatedMachine:
     """A torus of 16 nodes of 4 ranks."""
     path = tmp_path / "small.toml"
     path.write_text(MACHINE)
-    return Described.of(load_machine(path), tmp_path / "plan.toml")
+    return SimulatedMachine.of(load_machine(path), tmp_path / "plan.toml")
 
 
 @pytest.fixture(autouse=True)
@@ -74,25 +76,24 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "leadline-sim"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{simulator.__file__}" "$@"\n')
     program.chmod(0o755)
-    monkeypatch.setattr(simulate, "benchmarks", registry)
-    monkeypatch.setattr(simulate, "build_sim", lambda: program)
+    monkeypatch.setattr(simulated, "build_sim", lambda: program)
 
 
-def run(tmp_path: Path, site: Described, text: str, **named: Any) -> pl.DataFrame:
+def run(tmp_path: Path, site: SimulatedMachine, text: str, **named: Any) -> pl.DataFrame:
     """The records of a plan with that text."""
     plan = tmp_path / "plan.toml"
     plan.write_text(text)
-    return simulate.run(plan, site, tmp_path / "run", **named)
+    return session.run(Plan.load(plan, registry), site, tmp_path / "run", **named)
 
 
-def points(tmp_path: Path, site: Described, text: str) -> list[Point]:
+def points(tmp_path: Path, site: SimulatedMachine, text: str) -> list[Point]:
     """The points of a plan with that text."""
     plan = tmp_path / "plan.toml"
     plan.write_text(text)
-    return Plan.load(plan, registry).points(registry, site)
+    return Plan.load(plan, registry).points(site)
 
 
-def test_a_simulated_record_says_what_answered(tmp_path: Path, site: Described) -> None:
+def test_a_simulated_record_says_what_answered(tmp_path: Path, site: SimulatedMachine) -> None:
     """Its source, machine, network asked and used, mapping and partition; one sample, launch 0."""
     run(tmp_path, site, PINGPONG + 'bytes = ["8 B", "1 KiB"]\n')
     records = load(tmp_path / "run").sort("bytes")
@@ -105,7 +106,7 @@ def test_a_simulated_record_says_what_answered(tmp_path: Path, site: Described) 
     assert row["binding"] is None
 
 
-def test_a_plan_for_real_machines_runs_unchanged(tmp_path: Path, site: Described) -> None:
+def test_a_plan_for_real_machines_runs_unchanged(tmp_path: Path, site: SimulatedMachine) -> None:
     """Two MPIs, three stacks and 60 launches are one machine, network and launch; time is no limit."""
     found = points(
         tmp_path,
@@ -119,7 +120,7 @@ def test_a_plan_for_real_machines_runs_unchanged(tmp_path: Path, site: Described
     ]
 
 
-def test_cores_are_the_partition(tmp_path: Path, site: Described) -> None:
+def test_cores_are_the_partition(tmp_path: Path, site: SimulatedMachine) -> None:
     """By default the whole machine: 16 nodes of 4; 2 ranks stay 2. The way across is 1 + 1 + 2 hops."""
     text = 'ranks = "cores"\n[[measure]]\nbenchmark = "crowd"\n' + PINGPONG
     crowd, pair = points(tmp_path, site, text)
@@ -128,7 +129,7 @@ def test_cores_are_the_partition(tmp_path: Path, site: Described) -> None:
     assert (pair.ranks, pair.partition) == (2, 64)
 
 
-def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: Described) -> None:
+def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: SimulatedMachine) -> None:
     """Lists multiply, and each is a launch of its own; a mapping may be a file beside the plan."""
     (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
     text = 'partition = [4, 32]\nmapping = ["XYZT", "blocked", "random:7", "seats.txt"]\n' + PINGPONG
@@ -146,7 +147,7 @@ def test_a_plan_may_name_mappings_and_partitions(tmp_path: Path, site: Described
     assert {job["partition"]: job["topology"]["shape"] for job in jobs} == {4: [1, 1, 1], 32: [2, 2, 2]}
 
 
-def test_a_plan_may_name_the_network_of_an_experiment(tmp_path: Path, site: Described) -> None:
+def test_a_plan_may_name_the_network_of_an_experiment(tmp_path: Path, site: SimulatedMachine) -> None:
     """Where none is asked for; one that is asked for is that of all points."""
     text = PINGPONG + PINGPONG.replace("]]\n", ']]\nnetwork = "flow"\n')
     assert [point.stack for point in points(tmp_path, site, text)] == ["auto", "flow"]
@@ -164,7 +165,7 @@ def test_a_plan_may_name_the_network_of_an_experiment(tmp_path: Path, site: Desc
     ],
 )
 def test_a_mapping_for_another_machine_is_refused(
-    tmp_path: Path, site: Described, seats: str, says: str
+    tmp_path: Path, site: SimulatedMachine, seats: str, says: str
 ) -> None:
     """When the plan is read, before anything is simulated; with file, line and the plan's line."""
     (tmp_path / "seats.txt").write_text(seats)
@@ -173,7 +174,7 @@ def test_a_mapping_for_another_machine_is_refused(
     assert "plan.toml:2: mapping: " in str(told.value)
 
 
-def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: Described) -> None:
+def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: SimulatedMachine) -> None:
     """A file of fewer lines than ranks is for another size."""
     (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
     text = 'ranks = "cores"\nmapping = "seats.txt"\n[[measure]]\nbenchmark = "crowd"\n'
@@ -194,7 +195,7 @@ def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: Described) ->
     ],
 )
 def test_what_the_machine_has_not_is_refused_with_its_line(
-    tmp_path: Path, site: Described, key: str, says: str
+    tmp_path: Path, site: SimulatedMachine, key: str, says: str
 ) -> None:
     """Before anything is simulated, and the run is not begun."""
     with pytest.raises(LeadlineError, match=says) as caught:
@@ -209,10 +210,10 @@ def test_a_real_machine_has_no_mapping(tmp_path: Path) -> None:
     for line in ('mapping = "XYZT"', "partition = 8"):
         plan.write_text(PINGPONG + line)
         with pytest.raises(LeadlineError, match=r":3: (mapping|partition): only a described machine"):
-            Plan.load(plan, registry).points(registry)
+            Plan.load(plan, registry).points(LocalMachine())
 
 
-def test_a_deadlock_costs_its_point_only(tmp_path: Path, site: Described) -> None:
+def test_a_deadlock_costs_its_point_only(tmp_path: Path, site: SimulatedMachine) -> None:
     """The simulator's own sentence is the reason; the point is not tried again, and the others are there."""
     records = run(tmp_path, site, PINGPONG + "bytes = [1, 2, 13, 4, 8, 16]\n")
     lost = records.filter(pl.col("status") == FAILED)
@@ -221,7 +222,7 @@ def test_a_deadlock_costs_its_point_only(tmp_path: Path, site: Described) -> Non
     assert sorted(records.filter(pl.col("status") == OK)["bytes"]) == [1, 2, 4, 8, 16]
 
 
-def test_a_simulator_that_cannot_start_fails_each_point(tmp_path: Path, site: Described) -> None:
+def test_a_simulator_that_cannot_start_fails_each_point(tmp_path: Path, site: SimulatedMachine) -> None:
     """Once each, with what it said."""
     (tmp_path / "leadline-sim").write_text("#!/bin/sh\necho leadline-bench: rank 0: no torus\nexit 1\n")
     records = run(tmp_path, site, PINGPONG + "bytes = [1, 2, 4]\n")
@@ -230,26 +231,26 @@ def test_a_simulator_that_cannot_start_fails_each_point(tmp_path: Path, site: De
 
 
 def test_a_simulator_that_cannot_be_built_begins_nothing(
-    tmp_path: Path, site: Described, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, site: SimulatedMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is one sentence and no run, rather than a run of failures."""
 
     def fail() -> Path:
         raise LeadlineError("building leadline-sim failed")
 
-    monkeypatch.setattr(simulate, "build_sim", fail)
+    monkeypatch.setattr(simulated, "build_sim", fail)
     with pytest.raises(LeadlineError, match="building leadline-sim failed"):
         run(tmp_path, site, PINGPONG)
     assert not (tmp_path / "run").exists()
 
 
-def test_what_the_simulator_skips_is_a_record(tmp_path: Path, site: Described) -> None:
+def test_what_the_simulator_skips_is_a_record(tmp_path: Path, site: SimulatedMachine) -> None:
     """With the reason that it gave."""
     records = run(tmp_path, site, PINGPONG + "bytes = 17\n")
     assert records.select("status", "reason").row(0) == (SKIPPED, "no rank is at this distance")
 
 
-def test_placements_that_a_machine_has_not_are_skipped(tmp_path: Path, site: Described) -> None:
+def test_placements_that_a_machine_has_not_are_skipped(tmp_path: Path, site: SimulatedMachine) -> None:
     """Two ranks sit on cores of a node or on two nodes; one socket is not two, and 64 ranks have seats."""
     text = 'placement = ["core-group", "sockets", "nodes"]\n' + PINGPONG
     text += '[[measure]]\nbenchmark = "crowd"\nranks = "cores"\n'
@@ -261,7 +262,7 @@ def test_placements_that_a_machine_has_not_are_skipped(tmp_path: Path, site: Des
     assert "is for two ranks, not 64" in told["crowd", "nodes"]
 
 
-def test_more_ranks_than_the_partition_has_are_skipped(tmp_path: Path, site: Described) -> None:
+def test_more_ranks_than_the_partition_has_are_skipped(tmp_path: Path, site: SimulatedMachine) -> None:
     """A benchmark of four ranks at least does not end a plan for a partition of two."""
     text = 'partition = 2\n[[measure]]\nbenchmark = "crowd"\n' + PINGPONG
     records = run(tmp_path, site, text).sort("benchmark")
@@ -269,7 +270,7 @@ def test_more_ranks_than_the_partition_has_are_skipped(tmp_path: Path, site: Des
     assert records["reason"][0] == "4 ranks need a larger partition than 2"
 
 
-def test_more_memory_than_there_is_is_refused(tmp_path: Path, site: Described) -> None:
+def test_more_memory_than_there_is_is_refused(tmp_path: Path, site: SimulatedMachine) -> None:
     """With the estimate: a milliard ranks of 2200 B and a quarter as many nodes of 600 B are 2350 GB."""
     found = points(tmp_path, site, '[[measure]]\nbenchmark = "crowd"\nranks = "cores"\n')
     many = replace(found[0], ranks=10**9, partition=10**9)
@@ -278,13 +279,13 @@ def test_more_memory_than_there_is_is_refused(tmp_path: Path, site: Described) -
         check_memory([*found, many], site.machine, available=2349 * 10**9)
 
 
-def test_a_simulated_run_can_be_gone_on_with(tmp_path: Path, site: Described) -> None:
+def test_a_simulated_run_can_be_gone_on_with(tmp_path: Path, site: SimulatedMachine) -> None:
     """What is there is not simulated again; what failed is tried anew, and the machine is as it was."""
     run(tmp_path, site, PINGPONG + "bytes = [1, 13]\n")
-    again = site_of(provenance(tmp_path / "run"))
-    assert again is not None
+    again = session.target_of(provenance(tmp_path / "run"))
+    assert isinstance(again, SimulatedMachine)
     assert (again.partition, again.mapping, again.network) == (64, "XYZT", "auto")
-    records = simulate.run(tmp_path / "run" / "plan.toml", again, tmp_path / "run", resume=True)
+    records = session.resume(tmp_path / "run", registry=registry)
     assert sorted(zip(records["bytes"], records["status"], strict=True)) == [
         (1, OK),
         (13, FAILED),
@@ -292,15 +293,15 @@ def test_a_simulated_run_can_be_gone_on_with(tmp_path: Path, site: Described) ->
     ]
 
 
-def test_a_machine_that_changed_cannot_be_gone_on_with(tmp_path: Path, site: Described) -> None:
+def test_a_machine_that_changed_cannot_be_gone_on_with(tmp_path: Path, site: SimulatedMachine) -> None:
     """Else one run would hold answers of two machines."""
     run(tmp_path, site, PINGPONG)
     (tmp_path / "small.toml").write_text(MACHINE.replace("1 GB/s", "2 GB/s"))
     with pytest.raises(LeadlineError, match="has changed since the run was begun"):
-        site_of(provenance(tmp_path / "run"))
+        session.target_of(provenance(tmp_path / "run"))
 
 
-def test_the_provenance_holds_the_whole_machine(tmp_path: Path, site: Described) -> None:
+def test_the_provenance_holds_the_whole_machine(tmp_path: Path, site: SimulatedMachine) -> None:
     """As read, with where each number is from, and what was asked of it; this host's noise is no matter."""
     run(tmp_path, site, PINGPONG)
     facts = provenance(tmp_path / "run")
@@ -313,7 +314,7 @@ def test_the_provenance_holds_the_whole_machine(tmp_path: Path, site: Described)
     assert json.dumps(facts)
 
 
-def test_leaving_early_ends_the_processes(tmp_path: Path, site: Described) -> None:
+def test_leaving_early_ends_the_processes(tmp_path: Path, site: SimulatedMachine) -> None:
     """Whoever stops listening, as an interruption does, waits for no answer."""
     script = """echo '{"event":"launch","ranks":2}' >> $1; sleep 300"""
     executor = SimExecutor(site, tmp_path, ["/bin/sh", "-c", script])

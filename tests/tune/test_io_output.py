@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from leadline import report
 from leadline.cli import main
 from leadline.cli.io.tune import _conclude
+from leadline.report import write_tuning
 from leadline.report.tuning import verdict
 from leadline.tune.io import log as io_log
 from leadline.tune.io import output as io_output
@@ -35,7 +35,7 @@ def test_a_certain_gain_is_written_and_shown(tmp_path: Path) -> None:
     found = certain(tmp_path / "t")
     paths = io_output.write(found, tmp_path / "t")
     assert paths[0].read_text() == found.settings_file
-    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
+    page = write_tuning(found, "t", tmp_path / "t.html").read_text()
     assert "The file for the preloaded library" in page
     assert "[hdf5]" in page
 
@@ -45,7 +45,7 @@ def test_where_there_is_no_gain_no_file_is_spoken_of(tmp_path: Path) -> None:
     found = tuned(tmp_path / "t", Fake(gain=1.0, noise=0.1))
     assert found.settings_file is None
     assert io_output.write(found, tmp_path / "t") == []
-    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
+    page = write_tuning(found, "t", tmp_path / "t.html").read_text()
     assert "no file of settings is written" in page
     assert "The file for the preloaded library" not in page
 

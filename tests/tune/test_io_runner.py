@@ -240,10 +240,10 @@ def test_two_processes_do_not_share_a_journal(tmp_path: Path) -> None:
 
 def test_the_page_shows_what_was_found(tmp_path: Path) -> None:
     """Default, best, interval and partial tuning stand on it."""
-    from leadline import report  # noqa: PLC0415
+    from leadline.report import write_tuning  # noqa: PLC0415
 
     found = tuned(tmp_path / "t", Fake())
-    page = report.write_tuning(found, "t", tmp_path / "t.html").read_text()
+    page = write_tuning(found, "t", tmp_path / "t.html").read_text()
     for words in (
         "times as fast as the default",
         "only chunk",

@@ -12,10 +12,9 @@ from leadline.core.collectives import TUNED
 def say(path: Path, records: Any) -> None:
     """Print what the plan of the run in `path` asks for, one after the other."""
     from leadline.plan.model import Plan  # noqa: PLC0415
-    from leadline.programs import registry  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
 
-    for name in Plan.load(path / store.PLAN, registry.benchmarks).then:
+    for name in Plan.load(path / store.PLAN).then:
         _SAY[name](path, records)
     if (records["collectives"] == TUNED).any():
         _gains(records)

@@ -52,7 +52,7 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     Several runs stand beside one another in every figure. The page is one file that opens from disk and
     needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own.
     """
-    from leadline import report  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.report import write  # noqa: PLC0415  (heavy imports only when the verb is used)
     from leadline.run import store  # noqa: PLC0415  (heavy imports only when the verb is used)
 
     paths = list(dict.fromkeys(runs)) or [newest_run()]
@@ -69,7 +69,7 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     if figures is not None:
         click.echo(f"{len(_draw(records, figures))} files in {figures}")
     with working(f"writing {output}"):
-        page = report.write(records, provenances, output)
+        page = write(records, provenances, output)
     click.echo(page)
     if show:
         click.launch(page.resolve().as_uri())
@@ -77,7 +77,7 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
 
 def _tuning(paths: list[Path], output: Path) -> Path | None:
     """The page of a tuning; None where none of the paths is one. UsageError where others stand beside it."""
-    from leadline import report  # noqa: PLC0415
+    from leadline.report import write_tuning  # noqa: PLC0415
     from leadline.tune.io import journal as io_journal  # noqa: PLC0415
     from leadline.tune.io import results as io_results  # noqa: PLC0415
 
@@ -87,7 +87,7 @@ def _tuning(paths: list[Path], output: Path) -> Path | None:
         raise click.UsageError("a tuning has a page of its own: name it alone", click.get_current_context())
     with working(f"writing {output}"):
         found = io_results.load(paths[0])
-        return report.write_tuning(found, paths[0].name, output)
+        return write_tuning(found, paths[0].name, output)
 
 
 def _together(paths: list[Path]) -> "pl.DataFrame":
@@ -111,14 +111,14 @@ def _together(paths: list[Path]) -> "pl.DataFrame":
 
 def _draw(records: "pl.DataFrame", directory: Path) -> list[Path]:
     """The files of the figures; a terminal sees a bar meanwhile."""
-    from leadline import report  # noqa: PLC0415
+    from leadline.report import write_figures  # noqa: PLC0415
 
     if not sys.stderr.isatty():
-        return report.write_figures(records, directory)
+        return write_figures(records, directory)
     with click.progressbar(label="drawing figures", length=1, file=sys.stderr) as bar:
 
         def progress(done: int, total: int) -> None:
             bar.length = total
             bar.update(done - bar.pos)
 
-        return report.write_figures(records, directory, progress)
+        return write_figures(records, directory, progress)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,7 @@ from leadline.cli._types import PlanFile, Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.plan.model import Point
-    from leadline.run.campaign import Campaign
-    from leadline.run.store import Store
-    from leadline.targets.local.executor import RealExecutor
-    from leadline.targets.simulated.target import Described
+    from leadline.targets import Target
 
 # Of a described machine only.
 DESCRIBED = ("ranks", "mapping", "network", "noise")
@@ -85,7 +82,8 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     so an interrupted run keeps it, and --resume continues the run. The exit code is 1 when a point failed or
     its result was wrong; the other points are measured nevertheless.
     """
-    from leadline.run import provenance, store  # noqa: PLC0415  (polars takes a while to load)
+    from leadline.plan.model import Plan  # noqa: PLC0415  (polars takes a while to load)
+    from leadline.run import session, store  # noqa: PLC0415
 
     context = click.get_current_context()
     machine, tuned, files = (asked.pop(name) for name in ("machine", "tuned", "directory"))
@@ -106,19 +104,22 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
             raise click.UsageError(f"--{name} needs a simulated machine: name it with --on", context)
     if resume:
         path = store.find(str(resume))
-        begun = provenance.site_of(store.provenance(path))
-        plan = path / store.PLAN
-        if begun:
-            _simulate(path, plan, begun, resume=True)
-        else:
-            _measure(path, plan, (seed, None, files), resume=True)
-    elif not plan:
-        raise click.UsageError("missing PLAN, such as 'quick'; 'leadline list plans' has them all", context)
-    elif machine:
-        site = _site(machine, plan, seed, asked)
-        _simulate(output or _new_run(plan), plan, site, resume=False, against=against)
+        taken = partial(session.resume, path, seed=seed, files=files)
+    elif plan:
+        path = output or _new_run(plan)
+        with working("looking at the plan and the machine"):
+            read = Plan.load(plan)
+            target = _described(machine, plan, seed, asked) if machine else _local(tuned, files)
+        taken = partial(session.run, read, target, path, seed=seed, begun=_warn)
     else:
-        _measure(output or _new_run(plan), plan, (seed, tuned, files), resume=False)
+        raise click.UsageError("missing PLAN, such as 'quick'; 'leadline list plans' has them all", context)
+    with shown() as (show, say), _interruptible(path):
+        records = taken(say=say, show=show)
+    for remark in store.provenance(path).get("remarks", ()):
+        click.echo(f"leadline: {remark}", err=True)
+    if against:
+        against(records)
+    _conclude(records, path, aside=bool(against))
 
 
 def _new_run(plan: Path) -> Path:
@@ -130,16 +131,25 @@ def _new_run(plan: Path) -> Path:
     return RUNS / f"{plan.stem}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def _site(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Described":
+def _described(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Target":
     """The described machine as the options want it."""
     from leadline.machine import load  # noqa: PLC0415
     from leadline.plan.settings import NETWORKS  # noqa: PLC0415
-    from leadline.targets.simulated.target import Described  # noqa: PLC0415
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
     network = asked["network"] or NETWORKS[0]
-    return Described.of(
+    return SimulatedMachine.of(
         load(machine), plan, asked["ranks"], asked["mapping"], network, noise=asked["noise"], seed=seed
     )
+
+
+def _local(tuned: Path | None, files: Path | None) -> "Target":
+    """This machine, with the settings in the directory `tuned` beside each library's own choice."""
+    from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
+    from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
+
+    settings = {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
+    return LocalMachine.here(settings, files)
 
 
 def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | None:
@@ -160,98 +170,12 @@ def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | 
     return lambda records: print_validation(measured, records, as_json)
 
 
-def _simulate(
-    path: Path,
-    plan: Path,
-    site: "Described",
-    resume: bool,
-    against: Callable[[Any], None] | None = None,
-) -> None:
-    """Simulate the plan's points, say how far they are from measured ones if asked, and what came of it."""
-    from leadline.targets.simulated import executor as simulate  # noqa: PLC0415
-
-    with shown() as (show, say), _interruptible(path):
-        records = simulate.run(plan, site, path, resume=resume, say=say, show=show)
-    if against:
-        against(records)
-    _conclude(records, path, aside=bool(against))
-
-
-def _measure(path: Path, plan_path: Path, given: tuple[int, Path | None, Path | None], resume: bool) -> None:
-    """Read the plan, find its MPIs, take its points, and say what came of it.
-
-    `given` are the seed, the directory of tuned settings, and that of benchmarks' files.
-    """
-    seed, tuned, files = given
-    from leadline.mpi.discover import find  # noqa: PLC0415
-    from leadline.plan.model import Here, Plan  # noqa: PLC0415
-    from leadline.programs import registry  # noqa: PLC0415
-    from leadline.run import provenance  # noqa: PLC0415
-    from leadline.run.campaign import Campaign  # noqa: PLC0415
-    from leadline.run.store import Store  # noqa: PLC0415
-    from leadline.targets.local.executor import RealExecutor, algorithms, identities, scratch  # noqa: PLC0415
-    from leadline.targets.local.topology import usable_cores  # noqa: PLC0415
-
-    with working("looking at the plan and the machine"):
-        plan = Plan.load(plan_path, registry.benchmarks)
-        known = find()
-        settings = _settings(path if resume else None, tuned)
-        about = {name: each["operations"] for name, each in settings.items()}
-        here = Here(lambda word: identities(word, known), usable_cores(), algorithms(known), about)
-        points = plan.points(registry.benchmarks, here)
-    _check_tuned(points, settings)
-    named = {point.mpi for point in points}
-    mpis = {mpi.id: mpi for mpi in known if mpi.id in named}
-    if resume:
-        opened = Store.reopen(path)
-    else:
-        asked = {point.benchmark for point in points}
-        asking = [each for name, each in registry.benchmarks().items() if name in asked]
-        facts = provenance.collect(mpis.values(), plan_path, asking)
-        facts |= {"tuned": settings} if settings else {}
-        opened = Store.create(path, plan.text, facts)
-        _warn(facts["before"])
-    with opened as store, scratch() as place, shown() as (show, say):
-        forced = {name: each["environment"] for name, each in settings.items()}
-        executor = RealExecutor(mpis, place, say, forced, files or path)
-        campaign = Campaign(plan, points, executor, store, show=show, seed=seed)
-        if resume:
-            campaign.resume()
-        with _interruptible(path):
-            _take(campaign, executor, store)
-        if campaign.remarks:
-            store.note(remarks=sorted(campaign.remarks))
-        records = store.records()
-        store.finish()
-    for remark in sorted(campaign.remarks):
-        click.echo(f"leadline: {remark}", err=True)
-    _conclude(records, path)
-
-
-def _settings(run: Path | None, tuned: Path | None) -> dict[str, Any]:
-    """Tuned settings by MPI, from their directory or from the run that is gone on with."""
-    from leadline.run import store  # noqa: PLC0415
-    from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
-
-    if run:
-        return dict(store.provenance(run).get("tuned") or {})
-    return {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
-
-
-def _check_tuned(points: "list[Point]", settings: dict[str, Any]) -> None:
-    """UsageError where settings are given that no point of the plan can show the gain of."""
-    from leadline.core.collectives import TUNED  # noqa: PLC0415
-    from leadline.core.errors import UsageError  # noqa: PLC0415
-
-    if settings and not any(point.collectives == TUNED for point in points):
-        about = "; ".join(f"{', '.join(each['operations'])} of {name}" for name, each in settings.items())
-        raise UsageError(f"the tuned settings are for {about}, which this plan does not ask for")
-
-
-def _warn(before: dict[str, float]) -> None:
+def _warn(facts: dict[str, Any]) -> None:
     """Say beforehand that the machine is not quiet; the records and the report say so as well."""
     from leadline.analysis.noise import SIGNS  # noqa: PLC0415
 
+    if (before := facts.get("before")) is None:
+        return
     limit = next(sign.disturbed for sign in SIGNS if sign.name == "others")
     if (busy := before["others"] + before["steal"]) >= limit:
         click.echo(
@@ -259,16 +183,6 @@ def _warn(before: dict[str, float]) -> None:
             "disturbed points will be marked",
             err=True,
         )
-
-
-def _take(campaign: "Campaign", executor: "RealExecutor", store: "Store") -> None:
-    """Run the campaign; what was found out about its launches is kept before the first."""
-    from leadline.run.provenance import merged  # noqa: PLC0415
-    from leadline.run.store import provenance  # noqa: PLC0415
-
-    campaign.prepare()
-    store.note(kinds=merged(provenance(store.path), executor.facts())["kinds"])
-    campaign.run()
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def journal_lines(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
         yield [{k: v for k, v in row.items() if v is not None} for row in group]
 
 
-def read_journal(path: Path) -> tuple[list[dict[str, Any]], int]:
+def read_journal(path: Path) -> tuple[list[Row], int]:
     """The records of a journal, and the length of its whole lines in B.
 
     The last line, if it was cut off while being written, is left out. Raises LeadlineError, naming the line,
@@ -77,7 +77,7 @@ def read_journal(path: Path) -> tuple[list[dict[str, Any]], int]:
     if not lines or not isinstance(lines[0], dict) or lines[0].get("leadline") != "records":
         raise LeadlineError(f"{path}:1: this is no journal of records; name a run's directory")
     _check_format(path, lines[0].get("format"))
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for number, line in enumerate(lines[1:], start=2):
         try:
             rows += [_row(each) for each in line]
@@ -90,7 +90,11 @@ def read_journal(path: Path) -> tuple[list[dict[str, Any]], int]:
 
 def journal_frame(path: Path) -> pl.DataFrame:
     """The record table of a journal; raises as `read_journal` does."""
-    rows, _ = read_journal(path)
+    return table(read_journal(path)[0], path)
+
+
+def table(rows: Iterable[Row], path: Path) -> pl.DataFrame:
+    """The rows of the journal `path` as a record table; LeadlineError for values of wrong types."""
     try:
         return frame(rows)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:

@@ -34,7 +34,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a TOML file, with the lines on which it and its keys stand."""
+    """One table of a TOML file, with the lines on which it and its keys stand; line 0: it is of no file."""
 
     path: Path
     data: dict[str, Any]
@@ -44,7 +44,7 @@ class Table:
     def error(self, sentence: str, key: str | None = None) -> UsageError:
         """The sentence with its place, "FILE:LINE: ..."."""
         line = self.lines.get(key, self.line) if key else self.line
-        return UsageError(f"{self.path}:{line}: {sentence}")
+        return UsageError(f"{self.path}:{line}: {sentence}" if line else f"{self.path}: {sentence}")
 
     def check_keys(self, known: Collection[str], where: str) -> None:
         """Raise UsageError for the first key that is not `known`, naming the nearest one."""
@@ -89,6 +89,18 @@ class Document:
     top: Table
     tables: Mapping[str, list[Table]]  # by name, in their order
 
+    @classmethod
+    def made(cls, data: dict[str, Any], name: str) -> "Document":
+        """What a file with these values would hold; complaints name the table's ordinal and `name`."""
+        tables = {
+            key: [each] if isinstance(each, dict) else each for key, each in data.items() if _is_table(each)
+        }
+        places = {
+            key: [Table(Path(f"{key} {number} of {name}"), each, 0) for number, each in enumerate(rows, 1)]
+            for key, rows in tables.items()
+        }
+        return cls(dump(data), Table(Path(name), data, 0), places)
+
     def table(self, name: str) -> Table | None:
         """The table `[name]`; UsageError where something else has that name."""
         if not isinstance(self.top.data.get(name, {}), dict):
@@ -121,6 +133,11 @@ def read(path: Path, what: str = "plan") -> Document:
     except UnicodeDecodeError as problem:
         line = problem.object[: problem.start].count(b"\n") + 1
         raise UsageError(f"{path}:{line}: a {what} is UTF-8 text, but byte {problem.start} is not") from None
+    return parse(text, path)
+
+
+def parse(text: str, path: Path) -> Document:
+    """What the text of a TOML file holds; UsageError, naming `path`, where it is not TOML."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:

@@ -9,8 +9,9 @@ from leadline.papers import storage_runs
 from leadline.papers.paper import Experiment, Paper
 from leadline.papers.results import Constant, Machines
 from leadline.plan import files as plan_files
-from leadline.targets.simulated import executor as simulate
-from leadline.targets.simulated.target import Described
+from leadline.plan.model import Plan
+from leadline.run import session
+from leadline.targets.simulated.machine import SimulatedMachine
 
 
 def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lambda _: None) -> list[Path]:
@@ -27,9 +28,9 @@ def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lam
             storage_runs.run(each, path)
             continue
         plan = plan_files.find(each.plan)
-        site = Described.of(machine.load(each.machine), plan, network=network)
+        target = SimulatedMachine.of(machine.load(each.machine), plan, network=network)
         try:
-            simulate.run(plan, site, path, say=say, show=lambda progress: say(progress.doing))
+            session.run(Plan.load(plan), target, path, say=say, show=lambda progress: say(progress.doing))
         except KeyboardInterrupt as interrupt:
             way_on = f"go on with 'leadline run --resume {path}' and judge it with --from {path}"
             raise KeyboardInterrupt(f"every finished point is kept, {way_on}") from interrupt

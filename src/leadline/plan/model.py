@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leadline.core import toml as plan_text
 from leadline.core.errors import UsageError, suggest
@@ -17,7 +17,7 @@ from leadline.core.record_files import PointKey
 from leadline.core.units import parse_fraction
 from leadline.core.values import Value, text, word, words
 from leadline.mpi.family import DEFAULT
-from leadline.plan.points import Here, Point, Site
+from leadline.plan.points import Point
 from leadline.plan.settings import (
     CORES,
     FOUND,
@@ -27,9 +27,12 @@ from leadline.plan.settings import (
     positive_time,
     read_settings,
 )
-from leadline.programs.registry import Benchmark, Situation
+from leadline.programs.registry import Benchmark, Situation, benchmarks
 
-__all__ = ["CORES", "FOUND", "Headline", "Here", "Launches", "Measure", "Plan", "Point", "Registry", "Site"]
+if TYPE_CHECKING:
+    from leadline.targets import Target
+
+__all__ = ["CORES", "FOUND", "Headline", "Launches", "Measure", "Plan", "Point", "Registry"]
 
 THEN = ("guidelines",)  # what can be said of a run's records at its end
 
@@ -64,7 +67,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan as read."""
+    """A plan as read, or as made in Python."""
 
     path: Path
     text: str
@@ -74,6 +77,7 @@ class Plan:
     settings: Settings
     headline: Headline | None
     measures: tuple[Measure, ...]
+    registry: Registry = field(repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -81,12 +85,41 @@ class Plan:
         return self.path.stem
 
     @classmethod
-    def load(cls, path: Path, registry: Registry) -> "Plan":
-        """Read and check a plan.
+    def load(cls, path: Path, registry: Registry = benchmarks) -> "Plan":
+        """Read and check a plan's file.
 
         Raises UsageError, naming file and line, for whatever a person can get wrong in it.
         """
-        document = plan_text.read(path)
+        return cls._of(path, plan_text.read(path), registry)
+
+    @classmethod
+    def parse(cls, text: str, path: Path, registry: Registry = benchmarks) -> "Plan":
+        """A plan from its text; `path` is what complaints name. Raises UsageError as `load` does."""
+        return cls._of(path, plan_text.parse(text, path), registry)
+
+    @classmethod
+    def of(
+        cls,
+        *measures: Mapping[str, Any],
+        name: str = "plan",
+        beside: Path = Path(),
+        registry: Registry = benchmarks,
+        **keys: Any,
+    ) -> "Plan":
+        """A plan made in Python: every measure has the keys of a `[[measure]]`, `keys` are those of the plan.
+
+        `beside` is the directory in which files that it names are sought. Raises UsageError, naming the
+        measure and the key, for whatever a plan's file may not have.
+
+        >>> Plan.of({"benchmark": "pingpong", "bytes": "8 B"}, time="10 s").time
+        10.0
+        """
+        document = plan_text.Document.made({**keys, "measure": [dict(each) for each in measures]}, name)
+        return cls._of(beside / f"{name}.toml", document, registry)
+
+    @classmethod
+    def _of(cls, path: Path, document: plan_text.Document, registry: Registry) -> "Plan":
+        """The plan that a document describes."""
         top, measures = document.top, document.rows("measure")
         top.check_keys([*_PLAN_KEYS, *READERS], "a plan")
         if not measures:
@@ -102,20 +135,20 @@ class Plan:
             settings=settings,
             headline=_headline(headline, registry) if headline else None,
             measures=tuple(_measure(table, settings, registry) for table in measures),
+            registry=registry,
         )
 
-    def points(self, registry: Registry, site: Site | None = None) -> list[Point]:
-        """Every point of the plan at a site (None: this machine), in its order, each once.
+    def points(self, target: "Target") -> list[Point]:
+        """Every point of the plan at a target, in its order, each once.
 
-        Raises UsageError for what the site does not have, for a point that two measurements ask for, and for
-        a headline that none of them contains.
+        Raises UsageError for what the target does not have, for a point that two measurements ask for, and
+        for a headline that none of them contains.
         """
-        site = site or Here()
         found: dict[PointKey, Point] = {}
         asked: dict[object, int] = {}
         for index, measure in enumerate(self.measures):
-            for words_used, point in self._expand(index, measure, registry, site):
-                if asked.setdefault((words_used, point.key), index) != index and site.strict:
+            for words_used, point in self._expand(index, measure, target):
+                if asked.setdefault((words_used, point.key), index) != index and target.strict:
                     first = self.measures[asked[words_used, point.key]].table.line
                     raise measure.table.error(f"{point.describe()} is already asked for on line {first}")
                 found.setdefault(point.key, point)
@@ -127,24 +160,24 @@ class Plan:
         return list(found.values())
 
     def _expand(
-        self, index: int, measure: Measure, registry: Registry, site: Site
+        self, index: int, measure: Measure, target: "Target"
     ) -> Iterator[tuple[tuple[Value, ...], Point]]:
         """The points of one measurement, each with the plan's words for its MPI and its ranks."""
         try:
-            s = site.settings(measure.settings)
+            s = target.settings(measure.settings)
         except UsageError as problem:
             raise measure.table.error(str(problem), str(problem).partition(":")[0]) from None
-        smallest = registry(Situation())[measure.benchmark]
+        smallest = self.registry(Situation())[measure.benchmark]
         kinds = product(s.mpi, s.stack, s.protocol, s.progress, s.placement, s.ranks or (smallest.min_ranks,))
         for kind, mapping, partition in product(kinds, s.mapping or (None,), s.partition or (None,)):
             mpi_word, stack, protocol, progress, placement, ranks_word = kind
-            cores = site.cores(partition)
+            cores = target.cores(partition)
             ranks = ranks_word if isinstance(ranks_word, int) else _clamp(cores, smallest)
             sweeps = {
                 sweep.name: measure.sweeps.get(sweep.name, sweep.default)
-                for sweep in registry(site.situation(ranks, partition))[measure.benchmark].sweeps
+                for sweep in self.registry(target.situation(ranks, partition))[measure.benchmark].sweeps
             }
-            for mpi, values in product(site.mpis(mpi_word), product(*sweeps.values())):
+            for mpi, values in product(target.mpis(mpi_word), product(*sweeps.values())):
                 coordinates = dict(zip(sweeps, values, strict=True))
                 headline = self.headline is not None and self.headline.covers(measure.benchmark, coordinates)
                 point = Point(
@@ -170,7 +203,7 @@ class Plan:
                     partition=partition,
                     progress=None if progress == DEFAULT else progress,
                 )
-                for each in site.collectives(s.collectives, point):
+                for each in target.collectives(s.collectives, point):
                     yield (mpi_word, ranks_word), replace(point, collectives=each)
 
 

@@ -1,15 +1,14 @@
 """The simulator's own answer to the points of a model."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from leadline.core.record import OK
 from leadline.machine import Machine
+from leadline.plan.model import Plan
 from leadline.predict._machine import NODES, SOCKETS
-from leadline.targets.simulated import executor as simulate
-from leadline.targets.simulated.target import Described
+from leadline.run.session import simulate
+from leadline.targets.simulated.machine import SimulatedMachine
 
 # Which rank sits where: sockets in turns, nodes in turns, else every core of a socket first.
 _MAPPINGS = {SOCKETS: "sockets", NODES: "XT"}
@@ -33,26 +32,9 @@ def answers(
 
     A point has a value for each key of a plan's `[[measure]]` that it sets.
     """
-    plan = [
-        'question = "What does the simulator say of the points of a model?"',
-        'time = "10 min"',
-        "launches = 1",
-    ]
-    for point in points:
-        plan += ["", "[[measure]]", f'benchmark = "{benchmark}"', *map(_line, point.items())]
-    with TemporaryDirectory(prefix="leadline-") as place:
-        path = Path(place) / "points.toml"
-        path.write_text("\n".join(plan) + "\n", encoding="utf-8")
-        site = Described.of(machine, path)
-        records = simulate.run(path, site, Path(place) / "run")
-    rows = records.rows(named=True)
+    plan = Plan.of(*({"benchmark": benchmark, **point} for point in points), name="points")
+    rows = simulate(plan, SimulatedMachine.of(machine)).rows(named=True)
     return [_answer(rows, metric, point) for point in points]
-
-
-def _line(item: tuple[str, Any]) -> str:
-    """A key of a plan."""
-    key, value = item
-    return f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}"
 
 
 def _answer(rows: Sequence[Mapping[str, Any]], metric: str, point: Mapping[str, Any]) -> float | str:

@@ -15,10 +15,8 @@ counted, a rank's own left out, over the latency and bandwidth of the run's ping
 computing and further passes over memory.
 """
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -29,13 +27,14 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK
+from leadline.plan.model import Plan
 from leadline.predict import Option, Prediction
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.run import store
-from leadline.targets.simulated import executor as simulate
-from leadline.targets.simulated.target import Described
+from leadline.run.session import simulate
+from leadline.targets.simulated.machine import SimulatedMachine
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,6 @@ KEPT, SUMMED = 64, 48  # B that a point and iteration moves at least, by what be
 COPIED = 16  # B an update, of which the bound of the Jacobi solver is made
 SAME = ("run", "mpi", "stack", "ranks")  # of points that have the same memory
 POINT = ("placement", "class", "pieces", "by", "kernel", "result", "depth", "padding", "polls", "iterations")
-
-PLAN = """
-question = "What does NAS FT take?"
-launches = 1
-[[measure]]
-benchmark = "ft"
-ranks = {ranks}
-class = "{name}"
-pieces = ["exchange", "slabs", "pencils"]
-by = ["messages", "put"]
-depth = {depth}
-iterations = [1, 2]
-"""
 
 
 def messages(problem: Class, ranks: int, pieces: str) -> int:
@@ -228,11 +214,14 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
         )
     described = machines.load(asked["on"])
     described.partition(ranks)
-    text = PLAN.format(ranks=ranks, name=asked["class"], depth=asked["depth"])
-    with tempfile.TemporaryDirectory(prefix="leadline-ft-") as place:
-        plan = Path(place) / "ft.toml"
-        plan.write_text(text, encoding="utf-8")
-        records = simulate.run(plan, Described.of(described, plan, network="auto"), Path(place) / "run")
+    plan = Plan.of(
+        {
+            **{"benchmark": "ft", "ranks": ranks, "class": asked["class"], "depth": asked["depth"]},
+            **{"pieces": PIECES, "by": WAYS, "iterations": [1, 2]},
+        },
+        name="ft",
+    )
+    records = simulate(plan, SimulatedMachine.of(described))
     return _table(records, asked["class"], ranks)
 
 

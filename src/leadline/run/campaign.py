@@ -9,10 +9,11 @@ each round. A headline point also gets short launches of its own in between.
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
+from math import inf
 from statistics import median
 from typing import Any, Protocol
 
@@ -20,11 +21,11 @@ import polars as pl
 
 from leadline.analysis.estimates import launch_estimates
 from leadline.core.record import FAILED, INVALID, KEYS, MEASURED, OK, SKIPPED, point_columns
-from leadline.core.record_files import PointKey
+from leadline.core.record_files import PointKey, point_key
 from leadline.core.statistics import tight
 from leadline.plan.model import Plan, Point
 from leadline.programs.launch import Event
-from leadline.run.store import Store, point_key
+from leadline.targets import Executor
 from leadline.targets.local.placement import binding, misplaced
 
 Row = dict[str, Any]
@@ -34,25 +35,14 @@ LONGEST = 5.0  # s of points in one launch: what a killed launch can cost, and h
 TRIES = 2  # failures of a point, or of a kind of launch, after which it is left alone
 
 
-class Executor(Protocol):
-    """What can launch points: real ranks, simulated ones (`targets`), or a test."""
+class Records(Protocol):
+    """Where records go."""
 
-    source: str  # of the records: launches of simulated points do not differ, so that one is the answer
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add records; those of one point and launch come together."""
 
-    def refuse(self, point: Point) -> tuple[str, str] | None:
-        """Status (skipped or failed) and reason where a point cannot be launched here; None where it can."""
-
-    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
-        """Launch points, measured ones of one kind; the events' ids are their places in `points`.
-
-        The events are those of `leadline.programs.launch`, and `fail` for a point not worth another.
-        """
-
-    def oversubscribed(self, point: Point) -> bool:
-        """Whether the point's ranks are more than the cores there are."""
-
-    def transport(self, point: Point) -> str | None:
-        """What the library said that it uses in this kind of launch."""
+    def records(self) -> pl.DataFrame:
+        """The records so far."""
 
 
 @dataclass
@@ -93,16 +83,19 @@ class Campaign:
         plan: Plan,
         points: Iterable[Point],
         executor: Executor,
-        store: Store,
+        store: Records,
         *,
         clock: Callable[[], float] = time.monotonic,
         show: Callable[[Progress], None] = lambda _: None,
         seed: int = 1,
     ) -> None:
-        """`clock` gives s; `seed` decides the order of points within launches."""
-        self.plan = plan
+        """`clock` gives s; `seed` decides the order of points within launches.
+
+        Where points are simulated the plan's time is no limit and no point a headline: one launch answers.
+        """
         self.executor = executor
         self.measuring = executor.source == MEASURED
+        self.plan = plan if self.measuring else replace(plan, time=inf, headline=None)
         self.store = store
         self.clock = clock
         self.show = show
@@ -138,6 +131,10 @@ class Campaign:
                 state.failures += row["status"] == FAILED
                 state.closed = state.closed or (row["status"] == SKIPPED and row["reason"] != UNREACHED)
                 state.closed = state.closed or row["status"] == INVALID
+
+    def wanted(self) -> list[Point]:
+        """The points that are not done yet."""
+        return [state.point for state in self.states.values() if not state.closed]
 
     def prepare(self) -> None:
         """Have every kind of launch prepared; points that cannot be launched are records with their reason.

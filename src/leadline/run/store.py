@@ -18,6 +18,7 @@ import polars as pl
 from leadline.core import journal
 from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.journal import to_json
+from leadline.core.record import frame
 from leadline.core.record_files import (
     JOURNAL_HEADER,
     PLAN_KEY,
@@ -31,6 +32,7 @@ from leadline.core.record_files import (
     read_journal,
     read_parquet,
     replace,
+    table,
     write_parquet,
 )
 
@@ -57,6 +59,13 @@ class Store:
         """Use `create` or `reopen`."""
         self.path = path
         self._journal = journal.open_locked(path / JOURNAL)
+        self._rows: list[Row] = []
+
+    @staticmethod
+    def check_new(path: Path) -> None:
+        """UsageError where a run cannot be made because something is there."""
+        if Path(path).exists():
+            raise UsageError(f"{path} is there already; name another directory, or --resume {path}")
 
     @classmethod
     def create(cls, path: Path, plan: str, provenance: Mapping[str, Any]) -> "Store":
@@ -65,8 +74,7 @@ class Store:
         Raises UsageError where it exists, LeadlineError where it cannot be written.
         """
         path = Path(path)
-        if path.exists():
-            raise UsageError(f"{path} is there already; name another directory, or --resume {path}")
+        cls.check_new(path)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             # Made beside its place and renamed, so that there is never half a run.
@@ -94,7 +102,8 @@ class Store:
             replace(path / JOURNAL, journal.encode([JOURNAL_HEADER, *journal_lines(rows)]))
         store = cls(path)
         try:
-            store._journal.cut(read_journal(path / JOURNAL)[1])
+            store._rows, length = read_journal(path / JOURNAL)
+            store._journal.cut(length)
         except BaseException:
             store.close()
             raise
@@ -108,15 +117,16 @@ class Store:
         """
         named = [{**row, "run": row.get("run") or self.path.name} for row in rows]
         self._journal.append(journal_lines(named), "every record before")
+        self._rows += named
 
     def records(self) -> pl.DataFrame:
         """The records so far."""
-        return journal_frame(self.path / JOURNAL)
+        return table(self._rows, self.path / JOURNAL)
 
     def done(self) -> dict[PointKey, list[int]]:
         """The points recorded so far (as `point_key` tells them), each with the ordinals of its launches."""
         found: dict[PointKey, list[int]] = {}
-        for row in read_journal(self.path / JOURNAL)[0]:
+        for row in self._rows:
             launches = found.setdefault(point_key(row), [])
             if row["launch"] not in launches:
                 launches.append(row["launch"])
@@ -154,6 +164,23 @@ class Store:
     ) -> None:
         """Close it; what was appended stays."""
         self.close()
+
+
+class Memory:
+    """Records that are kept for as long as the program runs, of which nothing is written."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is that of the run in the records."""
+        self.name = name
+        self._rows: list[Row] = []
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add records."""
+        self._rows += [{**row, "run": self.name} for row in rows]
+
+    def records(self) -> pl.DataFrame:
+        """The records so far."""
+        return frame(self._rows)
 
 
 def load(path: Path) -> pl.DataFrame:

@@ -207,8 +207,8 @@ def _wipe() -> None:
 
 def _conclude(directory: Path) -> None:
     """Write the files and the page, say what was found, and keep it where it is a gain."""
-    from leadline import report  # noqa: PLC0415
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.report import write_tuning  # noqa: PLC0415
     from leadline.report.tuning import told, verdict  # noqa: PLC0415
     from leadline.tune.io import output as io_output  # noqa: PLC0415
     from leadline.tune.io import patterns as motifs  # noqa: PLC0415
@@ -217,7 +217,7 @@ def _conclude(directory: Path) -> None:
     found = io_results.load(directory)
     with working("writing the page"):
         paths = io_output.write(found, directory)
-        page = report.write_tuning(found, directory.name, directory / PAGE)
+        page = write_tuning(found, directory.name, directory / PAGE)
     click.echo(verdict(found))
     for part in found.parts:
         gain = f"{told(part.gain)} as fast" if part.gain else f"failed: {part.reason}"

@@ -16,10 +16,9 @@ from leadline.core.errors import LeadlineError, suggest
 from leadline.core.record import FAILED, MEASURED, SKIPPED
 from leadline.core.units import format_bytes
 from leadline.mpi import Mpi
-from leadline.mpi.discover import resolve
 from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.launcher import starter
-from leadline.plan.model import FOUND, Point
+from leadline.plan.points import Point
 from leadline.programs.build import build
 from leadline.programs.launch import Event, Launch
 from leadline.targets.local.topology import possible
@@ -27,27 +26,6 @@ from leadline.targets.local.topology import possible
 ANY_SIZE = 1 << 40  # B, that every algorithm can do
 # Words in the names of settings by which libraries switch protocols; their values go into the provenance.
 SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
-
-
-def identities(word: str, known: list[Mpi]) -> list[str]:
-    """The identities of the MPIs that a plan's word means: "found" is all of them.
-
-    Raises UsageError for a word that means none, LeadlineError where the machine has no MPI at all.
-    """
-    if not known:
-        raise LeadlineError("there is no MPI on this machine; 'leadline doctor --install mpich' adds one")
-    return [mpi.id for mpi in known] if word == FOUND else [resolve(word, known).id]
-
-
-def algorithms(known: list[Mpi]) -> Callable[[str, str, int, int], Sequence[str]]:
-    """What gives the names of a library's algorithms for an operation, ranks and bytes."""
-    by_id = {mpi.id: mpi for mpi in known}
-
-    def names(identity: str, operation: str, ranks: int, size: int) -> Sequence[str]:
-        mpi = by_id[identity]
-        return list(family(mpi).algorithms(mpi, operation, ranks, size))
-
-    return names
 
 
 @contextmanager
@@ -70,8 +48,8 @@ def scratch(directory: Path | None = None) -> Iterator[Path]:
 
 
 @dataclass
-class Kind:
-    """A kind of launch, ready to be launched, or the reason why it cannot be."""
+class LaunchConfig:
+    """What points must have in common to share a launch, ready to be launched, or why it cannot be."""
 
     command: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
@@ -83,7 +61,7 @@ class Kind:
 
 
 class RealExecutor:
-    """Launches points of a plan on the MPIs of this machine (`leadline.run.campaign.Executor`)."""
+    """Launches points of a plan on the MPIs of this machine (`leadline.targets.Executor`)."""
 
     source = MEASURED
 
@@ -105,7 +83,7 @@ class RealExecutor:
         self.directory = directory
         self.files = files or directory
         self.say = say
-        self.kinds: dict[tuple[object, ...], Kind] = {}
+        self.kinds: dict[tuple[object, ...], LaunchConfig] = {}
         self.programs: dict[str, Path | LeadlineError] = {}
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
@@ -144,11 +122,11 @@ class RealExecutor:
         """What was found out about each kind that was prepared, for the provenance."""
         return [kind.facts for kind in self.kinds.values() if kind.facts]
 
-    def _kind(self, point: Point) -> Kind:
+    def _kind(self, point: Point) -> LaunchConfig:
         """The point's kind of launch, prepared at its first use."""
         kind = self.kinds.get(point.launch_key)
         if kind is None:
-            kind = self.kinds[point.launch_key] = Kind()
+            kind = self.kinds[point.launch_key] = LaunchConfig()
             try:
                 self._prepare(kind, point)
             except Unsupported as refusal:
@@ -157,7 +135,7 @@ class RealExecutor:
                 kind.refusal = (FAILED, str(problem))
         return kind
 
-    def _prepare(self, kind: Kind, point: Point) -> None:
+    def _prepare(self, kind: LaunchConfig, point: Point) -> None:
         """Build, set and probe; Unsupported for what this machine lacks, LeadlineError for failures."""
         if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
             raise Unsupported(reason)
@@ -221,7 +199,7 @@ class RealExecutor:
             raise program
         return program
 
-    def _probe(self, kind: Kind, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
+    def _probe(self, kind: LaunchConfig, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
         """A launch in which the library says what it uses; saying so would disturb a measurement."""
         kin = family(mpi)
         forced = (
@@ -243,7 +221,7 @@ class RealExecutor:
         return launched, kin.read_probe(started.output.text) or None
 
 
-def _command(kind: Kind, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
+def _command(kind: LaunchConfig, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
     """The whole command before the job's files; `env` must reach the ranks on other nodes as well."""
     start = Start(point.ranks, point.placement, point.hosts, env, kind.crowded, point.agent)
     return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]

@@ -5,69 +5,24 @@ partition, protocol, placement. Points are dealt to as many processes as there a
 nothing that is simulated knows of the others, so the answers do not depend on how they are dealt.
 """
 
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from queue import Empty, Queue, SimpleQueue
 from threading import Event as Flag
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import psutil
 
 from leadline.core.record import SIMULATED, SKIPPED
-from leadline.plan.model import Plan, Point
-from leadline.programs.build import build_sim
+from leadline.plan.points import Point
 from leadline.programs.launch import TICK, Event, Launch
-from leadline.programs.registry import benchmarks
-from leadline.run.campaign import Campaign, Progress
-from leadline.run.provenance import merged, of_simulation
-from leadline.run.store import Store, provenance
 from leadline.targets.local.executor import asked, scratch
-from leadline.targets.simulated.target import LIMIT, Described, check_memory, estimate, impossible
+from leadline.targets.simulated.limits import LIMIT, estimate, impossible
 
-
-def run(
-    plan_path: Path,
-    site: Described,
-    path: Path,
-    *,
-    resume: bool = False,
-    say: Callable[[str], None] = lambda _: None,
-    show: Callable[[Progress], None] = lambda _: None,
-) -> pl.DataFrame:
-    """Simulate a plan's points into a run at `path`, which must not exist yet unless it is resumed.
-
-    Returns the records. `say` hears what is being prepared, `show` how far it is. Raises UsageError for what
-    the plan or the site cannot mean, LeadlineError where the memory would not do or the simulator cannot be
-    built; then nothing is begun.
-    """
-    plan = Plan.load(plan_path, benchmarks)
-    points = plan.points(benchmarks, site)
-    check_memory(points, site.machine)
-    say("building the simulator")
-    program = build_sim()
-    timeless = replace(plan, time=math.inf, headline=None)
-    if resume:
-        opened = Store.reopen(path)
-    else:
-        named = {point.benchmark for point in points}
-        asking = [each for name, each in benchmarks().items() if name in named]
-        opened = Store.create(path, plan.text, of_simulation(site, plan_path, asking))
-    with opened as store, scratch() as place:
-        executor = SimExecutor(site, place, [str(program)])
-        campaign = Campaign(timeless, points, executor, store, show=show)
-        if resume:
-            campaign.resume()
-        campaign.prepare()
-        store.note(kinds=merged(provenance(path), executor.facts())["kinds"])
-        campaign.run()
-        records = store.records()
-        store.finish()
-    return records
+if TYPE_CHECKING:
+    from leadline.targets.simulated.machine import SimulatedMachine
 
 
 class _StoppedError(Exception):
@@ -75,20 +30,20 @@ class _StoppedError(Exception):
 
 
 class SimExecutor:
-    """Simulates points of a plan on a described machine (`leadline.run.campaign.Executor`)."""
+    """Simulates points of a plan on a described machine (`leadline.targets.Executor`)."""
 
     source = SIMULATED
 
-    def __init__(self, site: Described, directory: Path, program: Sequence[str]) -> None:
+    def __init__(self, machine: "SimulatedMachine", directory: Path, program: Sequence[str]) -> None:
         """`directory` takes the files of launches; `program` is the command that simulates."""
-        self.site = site
+        self.target = machine
         self.directory = directory
         self.program = list(program)
         self.kinds: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """Status and reason where the point cannot be simulated; None where it can."""
-        if reason := impossible(point, self.site.machine):
+        if reason := impossible(point, self.target.machine):
             return SKIPPED, reason
         self.kinds.setdefault(point.launch_key, self._about(point))
         return None
@@ -145,12 +100,12 @@ class SimExecutor:
             "ranks": point.ranks,
             "mapping": point.mapping,
             "partition": point.partition,
-            "topology": self.site.machine.partition(point.partition or point.ranks),
+            "topology": self.target.machine.partition(point.partition or point.ranks),
         }
 
     def _processes(self, points: Sequence[Point]) -> int:
         """How many at once: as many as there are cores, and memory for."""
-        needed = max(estimate(point, self.site.machine) for point in points)
+        needed = max(estimate(point, self.target.machine) for point in points)
         room = max(1, psutil.virtual_memory().available // max(1, needed))
         return min(len(os.sched_getaffinity(0)), len(points), room)
 
@@ -214,14 +169,14 @@ class SimExecutor:
         """What the simulator must know of a kind of launch (`native/comm/sim`)."""
         partition = point.partition or point.ranks
         return {
-            "machine": self.site.machine.native(),
-            "topology": self.site.machine.partition(partition),
+            "machine": self.target.machine.native(),
+            "topology": self.target.machine.partition(partition),
             "ranks": point.ranks,
             "partition": partition,
-            "mapping": self.site.seating(point.mapping or self.site.mapping),
+            "mapping": self.target.seating(point.mapping or self.target.mapping),
             "network": point.stack,
-            "seed": self.site.seed,
-            "noise": self.site.noise,
+            "seed": self.target.seed,
+            "noise": self.target.noise,
             "protocol": point.protocol,
             "placement": point.placement,
         }

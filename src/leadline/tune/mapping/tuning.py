@@ -16,8 +16,7 @@ from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import OK
 from leadline.machine import Machine
 from leadline.plan.model import Plan
-from leadline.programs.registry import benchmarks
-from leadline.targets.simulated.target import Described, default_mapping
+from leadline.targets.simulated.machine import SimulatedMachine, default_mapping
 from leadline.tune.mapping.candidates import (
     ORDER,
     PERMUTATION,
@@ -115,17 +114,17 @@ def of_plan(path: Path, machine: Machine, ranks: int | None, network: str) -> Ta
 
     Raises UsageError for a plan without a halo, and for one with halos of several sizes where none is named.
     """
-    plan = Plan.load(path, benchmarks)
+    plan = Plan.load(path)
     indices = [index for index, measure in enumerate(plan.measures) if measure.benchmark in HALOS]
     if not indices:
         raise UsageError(
             f"{path}: the plan has no [[measure]] of {' or '.join(HALOS)}; name one that has, or give the "
             "messages with --matrix"
         )
-    site = Described.of(machine, path, ranks, network=network)
-    points = [point for point in plan.points(benchmarks, site) if point.measure in indices]
+    target = SimulatedMachine.of(machine, path, ranks, network=network)
+    points = [point for point in plan.points(target) if point.measure in indices]
     free = {index for index in indices if not plan.measures[index].settings.ranks}
-    sizes = {site.partition if point.measure in free else point.ranks for point in points}
+    sizes = {target.partition if point.measure in free else point.ranks for point in points}
     if ranks is None and len(sizes) > 1:
         told = ", ".join(str(each) for each in sorted(sizes))
         raise UsageError(f"{path}: its halos are of {told} ranks; choose one with --ranks")
@@ -290,14 +289,12 @@ class _Simulator:
 
     def times(self, candidates: Sequence[Candidate]) -> list[tuple[float, ...] | None]:
         """The time of each case under each mapping, s; None where it could not be simulated."""
-        from leadline.targets.simulated import executor as simulate  # noqa: PLC0415  (polars takes a while to load)
+        from leadline.run.session import simulate  # noqa: PLC0415  (polars takes a while to load)
 
         self.runs += 1
-        plan = self.place / f"mappings-{self.runs}.toml"
         names = [self._mapping(each, index) for index, each in enumerate(candidates)]
-        plan.write_text(self._plan(names), encoding="utf-8")
-        site = Described.of(self.task.machine, plan, self.task.ranks)
-        records = simulate.run(plan, site, self.place / f"run-{self.runs}")
+        plan = self._plan(names)
+        records = simulate(plan, SimulatedMachine.of(self.task.machine, plan.path, self.task.ranks))
         found: dict[str, dict[Any, float]] = {}
         for row in records.iter_rows(named=True):
             if row["status"] != OK:
@@ -332,19 +329,19 @@ class _Simulator:
         path.write_text(seat_lines(candidate, self.task.ground), encoding="ascii")
         return path.name
 
-    def _plan(self, mappings: Sequence[str]) -> str:
+    def _plan(self, mappings: Sequence[str]) -> Plan:
         """A plan of all cases under these mappings."""
-        lines = [f"ranks = {self.task.ranks}", f"partition = {self.task.ranks}"]
-        lines.append(f"mapping = [{', '.join(map(_quoted, mappings))}]")
-        for case in self.task.cases:
-            lines += ["[[measure]]", f'benchmark = "{case.benchmark}"', f'network = "{case.network}"']
-            lines += [f"{name} = {_quoted(value)}" for name, value in self._values(case).items()]
-        return "\n".join(lines) + "\n"
-
-
-def _quoted(value: int | str) -> str:
-    """A value in TOML."""
-    return str(value) if isinstance(value, int) else f"'{value}'"
+        return Plan.of(
+            *(
+                {"benchmark": case.benchmark, "network": case.network, **self._values(case)}
+                for case in self.task.cases
+            ),
+            name="mappings",
+            beside=self.place,
+            ranks=self.task.ranks,
+            partition=self.task.ranks,
+            mapping=list(mappings),
+        )
 
 
 def seat_lines(candidate: Candidate, ground: Ground) -> str:

@@ -1,29 +1,24 @@
-"""A described machine as the place where a plan is run: what a plan's words mean there."""
+"""A described machine as the target of a plan: what a plan's words mean there."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
 
-import psutil
-
-from leadline.core.errors import LeadlineError, UsageError
-from leadline.machine import Machine, Number
+from leadline.core.errors import UsageError
+from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.mpi.family import DEFAULT
 from leadline.mpi.launcher import AUTO
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
+from leadline.programs.build import build_sim
 from leadline.programs.registry import Situation
-
-# s that a simulated point may take: nothing is ever late here, but a program that hangs must end some day.
-LIMIT = 3600.0
-# B of memory that a simulation takes, for each rank and for each node of the partition with its links.
-# Measured: a halo, whose every rank has four messages out and four coming, peaked at 2.5 GB for 1,048,576
-# ranks on 262,144 nodes; a hot spot of two levels at 1.4 GB.
-RANK_BYTES, NODE_BYTES = 2200, 600
+from leadline.targets import Executor
+from leadline.targets.simulated.executor import SimExecutor
+from leadline.targets.simulated.limits import LIMIT, check_memory
 
 _ORDER = re.compile(r"[A-Z]+")
 _RANDOM = re.compile(r"random:\d+")
@@ -33,8 +28,8 @@ SOCKETS = "sockets"  # a mapping: the sockets of a node in turns, node after nod
 
 
 @dataclass(frozen=True)
-class Described:
-    """A described machine as the site of a plan (`leadline.plan.points.Site`).
+class SimulatedMachine:
+    """A described machine (`leadline.targets.Target`).
 
     `mapping` and `partition` stand for what the plan does not say, and so does `network` where it is "auto":
     one that was asked for is that of all points. `beside` are the directories in which a mapping's file is
@@ -54,22 +49,40 @@ class Described:
     def of(
         cls,
         machine: Machine,
-        plan: Path,
+        plan: Path | None = None,
         ranks: int | None = None,
         mapping: str | None = None,
         network: str = NETWORKS[0],
         *,
         noise: bool = False,
         seed: int = 1,
-    ) -> "Described":
-        """The site for a plan's file: by default all ranks of the machine, in its usual mapping.
+    ) -> "SimulatedMachine":
+        """The machine for a plan's file: by default all its ranks, in its usual mapping.
 
-        Raises UsageError for more ranks than the machine has.
+        Files of mappings are sought beside the plan, and here. Raises UsageError for more ranks than the
+        machine has.
         """
         partition = whole(machine) if ranks is None else ranks
         machine.partition(partition)
         chosen = mapping or default_mapping(machine)
-        return cls(machine, partition, chosen, network, noise, seed, (plan.parent, Path()))
+        beside = (plan.parent, Path()) if plan else (Path(),)
+        return cls(machine, partition, chosen, network, noise, seed, beside)
+
+    @classmethod
+    def of_run(cls, facts: Mapping[str, Any]) -> "SimulatedMachine":
+        """The target of a run whose provenance is given, as it was.
+
+        Raises UsageError where the machine is gone, or is described otherwise by now.
+        """
+        said = facts["simulated"]
+        machine = load(said["file"])
+        if machine.native() != facts["described"]:
+            raise UsageError(
+                f"{said['file']} has changed since the run was begun, so the run cannot be gone on with; "
+                "begin another one"
+            )
+        places = (said["partition"], said["mapping"], said["network"], said["noise"], said["seed"])
+        return cls(machine, *places, tuple(Path(each) for each in said["files"]))
 
     def settings(self, asked: Settings) -> Settings:
         """A plan's settings without those of real launches."""
@@ -111,6 +124,35 @@ class Described:
     def collectives(self, words: Sequence[str], point: Point) -> Sequence[str | None]:
         """There is no library whose algorithms could be forced."""
         return (None,)
+
+    def check(self, points: Sequence[Point]) -> None:
+        """LeadlineError where a point needs more memory than there is."""
+        check_memory(points, self.machine)
+
+    def facts(self, points: Sequence[Point]) -> Mapping[str, Any]:
+        """The machine as read, each number with where it is from. This host does not matter: it computes."""
+        machine = self.machine
+        return {
+            "simulated": {
+                "machine": machine.name,
+                "title": machine.title,
+                "file": str(machine.path),
+                "network": self.network,
+                "mapping": self.mapping,
+                "partition": self.partition,
+                "noise": self.noise,
+                "seed": self.seed,
+                "files": [str(directory.resolve()) for directory in self.beside],
+            },
+            "described": machine.native(),
+            "sources": dict(machine.sources),
+            "numbers": {each.key: f"{each.text} ({each.source})" for each in machine.numbers()},
+        }
+
+    def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:
+        """What simulates points; the simulator is built first."""
+        say("building the simulator")
+        return SimExecutor(self, directory, [str(build_sim())])
 
     def seating(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
@@ -183,42 +225,3 @@ def diameter(topology: dict[str, Any]) -> int:
         return 5  # node, router, group, router, router, node
     shape = topology.get("shape", [])
     return sum(length // 2 if kind == "torus" else length - 1 for length in shape)
-
-
-def estimate(point: Point, machine: Machine) -> int:
-    """Memory that simulating a point takes, B."""
-    partition = point.partition or point.ranks
-    return RANK_BYTES * point.ranks + NODE_BYTES * -(-partition // machine.ranks_per_node)
-
-
-def check_memory(points: Sequence[Point], machine: Machine, available: int | None = None) -> None:
-    """Raise LeadlineError where a point needs more memory than this host has left, B."""
-    available = psutil.virtual_memory().available if available is None else available
-    largest = max(points, key=lambda point: estimate(point, machine), default=None)
-    if largest is not None and (needed := estimate(largest, machine)) > available:
-        raise LeadlineError(
-            f"simulating {largest.describe()} takes about {needed / 1e9:.1f} GB of memory, but "
-            f"{available / 1e9:.1f} GB are free; ask for fewer ranks with --ranks"
-        )
-
-
-def impossible(point: Point, machine: Machine) -> str | None:
-    """Why a point cannot be had on the machine; None where it can."""
-    partition = point.partition or point.ranks
-    node = machine.native()["node"]
-    reasons = {
-        f"{point.ranks} ranks need a larger partition than {partition}": point.ranks > partition,
-        f"on a described machine placement {point.placement!r} is for two ranks, not {point.ranks}": (
-            point.placement != "default" and point.ranks != 2
-        ),
-        f"a partition of {partition} ranks of {machine.name} is one node": (
-            point.placement == "nodes" and partition <= machine.ranks_per_node
-        ),
-        f"a node of {machine.name} has one socket": (
-            point.placement == "sockets" and node.get("sockets", 1) < 2
-        ),
-        f"a node of {machine.name} runs one rank": (
-            point.placement in ("core-group", "sockets") and machine.ranks_per_node < 2
-        ),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), None)
