@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from html import escape
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from leadline import machine as machine_files
 from leadline.analysis import compare as comparing
 from leadline.analysis import fits
 from leadline.analysis.compare import THRESHOLD
+from leadline.analysis.estimates import series_columns
 from leadline.analysis.fits import Fit
 from leadline.analysis.summary import COLUMNS, summarise
 from leadline.core.record import concat
@@ -210,8 +212,6 @@ def machines() -> dict[str, Machine]:
 
 def _point(records: pl.DataFrame) -> list[str]:
     """The columns that tell points apart, whatever their metric."""
-    from leadline.analysis.estimates import series_columns  # noqa: PLC0415
-
     return [name for name in series_columns(records) if name != "metric"]
 
 
@@ -257,9 +257,7 @@ def _shown(show: Show | None) -> Iterator[Show]:
     if show or shell is None or not hasattr(shell, "kernel"):
         yield show or (lambda _: None)
         return
-    from IPython.display import display  # noqa: PLC0415
-
-    handle = display({"text/plain": "preparing"}, raw=True, display_id=True)
+    handle = import_module("IPython.display").display({"text/plain": "preparing"}, raw=True, display_id=True)
 
     def line(progress: Progress) -> None:
         done = progress.points - progress.open

@@ -345,7 +345,7 @@ def test_what_cannot_be_simulated_is_one_sentence(words: list[str], says: str) -
 def test_the_command_simulates_and_goes_on(tmp_path: Path) -> None:
     """`run --on` says how many points it simulated; `--resume` needs no other word."""
     (tmp_path / "small.toml").write_text(MACHINE)
-    (tmp_path / "plan.toml").write_text(PINGPONG + "bytes = [8, 13]\n")
+    (tmp_path / "plan.toml").write_text(PINGPONG + 'bytes = [8, 13]\nbuffers = "reused"\n')
     words = ["run", str(tmp_path / "plan.toml"), "--on", str(tmp_path / "small.toml"), "--ranks", "8"]
     done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
     assert done.exit_code == 1

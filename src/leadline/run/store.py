@@ -63,13 +63,14 @@ class Store:
 
     @staticmethod
     def check_new(path: Path) -> None:
-        """UsageError where a run cannot be made because something is there."""
-        if Path(path).exists():
+        """UsageError where a run cannot be made because something is there; an empty directory may be."""
+        path = Path(path)
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise UsageError(f"{path} is there already; name another directory, or --resume {path}")
 
     @classmethod
     def create(cls, path: Path, plan: str, provenance: Mapping[str, Any]) -> "Store":
-        """Begin a run in a directory that must not exist yet; `plan` is the plan's text.
+        """Begin a run in a directory that must not exist yet, or be empty; `plan` is the plan's text.
 
         Raises UsageError where it exists, LeadlineError where it cannot be written.
         """
