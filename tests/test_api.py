@@ -88,7 +88,7 @@ def test_machines_are_found_by_name() -> None:
         ({"benchmark": "pingpnog"}, {}, ("measure 1 of mine", "pingpong")),
         ({**PINGPONG, "bytez": 8}, {}, ("measure 1 of mine", "bytes")),
         (PINGPONG, {"tolerence": 0.1}, ("mine", "tolerance")),
-        (PINGPONG, {"headline": {"benchmark": "pingpong", "share": 2}}, ("headline of mine", "share")),
+        (PINGPONG, {"headline": {"benchmark": "pingpong", "share": 2}}, ("headline 1 of mine", "share")),
     ],
 )
 def test_a_wrong_plan_names_the_measure_and_the_key(
