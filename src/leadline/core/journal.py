@@ -1,14 +1,23 @@
-"""A journal: a file of JSON lines, appended by one process at a time, each line there whole or not at all."""
+"""A journal: a file of JSON lines, appended by one process at a time, each line there whole or not at all.
+
+A line is an object with a value and the checksum (CRC-32) of its text, so that a flipped bit is damage and
+never another value. Lines without one, of older versions, are read as they are, in a journal whose first line
+has none.
+"""
 
 import fcntl
 import json
 import os
+import zlib
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from leadline.core.errors import LeadlineError
+
+# What stands around the checksum and the value of a line.
+_BEGIN, _MIDDLE = b'{"crc32":"', b'","value":'
 
 
 class Contents(NamedTuple):
@@ -29,7 +38,33 @@ def to_json(value: object) -> bytes:
 
 def encode(values: Iterable[object]) -> bytes:
     """The lines of some values."""
-    return b"".join(to_json(value) + b"\n" for value in values)
+    return b"".join(_line(to_json(value)) for value in values)
+
+
+def _line(text: bytes) -> bytes:
+    """The line of a value's JSON."""
+    return b"".join((_BEGIN, b"%08x" % zlib.crc32(text), _MIDDLE, text, b"}\n"))
+
+
+def _decoded(line: bytes, checked: bool) -> Any:
+    """The value of a line, without its newline; ValueError where it is damaged.
+
+    `checked`: the journal has checksums, so a line without one is damaged.
+    """
+    if not line.startswith(_BEGIN):
+        if checked:
+            raise ValueError("it has no checksum")
+        return json.loads(line)
+    text = line[len(_BEGIN) + 8 + len(_MIDDLE) : -1]
+    if line + b"\n" != _line(text):
+        raise ValueError("its checksum does not fit")
+    return json.loads(text)
+
+
+def first(path: Path) -> Any:
+    """The value of the first line; raises OSError, and ValueError where it is none."""
+    with path.open("rb") as file:
+        return _decoded(file.readline(1 << 20).rstrip(b"\n"), checked=False)
 
 
 def read(path: Path, remedy: str = "") -> Contents:
@@ -39,19 +74,31 @@ def read(path: Path, remedy: str = "") -> Contents:
     where the file cannot be read, LeadlineError, naming the line, for damage anywhere else; its sentence ends
     with `remedy`.
     """
-    *texts, _unfinished = path.read_bytes().split(b"\n")
+    *texts, unfinished = path.read_bytes().split(b"\n")
+    checked = bool(texts) and texts[0].startswith(_BEGIN)
     lines: list[Any] = []
     for number, text in enumerate(texts, 1):
         try:
-            lines.append(json.loads(text))
-        except ValueError as problem:
-            if number == 1:
+            lines.append(_decoded(text, checked))
+        except (ValueError, RecursionError) as problem:
+            if number == 1 and not checked:
                 lines.append(None)
-            elif number == len(texts):
+            elif number == len(texts) and not (text.startswith(_BEGIN) or _MIDDLE in text):
                 break  # the machine stopped while its file system wrote this line
             else:
                 raise LeadlineError(f"{path}:{number}: this line is damaged ({problem}){remedy}") from problem
+    if checked and len(unfinished) > 1 and unfinished[-2:-1] == b"}" and _is_whole(unfinished[:-1]):
+        raise LeadlineError(f"{path}:{len(texts) + 1}: the end of this line is damaged{remedy}")
     return Contents(lines, sum(len(text) + 1 for text in texts[: len(lines)]))
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is there to its end."""
+    try:
+        _decoded(line, checked=True)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class JournalFile:

@@ -7,6 +7,8 @@ plan in its own metadata, so that it can be believed without the directory it ca
 
 import io
 import os
+import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
@@ -19,8 +21,12 @@ from leadline.core import journal
 from leadline.core.errors import LeadlineError
 from leadline.core.journal import to_json
 from leadline.core.record import FIELDS, FORMAT, KEYS, LATER, frame, point_columns
+from leadline.core.record_checks import fault, table_fault, with_impossible_marked
 
 FORMAT_KEY, PROVENANCE_KEY, PLAN_KEY = "leadline.format", "leadline.provenance", "leadline.plan"
+# The checksum of the whole file with zeros in its own place; a second key says that there is one.
+CHECKSUM_KEY, CHECKED_KEY = "leadline.checksum", "leadline.checked"
+_CHECKSUM = re.compile(rb"crc32:([0-9a-f]{8}):leadline")
 
 PointKey = tuple[object, ...]
 Row = Mapping[str, Any]
@@ -96,7 +102,7 @@ def journal_frame(path: Path) -> pl.DataFrame:
 def table(rows: Iterable[Row], path: Path) -> pl.DataFrame:
     """The rows of the journal `path` as a record table; LeadlineError for values of wrong types."""
     try:
-        return frame(rows)
+        return with_impossible_marked(frame(rows))
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
         raise LeadlineError(f"{path} holds values of wrong types: {_first_line(problem)}") from problem
 
@@ -109,11 +115,14 @@ def write_parquet(
     Raises LeadlineError when it cannot be written; what stood there before then stays.
     """
     about = {FORMAT_KEY: str(FORMAT), PROVENANCE_KEY: to_json(provenance).decode(), PLAN_KEY: plan_text}
+    about |= {CHECKSUM_KEY: "crc32:00000000:leadline", CHECKED_KEY: "yes"}
     # Made in memory: polars tells a full disk as a fault of the format.
     made = io.BytesIO()
     records.write_parquet(made, compression="zstd", metadata=about)
+    data = made.getvalue()
+    checksum = b"crc32:%08x:leadline" % zlib.crc32(data)
     try:
-        replace(path, made.getvalue())
+        replace(path, data.replace(b"crc32:00000000:leadline", checksum))
     except OSError as problem:
         raise LeadlineError(f"cannot write {path}: {problem.strerror}") from problem
 
@@ -124,7 +133,10 @@ def read_parquet(path: Path) -> pl.DataFrame:
     if FORMAT_KEY in about:
         _check_format(path, about[FORMAT_KEY])
     try:
-        table = pl.read_parquet(path)
+        data = path.read_bytes()
+        if (CHECKSUM_KEY in about or CHECKED_KEY in about) and not _is_checked(data):
+            raise LeadlineError(f"{path} is damaged: its checksum does not fit")
+        table = pl.read_parquet(io.BytesIO(data))
     except (OSError, pl.exceptions.PolarsError) as problem:
         raise LeadlineError(f"{path} is a damaged Parquet file: {_first_line(problem)}") from problem
     added = [pl.lit(None, FIELDS[name].type).alias(name) for name in LATER if name not in table.columns]
@@ -136,7 +148,18 @@ def read_parquet(path: Path) -> pl.DataFrame:
             raise LeadlineError(
                 f"{path} is no record file: its column {name!r} is {table.schema[name]}, not {field.type}"
             )
+    if impossible := table_fault(table):
+        raise LeadlineError(f"{path} holds what no measurement gives: {impossible}")
+    table = with_impossible_marked(table)
     return table.select(*FIELDS, *point_columns(table)) if added else table
+
+
+def _is_checked(data: bytes) -> bool:
+    """Whether the bytes of a file are those that its checksum is of."""
+    found = {match[1] for match in _CHECKSUM.finditer(data)}
+    if len(found) != 1:
+        return False
+    return zlib.crc32(_CHECKSUM.sub(b"crc32:00000000:leadline", data)) == int(found.pop(), 16)
 
 
 def parquet_metadata(path: Path) -> dict[str, str]:
@@ -155,8 +178,8 @@ def _row(parsed: Row) -> dict[str, Any]:
     row = dict(parsed)
     if not isinstance(row["benchmark"], str) or not isinstance(row["launch"], int):
         raise ValueError("it has no benchmark or no launch")
-    if not all(isinstance(each, float | int | None) for each in row.get("samples") or []):
-        raise ValueError("its samples are not numbers")
+    if problem := fault(row):
+        raise ValueError(problem)
     if row.get("started") is not None:
         row["started"] = datetime.fromisoformat(row["started"])
     return row

@@ -98,7 +98,7 @@ class Store:
         """
         path = Path(path)
         provenance(path)  # raises where this is no run
-        if not (path / JOURNAL).exists():
+        if _current(path) != JOURNAL:
             rows = load(path).to_dicts()
             replace(path / JOURNAL, journal.encode([JOURNAL_HEADER, *journal_lines(rows)]))
         store = cls(path)
@@ -191,11 +191,24 @@ def load(path: Path) -> pl.DataFrame:
     """
     path = _there(path)
     if path.is_dir():
-        for name in (JOURNAL, RECORDS):
-            if (path / name).exists():
-                return load(path / name)
-        raise UsageError(f"{path} is not a run: it has neither {RECORDS} nor {JOURNAL}")
+        if (name := _current(path)) is None:
+            raise UsageError(f"{path} is not a run: it has neither {RECORDS} nor {JOURNAL}")
+        return load(path / name)
     return journal_frame(path) if path.suffix == ".jsonl" else read_parquet(path)
+
+
+def _current(path: Path) -> str | None:
+    """The file of a run's directory that holds all its records; None where there is none.
+
+    A journal holds them all from the moment it is there, but for one that a machine lost on its way to the
+    disk: without a line of records it never hides those that were finished.
+    """
+    journal_there, records_there = ((path / name).exists() for name in (JOURNAL, RECORDS))
+    if not (journal_there and records_there):
+        return JOURNAL if journal_there else RECORDS if records_there else None
+    with (path / JOURNAL).open("rb") as file:
+        file.readline()
+        return JOURNAL if file.readline() else RECORDS
 
 
 def provenance(path: Path) -> dict[str, Any]:

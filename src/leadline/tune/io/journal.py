@@ -6,7 +6,6 @@ answered from it, in its order, and the first run that it does not hold is reall
 whenever it was killed, and nothing is evaluated twice.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,8 +108,7 @@ def read(directory: Path) -> tuple[Line, list[Line]]:
 def is_tuning(directory: Path) -> bool:
     """Whether a directory holds a tuning, of which the journal's first line says so."""
     try:
-        with (directory / NAME).open("rb") as file:
-            first = json.loads(file.readline(1 << 20))
+        first = journal.first(directory / NAME)
         return isinstance(first, dict) and first.get("form") == FORM and "command" in first
     except (OSError, ValueError):
         return False
