@@ -1,0 +1,134 @@
+// Random programs on the slow simulator that is obviously right and on each tier that must agree with it:
+// when each rank ends, to the picosecond, and which message each receive gets.
+#include <gtest/gtest.h>
+
+#include "random_programs.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace testing_sim;
+
+json protocols(bool asks) {
+    const json eager{{"name", "eager"},
+                     {"up_to", 3000},
+                     {"send_overhead", 1.1e-6},
+                     {"receive_overhead", 7e-7},
+                     {"send_copy", 5e9},
+                     {"receive_copy", 3e9},
+                     {"header", 16},
+                     {"send_packet", 1.3e-7},
+                     {"receive_packet", 9e-8}};
+    json large = eager;
+    large.update({{"name", "large"}, {"waits", true}});
+    if (asks) large.update({{"handshake", true}, {"handshake_overhead", 3e-7}});
+    return {eager, large};
+}
+
+// Machines whose messages share engines and ports, and nothing else.
+std::vector<json> sharing() {
+    json plain = round_machine();
+    json slow = round_machine();
+    slow["node"].update({{"injection", 7e8}, {"reception", 4e8}, {"message_gap", 1.7e-6}});
+    slow["protocol"] = protocols(true);
+    json memory = two_ranks(slow);
+    memory["node"].update({{"cores", 3}, {"ranks", 3}, {"sockets", 2}, {"socket_latency", 3e-7}});
+    memory["local_protocol"] = protocols(false);
+    json engine = two_ranks(slow);
+    engine["node"].update({{"local_by_network", true}, {"put_overhead", 2e-7}});
+    return {plain, slow, memory, engine};
+}
+
+// The same without anything that takes bytes time: no tier knows of anything that is shared.
+std::vector<json> unlimited() {
+    std::vector<json> all = sharing();
+    for (json& each : all) {
+        each["links"].erase("rate");
+        for (const auto* key : {"injection", "reception", "local", "message_gap"}) each["node"].erase(key);
+        each["buffer_packets"] = 255;
+    }
+    return all;
+}
+
+json with(const json& described, json topology, const std::string& tier, int ranks) {
+    const auto made = machine::make_topology(topology);
+    return {{"machine", described},
+            {"topology", std::move(topology)},
+            {"ranks", ranks},
+            {"network", tier},
+            {"mapping", "T" + std::string("XYZABC").substr(0, made->axes().size())}};
+}
+
+Played referee(const json& job, const Program& program, std::uint64_t ties = 0) {
+    const auto machine = machine::parse_machine(job.at("machine"));
+    const auto topology = machine::make_topology(job.at("topology"));
+    const auto seats =
+        machine::make_mapping(job.at("mapping"), *topology, machine.node.ranks, job.at("ranks"));
+    return reference(machine, *topology, seats, program, ties);
+}
+
+// Random programs in turns over machines and topologies.
+template <class Check>
+void each_case(const std::vector<json>& machines, int cases, Check check) {
+    const json all = topologies();
+    for (int i = 0; i < cases; ++i) {
+        const json& described = machines[static_cast<std::size_t>(i) % machines.size()];
+        const json& topology = all[static_cast<std::size_t>(i / 3) % all.size()];
+        const int room = machine::make_topology(topology)->nodes() * described["node"]["ranks"].get<int>();
+        const int ranks = std::min(room, 3 + i % 14);
+        if (ranks < 2) continue;
+        check(described, topology,
+              Wanted{.ranks = ranks, .steps = 60 + i % 5 * 100, .seed = 1000U + static_cast<unsigned>(i)});
+        if (testing::Test::HasFailure()) FAIL() << "case " << i << " on " << topology << " of " << described;
+    }
+}
+
+TEST(Reference, LogGpIsWhatItSays) {
+    each_case(sharing(), 160, [](const json& described, const json& topology, const Wanted& wanted) {
+        const Program program = draw(wanted);
+        const json job = with(described, topology, "loggp", wanted.ranks);
+        const Played expected = referee(job, program);
+        const Played played = simulate(job, program);
+        EXPECT_EQ(played.ends, expected.ends);
+        EXPECT_EQ(played.got, expected.got);
+    });
+}
+
+TEST(Reference, WhereNothingIsSharedAllTiersAreOne) {
+    each_case(unlimited(), 80, [](const json& described, const json& topology, const Wanted& wanted) {
+        const Program program = draw(wanted);
+        const Played expected = referee(with(described, topology, "loggp", wanted.ranks), program);
+        for (const auto& tier : tiers) {
+            const Played played = simulate(with(described, topology, tier, wanted.ranks), program);
+            EXPECT_EQ(played.ends, expected.ends) << tier;
+            EXPECT_EQ(played.got, expected.got) << tier;
+        }
+    });
+}
+
+// Programs of which much happens at one instant, without receives from anybody: no order of what happens at
+// one instant changes anything, here or there.
+TEST(Reference, TheOrderOfOneInstantChangesNothing) {
+    json round = round_machine();
+    round["protocol"][0] = {{"name", "eager"}, {"send_overhead", 1e-6}, {"receive_overhead", 1e-6}};
+    round["links"] = {{"base", 2e-6}, {"hop", 1e-6}};
+    round["buffer_packets"] = 255;
+    json none = round;
+    none["protocol"][0] = {{"name", "eager"}};
+    json asks = two_ranks(round);
+    asks["node"] = {{"cores", 2}, {"ranks", 2}, {"local_latency", 1e-6}};
+    asks["protocol"][0].update({{"handshake", true}, {"handshake_overhead", 1e-6}});
+    each_case({round, none, asks}, 40, [](const json& described, const json& topology, Wanted wanted) {
+        wanted.wildcards = false;
+        wanted.grain = 1'000'000;
+        const Program program = draw(wanted);
+        const Played expected = referee(with(described, topology, "loggp", wanted.ranks), program);
+        for (std::uint64_t ties = 1; ties < 6; ++ties)
+            EXPECT_EQ(referee(with(described, topology, "loggp", wanted.ranks), program, ties), expected);
+        for (const auto& tier : tiers)
+            EXPECT_EQ(simulate(with(described, topology, tier, wanted.ranks), program), expected) << tier;
+    });
+}
+
+}  // namespace
+}  // namespace leadline
