@@ -156,7 +156,7 @@ def test_a_planted_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(AssertionError):
             check()
     for _, line in of("leadline"):
-        with pytest.raises((click.UsageError, AssertionError)):
+        with pytest.raises((click.UsageError, LeadlineError, AssertionError)):
             understand(line)
     assert [line for _, line in of("make")] == ["make tea"]
 

@@ -88,7 +88,7 @@ def test_a_lone_parquet_file_says_where_it_comes_from(run: Path, tmp_path: Path)
 def test_a_run_is_never_overwritten(run: Path) -> None:
     """A second run of the same name is refused and told how to go on."""
     Store.create(run, PLAN, ABOUT).close()
-    with pytest.raises(UsageError, match=r"is there already; name another directory, or --resume"):
+    with pytest.raises(UsageError, match="--resume"):
         Store.create(run, PLAN, ABOUT)
 
 
@@ -373,3 +373,14 @@ def test_runs_from_before_a_field_was_added_are_read(tmp_path: Path) -> None:
     journal = tmp_path / "old.jsonl"
     journal.write_bytes(encode([JOURNAL_HEADER, *journal_lines([row(0)])]))
     assert load(journal).select("mapping", "partition", "bytes").row(0) == (None, None, 8)
+
+
+def test_an_empty_directory_is_accepted(run: Path) -> None:
+    """One that somebody, or a batch system, made beforehand; not one with a file in it."""
+    run.mkdir(parents=True)
+    Store.create(run, PLAN, ABOUT).close()
+    other = run.with_name("other")
+    other.mkdir()
+    (other / "notes").touch()
+    with pytest.raises(UsageError):
+        Store.create(other, PLAN, ABOUT)

@@ -331,7 +331,7 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: SimulatedMachine
         (["quick", "--noise"], "--noise needs a simulated machine"),
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
         (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
-        (["quick", "--on", "bgp", "--network", "exact"], "'exact' is not one of 'auto', 'loggp', 'flow'"),
+        (["quick", "--on", "bgp", "--network", "exact"], "--network cannot be 'exact'"),
         (["--resume", "x", "--on", "bgp"], "--resume takes plan, machine and settings from the run"),
     ],
 )

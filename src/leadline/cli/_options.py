@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from leadline.cli._types import MachineFile
+from leadline.cli._types import MachineFile, Word
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -40,7 +40,7 @@ def network_option(help: str = "Network model.", default: str | None = "auto") -
     """The option --network: the parameter `network`."""
     return click.option(
         "--network",
-        type=click.Choice(["auto", "loggp", "flow", "packet"]),
+        type=Word(["auto", "loggp", "flow", "packet"]),
         default=default,
         show_default=default is not None,
         help=f"{help} auto: the fastest model that is accurate for each point.",

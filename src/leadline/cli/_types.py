@@ -5,11 +5,25 @@ used.
 """
 
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 RUNS = "runs"
+
+
+class Word(click.Choice):  # type: ignore[type-arg]
+    """One of some words; for an unknown one the nearest is suggested."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word; UsageError for another."""
+        from leadline.core.errors import UsageError, suggest  # noqa: PLC0415
+
+        if value in self.choices:
+            return value
+        name = param.human_readable_name if isinstance(param, click.Argument) else param and param.opts[0]
+        raise UsageError(f"{name or 'value'} cannot be {value!r}{suggest(str(value), self.choices)}")
 
 
 class Run(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2

@@ -4,6 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from leadline.cli import main
+from leadline.cli._types import Word
 
 HOW = {
     "bash": 'eval "$(leadline completion bash)"   in ~/.bashrc',
@@ -13,7 +14,7 @@ HOW = {
 
 
 @click.command(epilog="\b\n" + "\n".join(HOW.values()))
-@click.argument("shell", type=click.Choice(list(HOW)))
+@click.argument("shell", type=Word(list(HOW)))
 def command(shell: str) -> None:
     """Print the script that makes SHELL complete verbs, options, runs and plans."""
     kind = get_completion_class(shell)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from leadline.cli._types import Word
 from leadline.cli._working import working
 
 STDIN = "-"
@@ -22,7 +23,7 @@ def _suites() -> list[str]:
     epilog="\b\nExamples:\n  leadline import osu osu_latency.out osu_bw.out -o runs/old --mpi openmpi-4.1.4\n"
     "  mpirun -n 2 IMB-MPI1 PingPong | leadline import imb -"
 )
-@click.argument("suite", type=click.Choice(_suites()))
+@click.argument("suite", type=Word(_suites()))
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The run to make; default: in runs/.")
 @click.option("--mpi", help="The MPI that was measured, as in openmpi-4.1.4; the files do not tell.")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Word
 from leadline.cli._working import working
 
 Rows = list[dict[str, Any]]
@@ -99,7 +100,7 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 
 
 @click.command()
-@click.argument("what", type=click.Choice(list(LISTS)))
+@click.argument("what", type=Word(list(LISTS)))
 @json_option
 def command(what: str, as_json: bool) -> None:
     """List benchmarks, shipped plans, this machine's MPIs, machine files, or metrics.

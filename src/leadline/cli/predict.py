@@ -7,6 +7,7 @@ import click
 from leadline.cli._group import LazyGroup, summary
 from leadline.cli._options import Parsed
 from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Word
 
 if TYPE_CHECKING:
     from leadline.predict import Option, Predictor
@@ -58,7 +59,7 @@ def _option(option: "Option") -> click.Option:
     """A model's option as an option of click."""
     if option.read is None:
         return click.Option([f"--{option.name}"], is_flag=True, help=option.help)
-    kind: Any = click.Choice(option.words) if option.words else Parsed(option.read)
+    kind: Any = Word(option.words) if option.words else Parsed(option.read)
     return click.Option(
         [f"--{option.name}"],
         type=kind,

@@ -7,7 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from leadline.cli._table import json_option, print_table
-from leadline.cli._types import Run
+from leadline.cli._types import Run, Word
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only sinc
     "--network",
     default="auto",
     show_default=True,
-    type=click.Choice(["auto", "loggp", "flow", "packet"]),
+    type=Word(["auto", "loggp", "flow", "packet"]),
     help="The tier of the network to simulate with; auto: the cheapest that is true.",
 )
 @click.option(

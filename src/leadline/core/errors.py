@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+FEW = 24  # names that a sentence can list
+
 
 class LeadlineError(Exception):
     """A failure that the user can act on: what was wrong, what was got, what would do."""
@@ -17,13 +19,16 @@ class UsageError(LeadlineError):
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown `word`: the nearest known name, else all of them.
+    """The end of a sentence about an unknown `word`: the nearest known name, else all of a few.
 
     >>> suggest("pingpnog", ["pingpong", "noise"])
     "; did you mean 'pingpong'?"
     >>> suggest("zzz", ["pingpong", "noise"])
     '; known are: noise, pingpong'
+    >>> suggest("zzz", map(str, range(100)))
+    ''
     """
     names = sorted(known)
-    near = get_close_matches(word, names, n=1)
-    return f"; did you mean '{near[0]}'?" if near else f"; known are: {', '.join(names)}"
+    if near := get_close_matches(word, names, n=1):
+        return f"; did you mean '{near[0]}'?"
+    return f"; known are: {', '.join(names)}" if 0 < len(names) <= FEW else ""

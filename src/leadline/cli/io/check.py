@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from leadline.cli._table import json_option, print_table
+from leadline.cli._types import Word
 
 COLUMNS = {"layer": "layer", "name": "setting", "value": "value", "file": "files", "dataset": "datasets"}
 WORDS = {"layer": "layer", "name": "setting", "takes": "values", "meaning": "meaning"}
@@ -14,9 +15,7 @@ WORDS = {"layer": "layer", "name": "setting", "takes": "values", "meaning": "mea
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--as", "form", type=click.Choice(["toml", "xml"]), help="Convert: print the settings in this format."
-)
+@click.option("--as", "form", type=Word(["toml", "xml"]), help="Convert: print the settings in this format.")
 @click.option("--words", is_flag=True, help="List all settings with their values and meanings.")
 @json_option
 def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from leadline.cli._types import MachineFile
+from leadline.cli._types import MachineFile, Word
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ WITHOUT = {
 @click.option("--seed", default=1, show_default=True, help="Seed of the search and of the order of runs.")
 @click.option(
     "--safety",
-    type=click.Choice(["auto", "hint", "layout", "semantics"]),
+    type=Word(["auto", "hint", "layout", "semantics"]),
     default="auto",
     show_default=True,
     help="Settings that may be tried. hint: only hints; layout: also the file's layout; semantics: also what "

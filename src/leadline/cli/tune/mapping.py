@@ -7,7 +7,7 @@ import click
 
 from leadline.cli._options import Parsed, machine_option, network_option
 from leadline.cli._table import json_option, print_table
-from leadline.cli._types import PlanFile
+from leadline.cli._types import PlanFile, Word
 from leadline.cli._working import working
 from leadline.plan.settings import positive_time
 
@@ -53,7 +53,7 @@ SHOWN = 10  # of the mappings that were simulated
 )
 @click.option(
     "--form",
-    type=click.Choice(["rankfile", "hostfile", "order", "seats"]),
+    type=Word(["rankfile", "hostfile", "order", "seats"]),
     help="Format of the file: Open MPI's rank file, a host file for Slurm, an order of axes, or one "
     "placement "
     "a rank for 'leadline run --mapping'. Default: an order where that is the best mapping, else a rank "
@@ -93,7 +93,8 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
         outcome = mapping.tune(task, asked["seconds"], kinds, say)
     best = outcome.best()
     form = form or usual_form(best)
-    if output is not None:
+    better = best is not outcome.usual and best.ratio is not None and best.ratio < 1
+    if output is not None and better:
         save(text(outcome, best, form, asked["hosts"]), output)
     rows = [_row(outcome, each, each is best) for each in outcome.trials]
     if asked["as_json"]:
@@ -102,12 +103,16 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
     print_table(rows[: SHOWN + 1], COLUMNS)
     for line in [_conclusion(outcome, best), *mapping.method(outcome)]:
         click.echo(line)
-    if output is not None:
+    if not better:
+        click.echo("No file was written: the default mapping needs none.")
+    elif output is not None:
         click.echo(f"{output}: {best.candidate.name}, as {form}{_use(form, output)}")
+        if asked["hosts"] is None and form in ("rankfile", "hostfile"):
+            click.echo("Its host names node0, node1, ... are placeholders: name your nodes with --hosts.")
     elif form == "order":
-        click.echo(f"use it with --mapping {best.candidate.name}")
+        click.echo(f"Use it with --mapping {best.candidate.name}.")
     else:
-        click.echo(f"nothing is written; name a file with --output for a {form}")
+        click.echo(f"No file was written: --output FILE writes a {form}.")
 
 
 def _row(outcome: "Outcome", trial: "Trial", best: bool) -> dict[str, Any]:

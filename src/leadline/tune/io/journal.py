@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from leadline.core import journal
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.paths import is_free
 
 NAME = "journal.jsonl"
 KEPT = "every run before"  # is kept when the disk is full
@@ -34,11 +35,13 @@ class Journal:
 
     @classmethod
     def create(cls, directory: Path, facts: Mapping[str, Any]) -> "Journal":
-        """Begin a tuning in a directory that must not exist yet. Raises UsageError where it does."""
-        if directory.exists():
-            raise UsageError(f"{directory} is there already; name another directory, or --resume {directory}")
+        """Begin a tuning in a new or empty directory. Raises UsageError where it has something."""
+        if not is_free(directory):
+            raise UsageError(
+                f"{directory} is not empty; choose another directory, or resume with --resume {directory}"
+            )
         try:
-            directory.mkdir(parents=True)
+            directory.mkdir(parents=True, exist_ok=True)
             file = journal.open_locked(directory / NAME, os.O_CREAT)
         except OSError as problem:
             raise LeadlineError(f"cannot make the tuning {directory}: {problem.strerror}") from problem

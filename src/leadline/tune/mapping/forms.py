@@ -72,6 +72,8 @@ def _rankfile(outcome: Outcome, trial: Trial, names: str | None) -> str:
         f"rank {rank}={nodes[seat // ground.per_node]} slot={seat % ground.per_node}"
         for rank, seat in enumerate(seats)
     ]
+    if names is None:
+        lines.insert(0, "# node0, node1, ... are placeholders: replace them by the names of your nodes")
     return "\n".join(lines) + "\n"
 
 
