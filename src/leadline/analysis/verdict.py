@@ -25,7 +25,7 @@ its estimate lies beyond the threshold. bench/parts/verdicts.py counts false fai
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 from statistics import NormalDist
 
 import numpy as np
@@ -36,6 +36,7 @@ from leadline.core.statistics import CONFIDENCE, POWER
 Array = NDArray[np.float64]
 
 LEVEL = 0.005  # of a false failure by launches; days have as much again, which is 1 % in all
+WITHIN_RUN = 0.05  # of a false change among ways of asking within one run, which can be asked again
 LEAST = 4  # launches on either side
 TRIM = 0.2  # from either end: the usual choice, which holds against a tenth of wild launches and costs little
 RUN_SPREAD = 0.04  # standard deviation of a whole run's shift: runs on different days lie 3 to 4 % apart
@@ -74,16 +75,17 @@ class Change:
     detectable: float  # change found with probability POWER; infinite with too few launches
     error: float  # standard error of `own`
     critical: float  # standard errors beyond which a change stands
+    level: float  # of a false change among all points
 
     @property
     def rises(self) -> bool:
         """Whether an increase is beyond chance."""
-        return self.higher <= LEVEL
+        return self.higher <= self.level
 
     @property
     def falls(self) -> bool:
         """Whether a decrease is beyond chance."""
-        return self.lower <= LEVEL
+        return self.lower <= self.level
 
     def chance(self, change: float) -> float:
         """The chance that a change of so much (logarithm) would have been found."""
@@ -131,7 +133,8 @@ def judge(
     noise = (a.weight + b.weight) * variance
     terms: list[tuple[Array, Array | float]] = [(noise, freedom)]
     if not days:
-        return _changes(enough, shift, shift, shift, terms), Common(float(np.median(shift)), 0.0, 0.0, runs)
+        common = Common(float(np.median(shift)), 0.0, 0.0, runs)
+        return _changes(enough, (shift, shift, shift), terms, WITHIN_RUN), common
     share = a.share + b.share
     spread, spread_freedom = _point_spread((a, b), variance, shift, noise)
     terms.append((spread**2 * share, spread_freedom))
@@ -140,7 +143,17 @@ def judge(
     taken, error = _taken_out(shift, noise + spread**2 * share, per_run * share)
     terms.append((error, inf))
     own = shift - np.clip(taken, -explained, explained)
-    return _changes(enough, shift, own, shift if common.changed else own, terms), common
+    shifts = (shift, own, shift if common.changed else own)
+    return _changes(enough, shifts, terms, LEVEL), common
+
+
+def within_run(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> list[Change | None]:
+    """The change from the first to the second of each pair of lists of times, all measured in one run.
+
+    Raises ValueError for a time that is not above zero.
+    """
+    logs = [[[log(value) for value in side] for side in pair] for pair in pairs]
+    return judge([Compared([before], [after]) for before, after in logs], days=False)[0]
 
 
 class _Side:
@@ -302,26 +315,26 @@ def _others_median(values: Array) -> Array:
 
 def _changes(
     enough: NDArray[np.bool_],
-    shift: Array,
-    own: Array,
-    size: Array,
+    shifts: tuple[Array, Array, Array],
     terms: Sequence[tuple[Array, Array | float]],
+    level: float,
 ) -> list[Change | None]:
     """Changes at the points with enough launches, from the parts of their variance and their freedoms.
 
-    The parts are launches, the point in its run, and what all points share.
+    `shifts` are `Change`'s shift, own and size; the parts are launches, the point in its run, what all share.
     """
+    shift, own, size = shifts
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415
 
     error, freedom = _sum(terms)
     point_error, point_freedom = _sum(terms[:2])
     higher, lower = (np.minimum(1.0, own.size * stdtr(freedom, -sign * own / error)) for sign in (1, -1))
-    critical = stdtrit(freedom, 1 - LEVEL / own.size)
+    critical = stdtrit(freedom, 1 - level / own.size)
     reach = stdtrit(point_freedom, (1 + CONFIDENCE) / 2) * point_error
     detectable = np.expm1((critical + NormalDist().inv_cdf(POWER)) * error)
     columns = (shift, own, size, shift - reach, shift + reach, higher, lower, detectable, error, critical)
     rows = iter(zip(*columns, strict=True))
-    return [Change(*map(float, next(rows))) if one else None for one in enough]
+    return [Change(*map(float, (*next(rows), level))) if one else None for one in enough]
 
 
 def _sum(terms: Sequence[tuple[Array, Array | float]]) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ the Mann-Whitney test; J. L. Hodges and E. L. Lehmann, Ann. Math. Statist. 34 (1
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, comb, exp, expm1, inf, log
+from math import ceil, comb, exp, expm1, inf
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -216,35 +216,3 @@ def _detectable(width: float, reached: float, confidence: float) -> float:
     normal = NormalDist()
     error = width / (2 * normal.inv_cdf((1 + reached) / 2))
     return expm1((normal.inv_cdf((1 + confidence) / 2) + normal.inv_cdf(POWER)) * error)
-
-
-def chance_of_ratio(a: Values, b: Values, ratio: float) -> tuple[float, float]:
-    """One-sided p-values (B is above, B is below `ratio` times A), exact, ties counted against both.
-
-    The first is the chance of launches as far above as these if the true ratio were `ratio`; it is at most
-    (1 - confidence) / 2 just when the whole interval of that confidence lies above.
-    """
-    differences = log_ratios(a, b) - log(ratio)
-    at_most = mann_whitney(len(a), len(b))
-    chances = []
-    for against in (int((differences <= 1e-12).sum()), int((differences >= -1e-12).sum())):
-        if against < at_most.size:
-            chances.append(float(at_most[against]))
-        else:  # the distribution is symmetric, and only its lower half is kept
-            rest = differences.size - against - 1
-            chances.append(1 - float(at_most[rest]) if rest >= 0 else 1.0)
-    return chances[0], chances[1]
-
-
-def discoveries(chances: Values, rate: float = 0.05) -> NDArray[np.bool_]:
-    """Which of many p-values stand when at most `rate` of those called found may be false
-    (Benjamini-Hochberg).
-
-    A comparison of 200 points at 95 % each finds some change by chance alone; what stands here is not of
-    that kind. Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57 (1995) 289; holds also for points that
-    rise and fall together (same launches). One p-value alone stands when it is at most `rate`.
-    """
-    p = np.asarray(chances, dtype=np.float64)
-    order = np.sort(p)
-    passing = np.flatnonzero(order <= rate * np.arange(1, p.size + 1) / max(1, p.size))
-    return p <= (order[passing[-1]] if passing.size else -1.0)

@@ -1,27 +1,29 @@
 """Which guidelines a run shows to be broken, by how much, and how sure that is.
 
-The ratio of both sides and its interval are those of `leadline compare`: Hodges and Lehmann's on logarithms,
-launches being the sample, exact from the Mann-Whitney distribution. Both sides are usually measured in the
-same launches, which rise and fall together; for the interval they count as drawn apart, so it is rather too
-wide than too narrow. A guideline is called broken when the whole interval lies beyond the floor (2 %) and the
-violation also stands among all comparisons of the run: at most one in twenty of those called is false
-(Benjamini-Hochberg). What lies beyond by itself only is suspected.
+The ratio of both sides, its interval and what stands among all comparisons of the run are those of
+`leadline.analysis.verdict`, launches being the sample. Both sides are usually measured in the same launches,
+which rise and fall together; they count as drawn apart, so that the interval is rather too wide than too
+narrow. A guideline is called broken when the whole interval lies beyond the floor (2 %) and the violation is
+beyond chance among all comparisons: one run in twenty has a false call at most. What lies beyond by itself
+only is suspected.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, log1p
+from statistics import median
 from typing import Any
 
 import polars as pl
 
 from leadline.analysis.guidelines.rules import GUIDELINES, Guideline
 from leadline.analysis.guidelines.terms import Part, Points, Series, samples
-from leadline.core.statistics import CONFIDENCE, chance_of_ratio, discoveries, median_interval, ratio_interval
+from leadline.analysis.verdict import Change, within_run
+from leadline.core.statistics import CONFIDENCE, median_interval
 from leadline.core.units import format_bytes
 
 BROKEN, SUSPECTED, KEPT, UNDECIDED = "broken", "suspected", "kept", "undecided"
 STATES = (BROKEN, SUSPECTED, UNDECIDED, KEPT)
-FALSE_SHARE = 0.05  # of the violations called, at most so many are false
 
 
 @dataclass
@@ -43,7 +45,6 @@ class Finding:
     launches: int
     exact: bool
     state: str
-    chance: float | None = None  # of launches so far beyond the floor, were the ratio just there
 
     def row(self) -> dict[str, Any]:
         """The finding as an object, in SI units."""
@@ -84,7 +85,7 @@ class Verdict:
     @property
     def by_chance(self) -> float:
         """How many comparisons chance alone would put beyond the floor, were none really beyond."""
-        tested = sum(each.chance is not None for each in self.findings)
+        tested = sum(each.low is not None for each in self.findings)
         return tested * (1 - CONFIDENCE) / 2
 
 
@@ -94,66 +95,72 @@ def judge(records: pl.DataFrame, floor: float | None = None) -> Verdict:
     `floor`: how much slower is no violation yet, as a part of one; None: as each guideline has it.
     """
     points = Points(records)
-    findings, unasked = [], []
+    asked: list[_Comparison] = []
+    unasked = []
     for guideline in GUIDELINES:
         limit = guideline.floor if floor is None else floor
-        found = [_finding(points, guideline, left, parts, limit) for left, parts in points.sides(guideline)]
-        findings += found
+        found = [_comparison(guideline, left, parts, limit) for left, parts in points.sides(guideline)]
+        asked += found
         if not found:
             unasked.append(guideline)
-    _settle(findings)
+    changes = iter(within_run([(each.there, each.here) for each in asked if not each.exact]))
+    findings = [_finding(points, each, None if each.exact else next(changes)) for each in asked]
     findings.sort(key=lambda each: (STATES.index(each.state), -each.ratio))
     return Verdict(findings, unasked)
 
 
-def _finding(
-    points: Points, guideline: Guideline, left: Series, parts: Sequence[Part], floor: float
-) -> Finding:
-    """One comparison, judged by itself."""
-    here, there = samples([Part(left, 1)]), samples(parts)
-    ratio = ratio_interval(there, here)
-    sure = ratio.interval.confidence >= CONFIDENCE
+@dataclass(frozen=True)
+class _Comparison:
+    """Both sides of a guideline at one point, with a time for each launch, s."""
+
+    guideline: Guideline
+    left: Series
+    parts: Sequence[Part]
+    here: list[float]
+    there: list[float]
+    exact: bool
+    floor: float
+
+
+def _comparison(guideline: Guideline, left: Series, parts: Sequence[Part], floor: float) -> _Comparison:
+    """What is compared where a guideline speaks of a point."""
     exact = left.exact and all(part.series.exact for part in parts)
-    if exact:
-        state = BROKEN if ratio.value > 1 + floor else KEPT
-    elif not sure:
-        state = UNDECIDED
-    else:
-        state = BROKEN if ratio.interval.low > 1 + floor else KEPT
+    return _Comparison(guideline, left, parts, samples([Part(left, 1)]), samples(parts), exact, floor)
+
+
+def _finding(points: Points, asked: _Comparison, change: Change | None) -> Finding:
+    """One comparison with its state; `change` is None where it is exact, or has too few launches."""
+    left, parts = asked.left, asked.parts
+    time, other = median(asked.here), median(asked.there)
+    ratio = exp(change.shift) if change else time / other
     return Finding(
-        guideline=guideline,
+        guideline=asked.guideline,
         context=points.context(left),
         values=dict(left.values),
         operation=left.operation,
-        against=_against(guideline, left, parts),
-        time=_middle(here),
-        other=_middle(there),
-        time_interval=_interval(here),
-        other_interval=_interval(there),
-        ratio=ratio.value,
-        low=ratio.interval.low if sure and not exact else None,
-        high=ratio.interval.high if sure and not exact else None,
-        launches=min(len(here), len(there)),
-        exact=exact,
-        state=state,
-        chance=chance_of_ratio(there, here, 1 + floor)[0] if sure and not exact else None,
+        against=_against(asked.guideline, left, parts),
+        time=time,
+        other=other,
+        time_interval=_interval(asked.here),
+        other_interval=_interval(asked.there),
+        ratio=ratio,
+        low=exp(change.low) if change else None,
+        high=exp(change.high) if change else None,
+        launches=min(len(asked.here), len(asked.there)),
+        exact=asked.exact,
+        state=_state(asked, ratio, change),
     )
 
 
-def _settle(findings: list[Finding]) -> None:
-    """Turn violations that may be chance, among all comparisons, into suspected ones."""
-    tested = [each for each in findings if each.chance is not None]
-    stand = discoveries([each.chance or 0.0 for each in tested], FALSE_SHARE)
-    for each, stands in zip(tested, stand, strict=True):
-        if each.state == BROKEN and not stands:
-            each.state = SUSPECTED
-
-
-def _middle(values: Sequence[float]) -> float:
-    """The median."""
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+def _state(asked: _Comparison, ratio: float, change: Change | None) -> str:
+    """Whether a guideline is broken at a point."""
+    if asked.exact:
+        return BROKEN if ratio > 1 + asked.floor else KEPT
+    if change is None:
+        return UNDECIDED
+    if change.low <= log1p(asked.floor):
+        return KEPT
+    return BROKEN if change.rises else SUSPECTED
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:

@@ -36,12 +36,12 @@ def sentences(verdict: Verdict) -> list[str]:
     if not verdict.findings:
         return ["There is nothing to compare: a guideline needs both of its sides in one run."]
     count = len(verdict.findings)
-    tested = sum(each.chance is not None for each in verdict.findings)
+    tested = sum(each.low is not None for each in verdict.findings)
     said = [f"{count} comparison{'s' if count > 1 else ''}: {_counts(verdict)}."]
     if tested:
         said.append(
             "Broken: the whole interval of the ratio lies beyond the guideline's floor, and at most one in "
-            f"twenty of those called is false. Were all {tested} just at their floors, chance alone would "
+            f"twenty runs has a false call. Were all {tested} just at their floors, chance alone would "
             f"put about {_about(verdict.by_chance)} beyond."
         )
     if verdict.count(SUSPECTED):

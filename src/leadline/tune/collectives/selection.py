@@ -1,29 +1,27 @@
 """Which of a library's algorithms is certainly faster than its own choice, and what settings gained.
 
 A run has the library's own choice and its forced algorithms side by side, launch by launch. An algorithm is
-taken where the whole interval of its ratio to the own choice lies below the floor (2 %) and the gain also
-stands among all that were tried (Benjamini-Hochberg), and where it is slower in no variant that a setting
-cannot tell apart: roots, types, duplicates of the world. The fastest of many looks faster than it is, so what
-was chosen is measured again (`gains`).
+taken where its gain is beyond chance among all that were tried (`leadline.analysis.verdict`) and its whole
+interval beyond the floor (2 %), and where it is slower in no variant that a setting cannot tell apart: roots,
+types, duplicates of the world. The fastest of many looks faster than it is, so what was chosen is measured again (`gains`).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from math import exp, fsum, log
+from dataclasses import dataclass
+from math import exp, fsum, log, log1p
 from statistics import median
 from typing import Any
 
 import polars as pl
 
 from leadline.analysis.guidelines.terms import Series, measured
+from leadline.analysis.verdict import Change, within_run
 from leadline.core.collectives import TUNED, called, members
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import KEYS
-from leadline.core.statistics import CONFIDENCE, Ratio, chance_of_ratio, discoveries, ratio_interval
 from leadline.mpi.tuned import Choice, ranges
 
 FLOOR = 0.02  # a gain below is none
-FALSE_SHARE = 0.05
 ALIKE_WITHIN = 0.05  # an interval that reaches farther from 1 shows neither a gain nor that there is none
 CONTEXT = [name for name in KEYS if name not in ("benchmark", "metric")]
 FASTER, SLOWER, ALIKE, UNDECIDED = "faster", "slower", "alike", "undecided"
@@ -68,28 +66,20 @@ class Gain:
     own: float | None
     time: float | None
     verdict: str  # faster, slower, alike, or undecided
-    chance: float = field(default=1.0, repr=False)  # of launches so far apart, were there no difference
 
     def row(self) -> dict[str, Any]:
         """The gain as an object."""
-        return {name: value for name, value in vars(self).items() if name != "chance"}
+        return dict(vars(self))
 
 
-@dataclass
-class _Trial:
-    """One algorithm beside the library's own choice in one variant."""
+def _gains(change: Change) -> bool:
+    """Whether an algorithm is certainly faster."""
+    return change.falls and change.high < log1p(-FLOOR)
 
-    ratio: Ratio
-    chance: float  # of a gain so large, were there just the floor
-    stands: bool = False
 
-    @property
-    def gains(self) -> bool:
-        return self.stands and self.ratio.interval.high < 1 - FLOOR
-
-    @property
-    def loses(self) -> bool:
-        return self.ratio.interval.low > 1 + FLOOR
+def _loses(change: Change) -> bool:
+    """Whether an algorithm may be slower by more than the floor: a setting must not risk that."""
+    return change.low > log1p(FLOOR)
 
 
 def choose(records: pl.DataFrame) -> list[Chosen]:
@@ -106,8 +96,7 @@ def choose(records: pl.DataFrame) -> list[Chosen]:
             'with collectives = ["default", "each"], as the shipped plan tune does'
         )
     _refuse_several(records)
-    trials = {place: _trials(found) for place, found in forced.items()}
-    _settle(trials)
+    trials = _trials(forced)
     return [_best(place, forced[place], trials[place]) for place in sorted(forced)]
 
 
@@ -125,38 +114,34 @@ def choices(chosen: Iterable[Chosen]) -> dict[str, list[Choice]]:
 
 def gains(records: pl.DataFrame) -> list[Gain]:
     """What tuned launches gained over those beside them: each operation in all, then size by size."""
-    found: list[Gain] = []
     by_operation: dict[tuple[str, str, int], list[tuple[int, Series, Series]]] = {}
     for (mpi, operation, ranks, size), variants in sorted(_places(records).items()):
         for series in variants.values():
             if None in series and TUNED in series:
                 pair = (size, series[None], series[TUNED])
                 by_operation.setdefault((mpi, operation, ranks), []).append(pair)
+    asked: list[tuple[tuple[str, str, int], int | None, list[float], list[float]]] = []
     for place, pairs in by_operation.items():
-        whole = (_typical(own for _, own, _ in pairs), _typical(new for _, _, new in pairs))
-        found.append(_gain(place, None, *whole))
+        asked.append(
+            (place, None, _typical(own for _, own, _ in pairs), _typical(new for _, _, new in pairs))
+        )
         for size, own, new in pairs:
-            found.append(_gain(place, size, list(own.medians.values()), list(new.medians.values())))
-    stand = discoveries([each.chance for each in found], FALSE_SHARE)
-    return [
-        each if stands or each.verdict not in (FASTER, SLOWER) else replace(each, verdict=UNDECIDED)
-        for each, stands in zip(found, stand, strict=True)
-    ]
+            asked.append((place, size, list(own.medians.values()), list(new.medians.values())))
+    changes = within_run([(own, new) for _, _, own, new in asked])
+    return [_gain(*each, change) for each, change in zip(asked, changes, strict=True)]
 
 
-def _gain(place: tuple[str, str, int], size: int | None, own: list[float], new: list[float]) -> Gain:
-    """The gain that some launches show by themselves; the times of several sizes together are no times."""
-    ratio = ratio_interval(own, new)
-    low, high, reached = ratio.interval
-    sure = reached >= CONFIDENCE
-    verdict = UNDECIDED
-    if sure:
-        near = low >= 1 - ALIKE_WITHIN and high <= 1 + ALIKE_WITHIN
-        verdict = FASTER if high < 1 else SLOWER if low > 1 else ALIKE if near else UNDECIDED
-    first, last = (low, high) if sure else (None, None)
+def _gain(
+    place: tuple[str, str, int], size: int | None, own: list[float], new: list[float], change: Change | None
+) -> Gain:
+    """The gain that launches show; the times of several sizes together are no times."""
     before, after = (None, None) if size is None else (median(own), median(new))
-    chance = min(1.0, 2 * min(chance_of_ratio(own, new, 1.0)))
-    return Gain(*place, size, ratio.value, first, last, before, after, verdict, chance)
+    if change is None:
+        return Gain(*place, size, median(new) / median(own), None, None, before, after, UNDECIDED)
+    low, high = exp(change.low), exp(change.high)
+    near = low >= 1 - ALIKE_WITHIN and high <= 1 + ALIKE_WITHIN
+    verdict = FASTER if change.falls else SLOWER if change.rises else ALIKE if near else UNDECIDED
+    return Gain(*place, size, exp(change.shift), low, high, before, after, verdict)
 
 
 def _typical(several: Iterable[Series]) -> list[float]:
@@ -214,44 +199,40 @@ def _algorithms(variants: Mapping[Variant, Mapping[str | None, Series]]) -> list
     )
 
 
-def _trials(variants: Mapping[Variant, Mapping[str | None, Series]]) -> dict[str, list[_Trial]]:
-    """Each algorithm beside the library's own choice in every variant that has both."""
-    found: dict[str, list[_Trial]] = {}
-    for name in _algorithms(variants):
-        for series in variants.values():
-            if None in series and name in series:
-                own, new = (list(series[each].medians.values()) for each in (None, name))
-                ratio = ratio_interval(own, new)
-                chance = chance_of_ratio(own, new, 1 - FLOOR)[1]
-                if ratio.interval.confidence >= CONFIDENCE:
-                    found.setdefault(name, []).append(_Trial(ratio, chance))
+def _trials(
+    places: Mapping[Place, Mapping[Variant, Mapping[str | None, Series]]],
+) -> dict[Place, dict[str, list[Change]]]:
+    """Each algorithm beside the library's own choice in every variant that has both, judged together."""
+    asked: list[tuple[Place, str]] = []
+    pairs: list[tuple[list[float], list[float]]] = []
+    for place, variants in places.items():
+        for name in _algorithms(variants):
+            for series in variants.values():
+                if None in series and name in series:
+                    asked.append((place, name))
+                    pairs.append((list(series[None].medians.values()), list(series[name].medians.values())))
+    found: dict[Place, dict[str, list[Change]]] = {place: {} for place in places}
+    for (place, name), change in zip(asked, within_run(pairs), strict=True):
+        if change is not None:
+            found[place].setdefault(name, []).append(change)
     return found
 
 
-def _settle(trials: Mapping[Place, Mapping[str, list[_Trial]]]) -> None:
-    """Which gains stand among all that were tried."""
-    tested = [one for by_name in trials.values() for each in by_name.values() for one in each]
-    for trial, stands in zip(tested, discoveries([each.chance for each in tested], FALSE_SHARE), strict=True):
-        trial.stands = bool(stands)
-
-
 def _best(
-    place: Place, variants: Mapping[Variant, Mapping[str | None, Series]], trials: Mapping[str, list[_Trial]]
+    place: Place, variants: Mapping[Variant, Mapping[str | None, Series]], trials: Mapping[str, list[Change]]
 ) -> Chosen:
     """The algorithm that gains most, among those that gain somewhere and lose nowhere."""
     fit = {
-        name: each
-        for name, each in trials.items()
-        if any(trial.gains for trial in each) and not any(trial.loses for trial in each)
+        name: each for name, each in trials.items() if any(map(_gains, each)) and not any(map(_loses, each))
     }
     own = [_median(series[None]) for series in variants.values() if None in series]
     tried = len(_algorithms(variants))
     if not fit:
         return Chosen(*place, None, None, None, None, own[0], own[0], tried)
-    name = min(fit, key=lambda each: fsum(log(trial.ratio.value) for trial in fit[each]) / len(fit[each]))
-    least = max(fit[name], key=lambda trial: trial.ratio.value)  # the variant that gains least is told
+    name = min(fit, key=lambda each: fsum(change.shift for change in fit[each]) / len(fit[each]))
+    least = max(fit[name], key=lambda change: change.shift)  # the variant that gains least is told
     times = [_median(series[name]) for series in variants.values() if name in series]
-    ratio, (low, high, _) = least.ratio.value, least.ratio.interval
+    ratio, low, high = exp(least.shift), exp(least.low), exp(least.high)
     return Chosen(*place, name, ratio, low, high, own[0], times[0], tried)
 
 
