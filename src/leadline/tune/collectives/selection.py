@@ -3,7 +3,8 @@
 A run has the library's own choice and its forced algorithms side by side, launch by launch. An algorithm is
 taken where its gain is beyond chance among all that were tried (`leadline.analysis.verdict`) and its whole
 interval beyond the floor (2 %), and where it is slower in no variant that a setting cannot tell apart: roots,
-types, duplicates of the world. The fastest of many looks faster than it is, so what was chosen is measured again (`gains`).
+types, duplicates of the world. The fastest of many looks faster than it is, so what was chosen is measured
+again (`gains`).
 """
 
 from collections.abc import Iterable, Mapping
