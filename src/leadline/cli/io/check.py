@@ -15,7 +15,13 @@ WORDS = {"layer": "layer", "name": "setting", "takes": "values", "meaning": "mea
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--as", "form", type=Word(["toml", "xml"]), help="Convert: print the settings in this format.")
+@click.option(
+    "--as",
+    "form",
+    type=Word(["toml", "xml", "c", "fortran", "h5py", "romio"]),
+    help="Convert: print the settings in this format, or as source code for a program that can be changed "
+    "(romio: the file that the variable ROMIO_HINTS names).",
+)
 @click.option("--words", is_flag=True, help="List all settings with their values and meanings.")
 @json_option
 def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) -> None:
@@ -34,7 +40,7 @@ def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) 
         raise UsageError("missing FILE, a settings file; '--words' lists all settings")
     settings = h5settings.read(file)
     if form is not None:
-        click.echo(h5settings.toml(settings) if form == "toml" else h5settings.xml(settings), nl=False)
+        click.echo(_converted(settings, form), nl=False)
         return
     print_table([_row(each) for each in settings], COLUMNS, as_json=as_json)
     if as_json:
@@ -43,6 +49,19 @@ def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) 
         if each.condition:
             click.echo(f"line {each.line}: {each.name} {each.condition}")
     click.echo(f"{file}: correct, {len(settings)} setting{'' if len(settings) == 1 else 's'}")
+
+
+def _converted(settings: Any, form: str) -> str:
+    """The settings in another form."""
+    from leadline.tune.io import export, files  # noqa: PLC0415
+    from leadline.tune.io import settings as h5settings  # noqa: PLC0415
+
+    if form == "romio":
+        return files.romio_hints(
+            {each.name: each.value for each in settings}, {each.name: each.layer for each in settings}
+        )
+    forms = {"toml": h5settings.toml, "xml": h5settings.xml}
+    return forms[form](settings) if form in forms else export.source(form, settings)
 
 
 def _row(each: Any) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from leadline.core.errors import LeadlineError
+from leadline.tune.io import export
 from leadline.tune.io import files as io_files
 from leadline.tune.io import patterns as motifs
+from leadline.tune.io import settings as io_settings
 from leadline.tune.io.results import Results
 
 SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
@@ -14,6 +16,7 @@ SETTINGS, HINTS, PARAMETERS, STRIPES, PROLOG = (
     "stripes.sh",
     "prolog.sh",
 )
+SOURCES = {"settings.h": "c", "settings.f90": "fortran", "settings_h5py.py": "h5py"}
 
 
 def remember(found: Results, name: str, database: Path) -> bool:
@@ -54,6 +57,10 @@ def write(found: Results, directory: Path) -> list[Path]:
             if text:
                 (directory / name).write_text(text, encoding="utf-8")
                 paths.append(directory / name)
+        held = io_settings.of_toml(settings)
+        for name, language in SOURCES.items():
+            (directory / name).write_text(export.source(language, held), encoding="utf-8")
+            paths.append(directory / name)
     except OSError as problem:
         raise LeadlineError(f"cannot write the settings to {directory}: {problem.strerror}") from problem
     return paths

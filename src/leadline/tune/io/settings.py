@@ -3,6 +3,7 @@
 import ctypes
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -99,6 +100,31 @@ def toml(settings: Sequence[Setting]) -> str:
             }
         )
     return core_toml.dump(tables | ({"match": matches} if matches else {}))
+
+
+def of_toml(text: str) -> list[Setting]:
+    """The settings that `toml` wrote, without the checks and the classes of safety that `read` gives."""
+    tables = tomllib.loads(text)
+    found = [
+        Setting(layer, name, _plain(value))
+        for layer in XML_LAYERS
+        for name, value in tables.get(layer, {}).items()
+    ]
+    for match in tables.get("match", []):
+        where = {key: match[key] for key in ("file", "dataset", "override") if key in match}
+        found += [
+            Setting(layer, name, _plain(value), **where)
+            for layer in XML_LAYERS
+            for name, value in match.get(layer, {}).items()
+        ]
+    return found
+
+
+def _plain(value: Any) -> str:
+    """A value of TOML as a setting has it."""
+    if isinstance(value, list):
+        return ",".join(map(_plain, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def xml(settings: Iterable[Setting]) -> str:
