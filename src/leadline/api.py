@@ -26,6 +26,7 @@ from leadline.core.units import format_bytes, format_quantity
 from leadline.machine import Machine
 from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
+from leadline.programs.registry import declared
 from leadline.report import write
 from leadline.run import session, store
 from leadline.run.campaign import Progress
@@ -199,10 +200,13 @@ def compare(
 def report(*runs: Run | str | Path, path: str | Path = "report/report.html") -> Path:
     """Write the page about runs to a file and return its path; raises LeadlineError where it cannot be."""
     loaded = [load(each) for each in runs]
-    provenances = [
-        {"run": each.name, **each.provenance, "plan_text": store.plan_text(each.path)} for each in loaded
-    ]
-    return write(concat(each.records for each in loaded), provenances, Path(path))
+    return write(concat(each.records for each in loaded), [about(each.path) for each in loaded], Path(path))
+
+
+def about(path: Path) -> dict[str, Any]:
+    """What a page says of the origin of a run: its provenance, its plan, and the benchmarks' questions."""
+    facts = {"run": path.name, "benchmarks": declared(), **store.provenance(path)}
+    return {**facts, "plan_text": store.plan_text(path)}
 
 
 def machines() -> dict[str, Machine]:

@@ -1,5 +1,6 @@
 """`leadline predict`: predicts an application on a machine from its model."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,9 @@ from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Word
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from leadline.machine import Machine
     from leadline.predict import Option, Predictor
 
 
@@ -41,7 +45,7 @@ def _command(model: "Predictor") -> click.Command:
     def run(*, as_json: bool, **values: Any) -> None:
         from leadline.core.formatting import texts  # noqa: PLC0415
 
-        prediction = model.predict(values)
+        prediction = model.predict(values, _simulate)
         if as_json:
             print_table(prediction.rows, {}, as_json=True)
             return
@@ -53,6 +57,15 @@ def _command(model: "Predictor") -> click.Command:
     command = click.Command(model.name, callback=run, help=model.about)
     command.params = [_option(each) for each in model.options]
     return json_option(command)
+
+
+def _simulate(machine: "Machine", measures: Sequence[Mapping[str, Any]]) -> "pl.DataFrame":
+    """The records of measurements on a described machine."""
+    from leadline.plan.model import Plan  # noqa: PLC0415
+    from leadline.run import session  # noqa: PLC0415
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
+
+    return session.simulate(Plan.of(*measures), SimulatedMachine.of(machine))
 
 
 def _option(option: "Option") -> click.Option:

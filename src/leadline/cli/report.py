@@ -52,8 +52,8 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     Several runs stand beside one another in every figure. The page is one file that opens from disk and
     needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own.
     """
+    from leadline.api import about  # noqa: PLC0415
     from leadline.report import write  # noqa: PLC0415  (heavy imports only when the verb is used)
-    from leadline.run import store  # noqa: PLC0415  (heavy imports only when the verb is used)
 
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
@@ -63,9 +63,7 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
         return
     with working("reading records"):
         records = _together(paths)
-    provenances = [
-        {"run": path.name, **store.provenance(path), "plan_text": store.plan_text(path)} for path in paths
-    ]
+    provenances = [about(path) for path in paths]
     if figures is not None:
         click.echo(f"{len(_draw(records, figures))} files in {figures}")
     with working(f"writing {output}"):

@@ -1,9 +1,11 @@
 """Predictions of applications: one application's model a file of this package, found by its file alone.
 
 A file `NAME.py` answers `leadline predict NAME`: its docstring is the help, `OPTIONS` what may be asked,
-`predict(asked)` the answer. `asked` has a value for every option, by its name with underscores. It may
-also have `of_run(rows, records)`: of a summary's rows and the records they are from, the rows that it has a
-prediction for, with it in place of what was measured: the bands of reports.
+`predict(asked, simulate)` the answer. `asked` has a value for every option, by its name with underscores;
+`simulate` runs the simulator, which models reach in no other way, so that a report, which needs only what
+models say of a run, needs no simulator. It may also have `of_run(rows, records)`: of a summary's rows and
+the records they are from, the rows that it has a prediction for, with it in place of what was measured: the
+bands of reports.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +18,11 @@ from leadline.core.plugins import Plugins
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from leadline.machine import Machine
+
+# The records of measurements, each with the keys of a plan's `[[measure]]`, on a described machine.
+Simulate = Callable[["Machine", Sequence[Mapping[str, Any]]], "pl.DataFrame"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Predictor:
     name: str
     about: str
     options: Sequence[Option]
-    predict: Callable[[Mapping[str, Any]], Prediction]
+    predict: Callable[[Mapping[str, Any], Simulate], Prediction]
 
 
 _MODELS = Plugins(__name__, "there is no {} to predict")

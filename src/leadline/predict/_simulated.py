@@ -5,10 +5,8 @@ from typing import Any
 
 from leadline.core.record import OK
 from leadline.machine import Machine
-from leadline.plan.model import Plan
+from leadline.predict import Simulate
 from leadline.predict._machine import NODES, SOCKETS
-from leadline.run.session import simulate
-from leadline.targets.simulated.machine import SimulatedMachine
 
 # Which rank sits where: sockets in turns, nodes in turns, else every core of a socket first.
 _MAPPINGS = {SOCKETS: "sockets", NODES: "XT"}
@@ -26,14 +24,13 @@ def seated(machine: Machine, placement: str, ranks: int) -> dict[str, Any]:
 
 
 def answers(
-    machine: Machine, benchmark: str, metric: str, points: Sequence[Mapping[str, Any]]
+    simulate: Simulate, machine: Machine, benchmark: str, metric: str, points: Sequence[Mapping[str, Any]]
 ) -> list[float | str]:
     """The value of a metric at each point, in SI units, or why there is none; no noise, so that it is exact.
 
     A point has a value for each key of a plan's `[[measure]]` that it sets.
     """
-    plan = Plan.of(*({"benchmark": benchmark, **point} for point in points), name="points")
-    rows = simulate(plan, SimulatedMachine.of(machine)).rows(named=True)
+    rows = simulate(machine, [{"benchmark": benchmark, **point} for point in points]).rows(named=True)
     return [_answer(rows, metric, point) for point in points]
 
 

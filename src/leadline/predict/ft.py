@@ -27,14 +27,11 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK
-from leadline.plan.model import Plan
-from leadline.predict import Option, Prediction
+from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.run import store
-from leadline.run.session import simulate
-from leadline.targets.simulated.machine import SimulatedMachine
 
 
 @dataclass(frozen=True)
@@ -202,7 +199,7 @@ COLUMNS = {
 }
 
 
-def predict(asked: Mapping[str, Any]) -> Prediction:
+def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
     """Simulates the class on the machine, every way of handing its planes over; or a run's points."""
     if asked["from"] is not None:
         return _of_run(store.load(asked["from"]))
@@ -214,14 +211,11 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
         )
     described = machines.load(asked["on"])
     described.partition(ranks)
-    plan = Plan.of(
-        {
-            **{"benchmark": "ft", "ranks": ranks, "class": asked["class"], "depth": asked["depth"]},
-            **{"pieces": PIECES, "by": WAYS, "iterations": [1, 2]},
-        },
-        name="ft",
-    )
-    records = simulate(plan, SimulatedMachine.of(described))
+    measure = {
+        **{"benchmark": "ft", "ranks": ranks, "class": asked["class"], "depth": asked["depth"]},
+        **{"pieces": PIECES, "by": WAYS, "iterations": [1, 2]},
+    }
+    records = simulate(described, [measure])
     return _table(records, asked["class"], ranks)
 
 

@@ -19,7 +19,7 @@ from leadline.core.formatting import Column
 from leadline.core.grids import even_grid
 from leadline.core.units import parse_rate, parse_time
 from leadline.core.values import count
-from leadline.predict import Option, Prediction
+from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
@@ -184,12 +184,12 @@ RUN = {
 SIMULATED = {"simulated": Column("simulated", **_RATE), "off": Column("measured / simulated", digits=3)}
 
 
-def predict(asked: Mapping[str, Any]) -> Prediction:
+def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
     """The formula's answer at one point, or at every row of the source's tables."""
     if asked["from"] is not None:
         return _of_run(compared(store.load(asked["from"])))
     if asked["table"]:
-        return _table(simulate=asked["simulate"])
+        return _table(simulate if asked["simulate"] else None)
     described = machines.load(asked["on"])
     grid = _grid(asked["grid"], asked["ranks"])
     ranks = grid[0] * grid[1] * grid[2]
@@ -199,7 +199,7 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
     rows = [_row("formula", model, model.performance)]
     notes = []
     if asked["simulate"]:
-        (answer,) = simulated(described, [(grid, placement)], model.edge)
+        (answer,) = simulated(simulate, described, [(grid, placement)], model.edge)
         if isinstance(answer, str):
             notes.append(f"The simulator gives no answer: {answer}.")
         else:
@@ -214,7 +214,10 @@ def predict(asked: Mapping[str, Any]) -> Prediction:
 
 
 def simulated(
-    described: machines.Machine, points: Sequence[tuple[tuple[int, int, int], str]], edge: int
+    simulate: Simulate,
+    described: machines.Machine,
+    points: Sequence[tuple[tuple[int, int, int], str]],
+    edge: int,
 ) -> list[float | str]:
     """Updates a second of all ranks by the simulator, for grids and placements; or why there is no answer.
 
@@ -227,7 +230,7 @@ def simulated(
         {**seated(described, placement, prod(grid)), "grid": _told(grid), **fixed}
         for grid, placement in points
     ]
-    return answers(described, "jacobi", "rate", asked)
+    return answers(simulate, described, "jacobi", "rate", asked)
 
 
 def _of_run(points: Sequence[Compared]) -> Prediction:
@@ -280,10 +283,10 @@ def _row(source: str, model: Model, performance: float) -> dict[str, Any]:
     }
 
 
-def _table(*, simulate: bool) -> Prediction:
+def _table(simulate: Simulate | None) -> Prediction:
     """Every row of the source's tables: its model, ours from the described machine, and what it measured."""
     described = {name: machines.load(name) for name in ("orfeo-thin", "orfeo-gpu")}
-    answered = _simulated_rows(described) if simulate else {}
+    answered = _simulated_rows(simulate, described) if simulate else {}
     rows = []
     for each in measured():
         model = on_machine(described[each.machine], each.grid, each.placement, EDGE)
@@ -301,13 +304,14 @@ def _table(*, simulate: bool) -> Prediction:
 
 
 def _simulated_rows(
+    simulate: Simulate,
     described: Mapping[str, machines.Machine],
 ) -> dict[tuple[str, tuple[int, int, int], str], float | str]:
     """The simulator's answer to every point of the source's tables."""
     found = {}
     for name, machine in described.items():
         points = list(dict.fromkeys((row.grid, row.placement) for row in measured() if row.machine == name))
-        for (grid, placement), answer in zip(points, simulated(machine, points, EDGE), strict=True):
+        for (grid, placement), answer in zip(points, simulated(simulate, machine, points, EDGE), strict=True):
             found[name, grid, placement] = answer
     return found
 

@@ -23,7 +23,7 @@ from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK
-from leadline.predict import Option, Prediction
+from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.run import store
@@ -129,7 +129,7 @@ COLUMNS = {
 }
 
 
-def predict(asked: Mapping[str, Any]) -> Prediction:
+def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
     """A described machine's ring, or the pieces of a run's."""
     if asked["from"] is not None:
         return _found(store.load(asked["from"]))

@@ -17,7 +17,7 @@ from leadline import machine as machines
 from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
-from leadline.predict import Option, Prediction
+from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
@@ -77,7 +77,7 @@ COLUMNS = {
 SHOWN = {key: Column(key) for key in ("mpi", "ranks", "array", "grid", "split")}
 
 
-def predict(asked: Mapping[str, Any]) -> Prediction:
+def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
     """A described machine's answer, or a run's points beside what its ping-pong predicts."""
     if asked["from"] is not None:
         return _of_run(store.load(asked["from"]))

@@ -119,3 +119,14 @@ def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
         raise LeadlineError(
             f"{program} does not describe its benchmarks ({problem}); run 'make clean' and build again"
         ) from problem
+
+
+def declared() -> list[dict[str, str]]:
+    """Names and questions of the benchmarks where that takes no compiler: none where nothing is built yet."""
+    from leadline.programs.build import is_built  # noqa: PLC0415
+
+    try:
+        known = benchmarks() if is_built(None) else {}
+    except LeadlineError:
+        return []
+    return [{"name": each.name, "question": each.question} for each in known.values()]

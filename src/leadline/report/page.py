@@ -9,7 +9,6 @@ import polars as pl
 from leadline import predict
 from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.noise import Quietness, judge_runs
-from leadline.core.errors import LeadlineError
 from leadline.core.record import OK
 from leadline.report import figures, tables
 from leadline.report.broken import Broken, broken
@@ -175,21 +174,12 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
 
 
 def asked(provenances: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The question of each benchmark: as the provenance has it, else from the native code if that is built.
-
-    A report must not need a compiler, so nothing is built for it.
-    """
+    """The question of each benchmark, as the first provenance that has them says."""
     for provenance in provenances:
         described = provenance.get("benchmarks")
         if isinstance(described, list):
             return {each["name"]: each["question"] for each in described if {"name", "question"} <= set(each)}
-    try:
-        from leadline.programs import build, registry  # noqa: PLC0415  (only where the records do not say)
-
-        known = registry.benchmarks() if build.is_built(None) else {}
-    except LeadlineError:
-        return {}
-    return {name: benchmark.question for name, benchmark in known.items()}
+    return {}
 
 
 def _section(findings: Findings, benchmark: str, question: str) -> Section:

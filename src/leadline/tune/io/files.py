@@ -166,3 +166,8 @@ def prolog(settings: Settings, layers: Mapping[str, str], library: str, director
 def shown(settings: Settings) -> str:
     """Settings on one line, for a person."""
     return ", ".join(f"{name} = {_hint(value)}" for name, value in settings.items()) or "nothing set"
+
+
+def arrays_of(facts: Mapping[str, Any]) -> tuple[Array, ...]:
+    """The arrays that the facts of a run tell of."""
+    return tuple(Array(name, tuple(lengths)) for name, lengths in facts.get("arrays") or ())

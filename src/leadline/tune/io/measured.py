@@ -92,7 +92,7 @@ class Command:
 
     def learn(self, facts: Mapping[str, Any]) -> None:
         """Take what the first run told: arrays and ranks."""
-        self.arrays = arrays_of(facts)
+        self.arrays = io_files.arrays_of(facts)
         self.ranks = max(self.ranks, int(facts.get("ranks") or 1))
 
     def _command(self, place: Path) -> list[str]:
@@ -164,11 +164,6 @@ def problem_of(ended: Ended, limit: float) -> str | None:
     status = ended.status
     how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
     return f"{how}: {failure(ended.output)}" if any(map(str.isalnum, ended.output)) else how
-
-
-def arrays_of(facts: Mapping[str, Any]) -> tuple[io_files.Array, ...]:
-    """The arrays that the facts of a run tell of."""
-    return tuple(io_files.Array(name, tuple(lengths)) for name, lengths in facts.get("arrays") or ())
 
 
 def _lines(path: Path) -> Sequence[dict[str, Any]]:

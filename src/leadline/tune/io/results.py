@@ -10,7 +10,6 @@ from leadline.tune.io import files as io_files
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io.analysis import FASTER, Gain, Noise, Weight, gained, importance, noise
 from leadline.tune.io.files import Array
-from leadline.tune.io.measured import arrays_of
 from leadline.tune.io.runner import ALL, BASELINE, END, FINAL, PARTIAL, SCREEN, SEARCH, idle, outcome_of
 
 Line = Mapping[str, Any]
@@ -124,7 +123,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         parts=[each for each in _parts(_of(lines, PARTIAL), exact) if each.name != "default"],
         weights=importance(scored),
         finished=finished,
-        arrays=arrays_of(first),
+        arrays=io_files.arrays_of(first),
         ranks=int(first.get("ranks") or 1),
         failure=failure,
         motif=first.get("motif"),
