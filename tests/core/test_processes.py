@@ -3,7 +3,10 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -49,3 +52,37 @@ def test_the_mark_is_in_the_environment() -> None:
     """With an owner whose path has a space and a comma."""
     said = run(["sh", "-c", f'echo "${MARKS}"'], {}, 20, owner="/a b,c").output
     assert said.split("\x1f")[-1].startswith("/a b,c:")
+
+
+def test_a_killed_process_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Not even what moved to a session of its own: the guard ends all that carries the mark."""
+    body = (
+        "import sys\n"
+        "from leadline.core import processes\n"
+        "processes.run(['sh', '-c', 'setsid sleep 97 & setsid sleep 97; wait'], {}, 90.0)\n"
+    )
+    main = subprocess.Popen([sys.executable, "-c", body], cwd=tmp_path)
+    try:
+        assert _until(lambda: _sleepers(tmp_path), 20.0)
+    finally:
+        main.kill()
+        main.wait()
+    assert _until(lambda: not _sleepers(tmp_path), 20.0)
+
+
+def _sleepers(place: Path) -> list[int]:
+    """The sleeping commands that were started in a directory."""
+    found = []
+    for each in psutil.process_iter():
+        with suppress(psutil.Error):
+            if each.cmdline()[:2] == ["sleep", "97"] and each.cwd() == str(place):
+                found.append(each.pid)
+    return found
+
+
+def _until(found: Callable[[], Any], limit: float) -> Any:
+    """What is found as soon as it is something, or after `limit` s."""
+    end = time.monotonic() + limit
+    while not (last := found()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return last

@@ -1,7 +1,9 @@
 """Where launches put their files: cleared away after each, and a place that is full is one sentence."""
 
+import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,3 +95,31 @@ def test_no_place_for_temporary_files_is_one_sentence(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
     with pytest.raises(LeadlineError, match="No such file or directory; the variable TMPDIR"), scratch():
         pass
+
+
+def test_scratch_of_killed_processes_is_deleted_by_the_next(tmp_path: Path) -> None:
+    """That of a process that is no more; not that of one that lives, nor anything else."""
+    with scratch(tmp_path) as mine:
+        begin = mine.name.rpartition(f"{os.getpid()}-")[0]
+        names = (f"{begin}4194304-gone", f"{begin}{os.getppid()}-lives", "leadline-mine", f"{begin}x")
+        for name in names:
+            (tmp_path / name / "within").mkdir(parents=True)
+        with scratch(tmp_path):
+            assert [name for name in names if (tmp_path / name).exists()] == list(names[1:])
+            assert mine.exists()
+
+
+def test_a_probe_that_fails_once_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """On a busy machine the ranks of one launch may start too late; the next may not."""
+    executor = RealExecutor({}, tmp_path, lambda _: None)
+    answers: list[Any] = [LeadlineError("the ranks did not start"), ({}, "shared memory")]
+
+    def once(*_: Any) -> Any:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(executor, "_probe_once", once)
+    nothing: Any = None
+    assert executor._probe(nothing, nothing, nothing) == ({}, "shared memory")

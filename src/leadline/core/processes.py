@@ -2,12 +2,14 @@
 
 Every process of a command carries a mark in its environment, which finds it whatever group or session it has
 moved to. A command within a command carries the marks of both, so that ending the outer one ends the inner.
+Should this process itself be killed, a guard that it started with its first command ends them all.
 """
 
 import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -24,6 +26,41 @@ MARKS = "LEADLINE_PROCESSES"  # the variable that holds the marks
 KEPT = 1 << 16  # B of a command's output that `run` keeps, from its end
 GRACE = 1.0  # s, from being asked to end to being killed
 _BETWEEN = "\x1f"  # stands between two marks; owners are paths, which may have spaces and commas
+
+# Sleeps until its input ends, as the process that started it does: then it kills what carries the mark.
+_GUARD = """
+import os, signal, sys, time
+mark, variable = sys.argv[1].encode(), sys.argv[2].encode() + b"="
+os.read(0, 1)
+for turn in range(20):
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/" + name + "/environ", "rb") as file:
+                settings = file.read().split(b"\\0")
+            if any(each.startswith(variable) and mark in each for each in settings):
+                os.kill(int(name), signal.SIGKILL)
+        except (OSError, ValueError):
+            pass
+    time.sleep(0.05)
+"""
+_guards: dict[int, tuple[str, Any]] = {}  # by process: its mark, and the pipe whose end is the guard's signal
+
+
+def _guarded() -> str:
+    """The mark of all commands of this process, for which a guard is watching."""
+    if os.getpid() not in _guards:
+        mark = f"of-{os.getpid()}-{uuid.uuid4().hex}"
+        guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _GUARD, mark, MARKS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={},
+        )
+        _guards.clear()  # a forked child has its parent's, and must not hold its pipe open
+        _guards[os.getpid()] = (mark, guard)
+    return _guards[os.getpid()][0]
 
 
 class Ended(NamedTuple):
@@ -53,8 +90,8 @@ class Tree:
         owner: str = "",
     ) -> None:
         self.mark = f"{owner}:{uuid.uuid4().hex}"
-        marks = [each for each in (os.environ.get(MARKS), self.mark) if each]
         try:
+            marks = [each for each in (os.environ.get(MARKS), _guarded(), self.mark) if each]
             self.process = subprocess.Popen(
                 command,
                 env={**os.environ, **env, MARKS: _BETWEEN.join(marks)},

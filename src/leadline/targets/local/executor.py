@@ -4,12 +4,18 @@ A kind is what points must have in common to share a launch: MPI, stack, protoco
 preparation finds out what cannot be done here before time is spent on it, and asks the library what it uses.
 """
 
+import os
+import platform
+import shutil
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
+
+from psutil import pid_exists
 
 from leadline.core.collectives import TUNED, members
 from leadline.core.errors import LeadlineError, suggest
@@ -23,6 +29,7 @@ from leadline.programs.build import build
 from leadline.programs.launch import Event, Launch
 from leadline.targets.local.topology import possible
 
+PROBES = 2  # tries: on a busy machine the ranks of one launch may start too late
 ANY_SIZE = 1 << 40  # B, that every algorithm can do
 # Words in the names of settings by which libraries switch protocols; their values go into the provenance.
 SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
@@ -32,11 +39,15 @@ SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
 def scratch(directory: Path | None = None) -> Iterator[Path]:
     """A directory of its own in `directory` (None: where temporary files go), deleted at the block's end.
 
-    Raises LeadlineError where it cannot be made.
+    Those that killed processes of this host left there are deleted as well. Raises LeadlineError where it
+    cannot be made.
     """
     try:
+        _delete_left(directory or Path(gettempdir()))
         # What a launch that was killed still writes must not make a failure of its results.
-        made = TemporaryDirectory(prefix="leadline-", dir=directory, ignore_cleanup_errors=True)
+        made = TemporaryDirectory(
+            prefix=f"{_here()}{os.getpid()}-", dir=directory, ignore_cleanup_errors=True
+        )
     except OSError as problem:
         where = f" in {directory}" if directory else ""
         advice = "; the variable TMPDIR names the place to use"
@@ -45,6 +56,25 @@ def scratch(directory: Path | None = None) -> Iterator[Path]:
         ) from problem
     with made as path:
         yield Path(path)
+
+
+def _here() -> str:
+    """How names of scratch directories begin whose process can be looked up: those of this host."""
+    try:
+        space = Path("/proc/self/ns/pid").stat().st_ino  # containers may share a directory and a name
+    except OSError:
+        space = 0
+    return f"leadline-{zlib.crc32(f'{platform.node()} {space}'.encode()):08x}-"
+
+
+def _delete_left(directory: Path) -> None:
+    """Delete the scratch directories of processes that are no more."""
+    begin = _here()
+    for path in directory.glob(f"{begin}*"):
+        process = path.name.removeprefix(begin).partition("-")[0]
+        with suppress(OSError):
+            if process.isdecimal() and path.stat().st_uid == os.getuid() and not pid_exists(int(process)):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 @dataclass
@@ -200,6 +230,13 @@ class RealExecutor:
         return program
 
     def _probe(self, kind: LaunchConfig, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
+        """What the probe says; one that fails is tried again."""
+        for _ in range(PROBES - 1):
+            with suppress(LeadlineError):
+                return self._probe_once(kind, mpi, point)
+        return self._probe_once(kind, mpi, point)
+
+    def _probe_once(self, kind: LaunchConfig, mpi: Mpi, point: Point) -> tuple[Event, str | None]:
         """A launch in which the library says what it uses; saying so would disturb a measurement."""
         kin = family(mpi)
         forced = (
