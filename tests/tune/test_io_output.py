@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from leadline.cli import main
 from leadline.cli.io.tune import _conclude
+from leadline.core.paths import mount
 from leadline.report import write_tuning
 from leadline.report.tuning import verdict
 from leadline.tune.io import log as io_log
@@ -161,3 +162,15 @@ def test_an_answer_that_cannot_be_kept_is_told_all_the_same(
 def test_the_last_lines_are_the_answer(tmp_path: Path, gain: float) -> None:
     """The verdict names the speed-up in either case."""
     assert "as fast as the default" in verdict(certain(tmp_path / "t", gain))
+
+
+def test_the_page_names_the_software_and_the_file_system(tmp_path: Path) -> None:
+    """Versions from the record of the runs, the mount point from the directory that was written to."""
+    found = certain(tmp_path / "t")
+    where = mount(tmp_path)
+    assert tmp_path.resolve().is_relative_to(where["mount"])
+    motif = {"hdf5": "1.10.8", "mpi": "MPICH 4.0.2"}
+    known = replace(found, motif=motif, facts={**found.facts, "storage": where})
+    page = write_tuning(known, "t", tmp_path / "t.html").read_text()
+    for text in ("1.10.8", "MPICH 4.0.2", f"{where['type']} at {where['mount']}"):
+        assert text in page

@@ -74,3 +74,15 @@ def shipped(folder: str) -> dict[str, Path]:
         if directory.is_dir() and any(directory.glob("*.toml")):
             return {path.stem: path for path in sorted(directory.glob("*.toml"), key=lambda path: path.stem)}
     return {}
+
+
+def mount(path: Path) -> dict[str, str]:
+    """The file system of a path: `type` ("lustre", "ext4"), `device`, `mount` point; empty if unknown."""
+    import psutil  # noqa: PLC0415  (start-up of every command)
+
+    here = path.resolve()
+    found = [each for each in psutil.disk_partitions(all=True) if here.is_relative_to(each.mountpoint)]
+    if not found:
+        return {}
+    nearest = max(found, key=lambda each: len(each.mountpoint))
+    return {"type": nearest.fstype, "device": nearest.device, "mount": nearest.mountpoint}

@@ -117,7 +117,20 @@ def _counts(found: Results) -> list[Count]:
         Count("trials", str(len(found.trials))),
         Count("of them failed", str(failed), bad=failed > 0),
         Count("settings without effect", f"{len(found.idle)} of {len(found.looked_at)}"),
+        *_software(found),
     ]
+
+
+def _software(found: Results) -> list[Count]:
+    """The versions of HDF5 and MPI, and the file system that was written to, as far as they are known."""
+    seen = found.motif or {}
+    storage = found.facts.get("storage") or {}
+    rows = {
+        "HDF5": seen.get("hdf5"),
+        "MPI": (found.facts.get("job") or {}).get("mpi") or seen.get("mpi"),
+        "file system": f"{storage['type']} at {storage['mount']}" if storage else None,
+    }
+    return [Count(name, str(value)) for name, value in rows.items() if value]
 
 
 def _compared(found: Results) -> Section | None:

@@ -102,6 +102,7 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
         "options": asdict(options),
         "request": request.plain(),
         "library": str(getattr(evaluator, "library", None) or ""),
+        "storage": {} if request.machine else paths.mount(request.directory or request.where),
         "space": hashlib.sha256(repr(space).encode()).hexdigest(),
     }
     journal = _reopened(request, facts) if request.resumes else Journal.create(request.output, facts)
