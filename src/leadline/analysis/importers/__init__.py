@@ -70,12 +70,18 @@ def read(
         "files": [
             {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()} for path, data in texts.items()
         ],
-        "notes": list(dict.fromkeys(note for table in found for note in table.notes)),
+        "notes": list(dict.fromkeys(note for table in found for note in _notes(table, given or {}))),
         "given": dict(given or {}),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "leadline": __version__,
     }
     return frame(rows), about
+
+
+def _notes(table: Table, given: Mapping[str, Any]) -> Iterator[str]:
+    """What is to be known of a table; what was stated was not taken for granted."""
+    yield from table.notes
+    yield from (note for coordinate, note in table.assumed.items() if coordinate not in given)
 
 
 def _launches(tables: Iterable[Table]) -> Iterator[tuple[Table, int]]:
@@ -99,6 +105,11 @@ def _rows(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[dict[
         "ranks": table.ranks,
         "launch": launch,
     }
+    points = Counter(tuple(sorted(cell.coordinates.items())) for cell in table.cells)
+    twice = next((point for point, count in points.items() if count > 1), None)
+    if twice is not None:
+        said = ", ".join(f"{name} {value}" for name, value in twice) or "a row"
+        raise LeadlineError(f"{table.place}: this table has {said} twice: are there two under one title?")
     cells = table.cells or [Cell({}, reason=table.empty, failed=True)]
     for cell in cells:
         at = {**common, **table.coordinates, **cell.coordinates, **given}

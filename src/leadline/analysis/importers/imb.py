@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from leadline.analysis.importers.table import Cell, Table, is_row, number
+from leadline.analysis.importers.table import Cell, Table, is_row, number, whole, word
 from leadline.core.errors import LeadlineError
 
 TITLE = "Intel MPI Benchmarks"
@@ -25,12 +25,28 @@ _MODE = re.compile(r"#\s*MODE: (?P<mode>\S+)")
 _COLUMNS = re.compile(r"(?:Group\s+)?(?:#bytes\s+)?#repetitions\s.*")
 _LEFT_OUT = re.compile(r"(?P<size>\d+)\s+(?P<reason>(?:out-of-mem|int-overflow).*)")
 _WINDOW_OPTION = re.compile(r"-window_size\s+(?P<window>\d+)")
+_DATA = re.compile(r"#\s*(?P<name>MPI_Datatype for reductions|MPI_Datatype|MPI_Op)\s*:\s*(?P<value>\S+)")
+# What the suite takes unless options say otherwise; of what is reduced only where something is.
+_USUAL = {"MPI_Datatype": "MPI_BYTE", "MPI_Datatype for reductions": "MPI_FLOAT", "MPI_Op": "MPI_SUM"}
+_REDUCES = re.compile(r"reduce|scan|accumulate", re.IGNORECASE)
+_DEFECTS = "defects"  # a column with -DCHECK: how far the data are wrong
 _OFF_CACHE = re.compile(r"-off_cache\s+(?!-1\b|0\b)\S+")
 
 # The column that is the time of one operation, the best known first.
 _TIMES = ("t[usec]", "t_avg[usec]", "t_pure[usec]")
 _BANDWIDTH, _RATE = "Mbytes/sec", "Msg/sec"
 _MEGA = (1e6, 2.0**20)
+_READ = {
+    "#bytes",
+    "#repetitions",
+    "Group",
+    "t[usec]",
+    "t_avg[usec]",
+    "t_pure[usec]",
+    _BANDWIDTH,
+    _RATE,
+    _DEFECTS,
+}
 
 _WINDOW = 64  # sends under way in Uniband and Biband, unless -window_size says otherwise (user guide)
 
@@ -45,6 +61,9 @@ def tables(path: Path, lines: Sequence[str]) -> Iterator[Table]:
         raise LeadlineError(
             f"{path}:1: this is no output of the {TITLE}; it has a line like '# Benchmarking PingPong'"
         )
+    before = next((n for n in range(starts[0]) if _COLUMNS.fullmatch(lines[n].strip())), None)
+    if before is not None:
+        raise LeadlineError(f"{path}:{before + 1}: this table has no title, so it is not known what it is of")
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         # Of several runs in one text the last that began is the one that this table belongs to.
         begun = max((n for n in range(start) if _SUITE.search(lines[n])), default=0)
@@ -69,23 +88,39 @@ def _table(path: Path, lines: Sequence[str], first: int, above: str) -> Table:
         elif match := _MODE.match(line):
             told["mode"] = match["mode"].lower()
         elif _COLUMNS.fullmatch(line):
+            if rows or left_out:
+                raise LeadlineError(f"{place}: this table has no title, so it is not known what it is of")
             columns = line.split()
         elif columns and (match := _LEFT_OUT.fullmatch(line)):
-            left_out.append(Cell({"bytes": int(match["size"])}, reason=match["reason"].strip()))
+            left_out.append(Cell({"bytes": whole(match["size"], place)}, reason=match["reason"].strip()))
         elif columns and is_row(line):
             rows.append((place, _row(line.split(), columns, place)))
     suite = _SUITE.search(above)
     benchmark, coordinates = _meaning(name, ranks, suite["part"] if suite else "MPI-1 part", above)
     mega = _mega(rows)
+    left = [column for column in columns or () if column not in _READ]
+    window = coordinates.get("window")
     return Table(
         benchmark=benchmark,
         ranks=ranks,
-        coordinates={**coordinates, **told},
+        coordinates={**coordinates, **told, **_data(name, above)},
         version=suite["version"] if suite else "",
         cells=[_cell(row, mega, place) for place, row in rows] + left_out,
         empty=f"{path}:{first}: no row of numbers follows this name",
-        notes=[f"window of {name}: {coordinates['window']}"] if "window" in coordinates else [],
+        place=f"{path}:{first}",
+        notes=[f"columns of {name} that were not read: {', '.join(left)}"] if left else [],
+        assumed={"window": f"window of {name}: {window}"} if window is not None else {},
     )
+
+
+def _data(name: str, above: str) -> dict[str, int | str]:
+    """Data types and operation of a table, where they are not the usual ones."""
+    found: dict[str, int | str] = {}
+    for match in _DATA.finditer(above):
+        reduces = match["name"] != "MPI_Datatype"
+        if match["value"] != _USUAL[match["name"]] and (not reduces or _REDUCES.search(name)):
+            found["operation" if match["name"] == "MPI_Op" else "datatype"] = word(match["value"])
+    return found
 
 
 def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, Mapping[str, int | str]]:
@@ -105,7 +140,7 @@ def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, 
         return "bibandwidth", {"window": window}
     kind = re.sub(r"^(?:MPI|IMB)-| part", "", part) if part != "MPI-1 part" else ""
     words = f"{kind} {name}"
-    return "imb_" + re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_"), {}
+    return "imb_" + word(words), {}
 
 
 def _row(words: list[str], columns: list[str], place: str) -> dict[str, str]:
@@ -121,9 +156,11 @@ def _row(words: list[str], columns: list[str], place: str) -> dict[str, str]:
 
 def _cell(row: Mapping[str, str], mega: float, place: str) -> Cell:
     """The point and the values of one row in SI units; bandwidth only where no time is told."""
-    at: dict[str, int | str] = {"bytes": int(number(row["#bytes"], place))} if "#bytes" in row else {}
+    at: dict[str, int | str] = {"bytes": whole(row["#bytes"], place)} if "#bytes" in row else {}
     if "Group" in row:
-        at["group"] = int(number(row["Group"], place))
+        at["group"] = whole(row["Group"], place)
+    if _DEFECTS in row and number(row[_DEFECTS], place) > 0:
+        return Cell(at, reason=f"{place}: the suite's own check of the data failed", failed=True)
     time = next((row[column] for column in _TIMES if column in row), None)
     if time is not None:
         values = {"latency": number(time, place) * 1e-6}
@@ -132,7 +169,7 @@ def _cell(row: Mapping[str, str], mega: float, place: str) -> Cell:
         values = {"bandwidth": number(row[_BANDWIDTH], place) * mega} if at.get("bytes") != 0 else {}
         if _RATE in row:
             values["message_rate"] = number(row[_RATE], place)
-    return Cell(at, values, batch=int(number(row["#repetitions"], place)))
+    return Cell(at, values, batch=whole(row["#repetitions"], place))
 
 
 def _mega(rows: Sequence[tuple[str, Mapping[str, str]]]) -> float:

@@ -1,14 +1,17 @@
 """The output of the OSU micro-benchmarks, versions 3 to 7, one program or many after another.
 
-A program prints its title, columns and a row a size; what launchers print around that is passed over. Sizes
-are bytes, MB/s are 1e6 B/s, latencies are one-way and in microseconds (README of the suite).
+A program prints its title, what distinguishes this table (kind of window, synchronisation, data type, where
+buffers are), columns and a row a size; of several data types each has rows of its own. All of that is part
+of the point. What launchers print around is passed over. Sizes are bytes, MB/s are 1e6 B/s, latencies are
+one-way and in microseconds (README of the suite).
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from leadline.analysis.importers.table import Cell, Table, is_row, number
+from leadline.analysis.importers.table import Cell, Table, is_row, number, whole, word
 from leadline.core.errors import LeadlineError
 
 TITLE = "OSU micro-benchmarks"
@@ -16,6 +19,14 @@ TITLE = "OSU micro-benchmarks"
 _TITLE = re.compile(r"#\s*OSU\s+(?P<title>.+?)\s+Test(?:\s+v(?P<version>\S+))?")
 _PAIRS = re.compile(r"#\s*\[ pairs: (?P<pairs>\d+) \] \[ window size: (?P<window>\w+) \]")
 _COLUMNS = re.compile(r"#\s*(?P<columns>(?:Size|(?:Avg )?Latency ?\(us\)|Overall ?\(us\)).*)")
+# What is asked beside the size: "# Synchronization: MPI_Win_flush".
+_FACT = re.compile(r"#\s*(?P<name>[A-Za-z][\w ()/-]*?)\s*:\s*(?P<value>\S.*?)\.?")
+_WORDS = re.compile(
+    r"#\s*(?P<words>[A-Za-z].*)"
+)  # "# Rank 0 Memory on DEVICE (D) and Rank 1 Memory on HOST (H)"
+_INVALID = re.compile(r"validation error", re.IGNORECASE)
+_AT_SIZE = re.compile(r"(?:size|bytes)\D{0,12}(?P<size>\d+)", re.IGNORECASE)
+_USUAL = {("datatype", "mpi_char")}  # what programs of all versions do, and older ones do not print
 # What `mpirun --tag-output` and `srun --label` put before each line.
 _TAG = re.compile(r"(?:\[\d+,\d+\]<stdout>:|\d+:)\s?")
 
@@ -47,43 +58,100 @@ def tables(path: Path, lines: Sequence[str]) -> Iterator[Table]:
     Raises LeadlineError, with file and line, where there is no title, and for a row that does not fit its
     columns.
     """
-    starts = [(n, m) for n, line in enumerate(lines) if (m := _TITLE.search(_TAG.sub("", line, 1).strip()))]
+    plain = [_TAG.sub("", line, 1).strip() for line in lines]
+    starts = [(n, m) for n, line in enumerate(plain) if (m := _TITLE.search(line))]
     if not starts:
         raise LeadlineError(
             f"{path}:1: this is no output of the {TITLE}; it has a line like '# OSU MPI Latency Test v7.4'"
         )
+    before = next((n for n in range(starts[0][0]) if _COLUMNS.fullmatch(plain[n])), None)
+    if before is not None:
+        raise LeadlineError(f"{path}:{before + 1}: this table has no title, so it is not known what it is of")
     ends = [start for start, _ in starts[1:]] + [len(lines)]
     for (start, title), end in zip(starts, ends, strict=True):
-        yield _table(path, title, lines[start:end], start + 1)
+        yield from _tables(path, title, plain[start + 1 : end], start + 1)
 
 
-def _table(path: Path, title: re.Match[str], lines: Sequence[str], first: int) -> Table:
-    """The table under one title, whose line is number `first`."""
-    benchmark, coordinates = _SAME.get(title["title"], (_own_name(title["title"]), {}))
-    ranks = 2 if benchmark in _OF_TWO_RANKS else None
-    assumed = "window" in coordinates
+@dataclass
+class _Part:
+    """The rows of one data type under a title."""
+
+    facts: dict[str, int | str] = field(default_factory=dict)
     columns: list[str] | None = None
-    cells: list[Cell] = []
-    for number_, raw in enumerate(lines, start=first):
-        line, place = _TAG.sub("", raw, 1).strip(), f"{path}:{number_}"
-        if pairs := _PAIRS.match(line):
-            if not pairs["window"].isdecimal():
-                raise LeadlineError(f"{place}: a table with one window size is read; run it with -W SIZE")
-            ranks = 2 * int(pairs["pairs"])
-            coordinates = {**coordinates, "pairs": int(pairs["pairs"]), "window": int(pairs["window"])}
-        elif header := _COLUMNS.fullmatch(line):
-            columns = _columns(header["columns"], place)
-        elif columns and is_row(line):
-            cells.append(_cell(line.split(), columns, place))
-    return Table(
-        benchmark=benchmark,
-        ranks=ranks,
-        coordinates=coordinates,
-        version=title["version"] or "",
-        cells=cells,
-        empty=f"{path}:{first}: no row of numbers follows this title",
-        notes=[f"window of {benchmark} taken as the suite's default, {_WINDOW}"] if assumed else [],
-    )
+    cells: list[Cell] = field(default_factory=list)
+
+    def fail(self, line: str, place: str) -> None:
+        """Take out what the suite found to be wrong: the size that it names, or all."""
+        size = _AT_SIZE.search(line)
+        wrong = {"bytes": int(size["size"])} if size else None
+        reason = f"{place}: the suite's own validation of the data failed"
+        if wrong is not None and all(cell.coordinates != wrong for cell in self.cells):
+            self.cells.append(Cell(wrong, reason=reason, failed=True))
+        self.cells = [
+            Cell(cell.coordinates, reason=reason, failed=True) if wrong in (None, cell.coordinates) else cell
+            for cell in self.cells
+        ]
+
+
+def _tables(path: Path, title: re.Match[str], lines: Sequence[str], first: int) -> Iterator[Table]:
+    """The tables under one title, whose line is number `first`: one for each data type."""
+    parts = [_Part()]
+    for number_, line in enumerate(lines, start=first + 1):
+        _take(parts, line, f"{path}:{number_}")
+    benchmark, coordinates = _SAME.get(title["title"], (_own_name(title["title"]), {}))
+    for part in parts:
+        pairs = part.facts.get("pairs")
+        ranks = 2 * int(pairs) if pairs else 2 if benchmark in _OF_TWO_RANKS else None
+        left = [
+            name for name in part.columns or () if name not in {*_METRICS, "size", "iterations", "validation"}
+        ]
+        assumed = "window" in coordinates and "window" not in part.facts
+        yield Table(
+            benchmark=benchmark,
+            ranks=ranks,
+            coordinates={**coordinates, **part.facts},
+            version=title["version"] or "",
+            cells=part.cells,
+            empty=f"{path}:{first}: no row of numbers follows this title",
+            place=f"{path}:{first}",
+            notes=[f"columns of {benchmark} that were not read: {', '.join(left)}"] if left else [],
+            assumed={"window": f"window of {benchmark} taken as the suite's default, {_WINDOW}"}
+            if assumed
+            else {},
+        )
+
+
+def _take(parts: list[_Part], line: str, place: str) -> None:
+    """Take one line under a title."""
+    part = parts[-1]
+    if pairs := _PAIRS.match(line):
+        if not pairs["window"].isdecimal():
+            raise LeadlineError(f"{place}: a table with one window size is read; run it with -W SIZE")
+        part.facts |= {"pairs": int(pairs["pairs"]), "window": int(pairs["window"])}
+    elif header := _COLUMNS.fullmatch(line):
+        if part.columns and part.cells:
+            raise LeadlineError(f"{place}: this table has no title, so it is not known what it is of")
+        part.columns = _columns(header["columns"], place)
+    elif _INVALID.search(line):
+        part.fail(line, place)
+    elif line.startswith("#"):
+        _note(parts, line)
+    elif part.columns and is_row(line):
+        part.cells.append(_cell(line.split(), part.columns, place))
+
+
+def _note(parts: list[_Part], line: str) -> None:
+    """Take a comment: a fact of the point. Another data type after rows begins rows of its own."""
+    part = parts[-1]
+    if fact := _FACT.fullmatch(line):
+        name, value = word(fact["name"]), word(fact["value"])
+        if part.cells and name == "datatype":
+            parts.append(part := _Part(dict(part.facts)))
+            part.facts.pop(name, None)
+        if (name, value) not in _USUAL:
+            part.facts[name] = value
+    elif (words := _WORDS.fullmatch(line)) and not part.cells:
+        part.facts["form"] = word(words["words"])
 
 
 def _columns(text: str, place: str) -> list[str]:
@@ -102,16 +170,16 @@ def _cell(words: list[str], columns: list[str], place: str) -> Cell:
             f"{place}: this row has {len(words)} of {len(columns)} columns; mend or cut the line"
         )
     row = dict(zip(columns, words, strict=True))
-    size = {"bytes": int(number(row["size"], place))} if "size" in row else {}
-    if row.get("validation", "").lower() == "fail":
+    size = {"bytes": whole(row["size"], place)} if "size" in row else {}
+    if row.get("validation", "pass").lower() not in ("pass", "-"):
         return Cell(size, reason=f"{place}: the suite's own validation of the data failed", failed=True)
     values = {
         metric: number(row[name], place) * unit for name, (metric, unit) in _METRICS.items() if name in row
     }
-    batch = int(number(row["iterations"], place)) if "iterations" in row else None
+    batch = whole(row["iterations"], place) if "iterations" in row else None
     return Cell(size, values, batch)
 
 
 def _own_name(title: str) -> str:
     """The name of a program that asks what no benchmark of ours asks: its title, as a word."""
-    return "osu_" + re.sub(r"[^a-z0-9]+", "_", title.removeprefix("MPI ").lower()).strip("_")
+    return "osu_" + word(title.removeprefix("MPI "))

@@ -28,7 +28,11 @@ class Table:
     version: str
     cells: list[Cell]
     empty: str  # the reason to give where there are no cells
-    notes: Sequence[str] = ()  # what was taken for granted
+    place: str = ""  # file and line of its title
+    notes: Sequence[str] = ()  # what was left out
+    assumed: Mapping[str, str] = field(
+        default_factory=dict
+    )  # notes on coordinates that were taken for granted
 
 
 _ROW = re.compile(r"\d+(?:\.\d*)?(?:\s+[-+]?(?:[.\d]|nan\b|inf\b).*)?", re.IGNORECASE)
@@ -43,14 +47,28 @@ def is_row(line: str) -> bool:
     return bool(_ROW.fullmatch(line))
 
 
+_NUMBER = re.compile(r"\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+
+
 def number(text: str, place: str) -> float:
     """A number of a table, finite and not negative; LeadlineError with its place."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
+    value = float(text) if _NUMBER.fullmatch(text) else float("nan")
     if not 0 <= value < float("inf"):
         raise LeadlineError(
             f"{place}: {text!r} stands where a number of a table should; mend or cut the line"
         )
     return value
+
+
+def whole(text: str, place: str) -> int:
+    """A whole number of a table, such as a size; LeadlineError with its place."""
+    if not (text.isascii() and text.isdecimal()):
+        raise LeadlineError(
+            f"{place}: {text!r} stands where a whole number of a table should; mend or cut the line"
+        )
+    return int(text)
+
+
+def word(text: str) -> str:
+    """A name that a suite prints as a coordinate's name or value: "MPI_Win_flush" is mpi_win_flush."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
