@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 import click
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
@@ -329,3 +331,32 @@ def test_the_recipe_of_an_mpi_names_what_a_family_must_tell() -> None:
     told = {word for row in rows for word in re.findall(r"`(\w+)`", row)}
     methods = {name for name in vars(Family) if not name.startswith("_") and callable(getattr(Family, name))}
     assert told == methods | set(Family.__annotations__)
+
+
+# ---------------------------------------------------------------------------------------------------- Python
+
+
+def test_the_page_on_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its blocks one after the other, in an empty directory, end with a page that is there."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for text in blocks(ROOT / "docs" / "python.md", "python"):
+        exec(text, names)
+    assert names["page"] == Path("report/first.html")
+    assert Path("report/first.html").stat().st_size > 0
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    """Every cell without an error; runs, summary, fits and comparison are shown as HTML with units."""
+    notebook = nbformat.read(ROOT / "docs" / "notebook.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"path": str(tmp_path)}}
+    done = nbclient.NotebookClient(notebook, timeout=600, resources=resources).execute()
+    shown = [
+        output["data"]["text/html"]
+        for cell in done.cells
+        for output in cell.get("outputs", ())
+        if "text/html" in output.get("data", {})
+    ]
+    assert len(shown) == 4
+    assert all("µs" in each for each in shown[1:])
+    assert (tmp_path / "report" / "notebook.html").is_file()
