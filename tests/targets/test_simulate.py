@@ -349,7 +349,7 @@ def test_the_command_simulates_and_goes_on(tmp_path: Path) -> None:
     words = ["run", str(tmp_path / "plan.toml"), "--on", str(tmp_path / "small.toml"), "--ranks", "8"]
     done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
     assert done.exit_code == 1
-    assert f"{tmp_path / 'run'}: 1 points simulated, 0 skipped, 1 failed" in done.stdout
+    assert f"{tmp_path / 'run'}: 1 point simulated, 0 skipped, 1 failed" in done.stdout
     again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")])
     assert again.stdout == done.stdout
     assert load(tmp_path / "run")["partition"].unique().to_list() == [8]

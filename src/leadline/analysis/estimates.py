@@ -5,9 +5,14 @@ Samples within a launch lie close together and launches lie far apart (docstring
 a launch counts once, whether it took ten samples or ten thousand.
 """
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 import polars as pl
 
 from leadline.core.record import KEYS, OK, SIMULATED, point_columns
+
+Samples = TypeVar("Samples", pl.Expr, pl.Series)
 
 
 def series_columns(records: pl.DataFrame) -> list[str]:
@@ -23,6 +28,20 @@ def is_exact() -> pl.Expr:
     return (pl.col("source") == SIMULATED) & (pl.col("samples") == 1)
 
 
+def _finite(samples: Samples) -> Samples:
+    """The samples that are numbers, of a series or within an expression: one rule for both."""
+    return samples.filter(samples.is_finite())
+
+
+def estimate(samples: Sequence[float], warmup: int | None) -> float | None:
+    """A launch's value of a point: the median of its samples without the first `warmup`; None without any.
+
+    Stopping and resuming a run, its summary and its comparisons all take this value.
+    """
+    median = _finite(pl.Series(samples[warmup or 0 :], dtype=pl.Float64)).median()
+    return median if isinstance(median, float) else None
+
+
 def launch_estimates(records: pl.DataFrame) -> pl.DataFrame:
     """One row a point and launch: the median of its samples without the warm-up, in the records' SI unit.
 
@@ -33,7 +52,7 @@ def launch_estimates(records: pl.DataFrame) -> pl.DataFrame:
     """
     by = [*series_columns(records), "launch"]
     kept = pl.col("samples").list.slice(pl.col("warmup").fill_null(0))
-    value = pl.col("kept").filter(pl.col("kept").is_finite())
+    value = _finite(pl.col("kept"))
     return (
         records.lazy()
         .filter(pl.col("status") == OK)

@@ -58,7 +58,9 @@ FIELDS: dict[str, Field] = {
     "samples": Field(pl.List(pl.Float64), "every sample in order, in `unit`"),
     "warmup": Field(pl.Int64, "how many of the first samples are warm-up"),
     "batch": Field(pl.Int64, "operations in one sample after warm-up"),
-    "stopped_by": Field(pl.String, "tolerance, time or samples: what ended the sampling"),
+    "stopped_by": Field(
+        pl.String, "tolerance, time or samples: what ended the sampling; exact: one sample is all (simulated)"
+    ),
     "started": Field(pl.Datetime("us", "UTC"), "when the point was begun"),
     "duration": Field(pl.Float64, "wall time spent on the point, s"),
     "run_delay": Field(pl.Float64, "longest time a rank waited for a processor during the point, s"),

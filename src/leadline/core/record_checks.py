@@ -17,7 +17,7 @@ WORDS: dict[str, tuple[str | None, ...]] = {
     "status": (OK, SKIPPED, FAILED, INVALID),
     "unit": ("s", "B/s", "1/s", "1", None),
     "better": ("lower", "higher", None),
-    "stopped_by": ("tolerance", "time", "samples", None),
+    "stopped_by": ("tolerance", "time", "samples", "exact", None),
 }
 WHOLE = ("launch", "ranks", "warmup", "batch", "partition", "switches")
 AMOUNTS = ("duration", "run_delay", "steal", "others", "frequency", "clock_error", "late", "late_at")

@@ -11,24 +11,21 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
-from statistics import median
-from typing import Any, Protocol
+from typing import Protocol
 
 import polars as pl
 
-from leadline.analysis.estimates import launch_estimates
-from leadline.core.record import FAILED, INVALID, KEYS, MEASURED, OK, SKIPPED, point_columns
-from leadline.core.record_files import PointKey, point_key
+from leadline.analysis.estimates import estimate, launch_estimates
+from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED, point_columns
+from leadline.core.record_files import PointKey, Row, point_key
 from leadline.core.statistics import tight
 from leadline.plan.model import Plan, Point
 from leadline.programs.launch import Event
+from leadline.run.listener import Listener, Outcome, row
 from leadline.targets import Executor
-from leadline.targets.local.placement import binding, misplaced
 
-Row = dict[str, Any]
 UNREACHED = "the plan's time was spent before this point's turn"
 BETWEEN = 5.0  # s; a longer gap between two launches is one between two sessions of the same run
 LONGEST = 5.0  # s of points in one launch: what a killed launch can cost, and how finely time is kept
@@ -117,20 +114,25 @@ class Campaign:
         """Take what the store holds already as done."""
         records = self.store.records()
         first: dict[PointKey, str] = {}
-        for row in launch_estimates(records).to_dicts():
-            key = point_key(row, point_columns(records))
-            if key in self.states and first.setdefault(key, row["metric"]) == row["metric"]:
-                self.states[key].medians.append(row["median"])
-                self.states[key].launches += 1
+        for each in launch_estimates(records).to_dicts():
+            key = point_key(each, point_columns(records))
+            if key in self.states and first.setdefault(key, each["metric"]) == each["metric"]:
+                self.states[key].medians.append(each["median"])
+        ran: dict[PointKey, set[int]] = {}
+        for each in records.filter(records["status"] == OK).drop("samples").to_dicts():
+            ran.setdefault(point_key(each), set()).add(each["launch"])
+        for key, launches in ran.items():
+            if key in self.states:
+                self.states[key].launches = len(launches)
         if records.height:
             if self.measuring:
                 self.next_launch = int(records["launch"].max()) + 1  # type: ignore[arg-type]
             self.spent_before = _spent(records)
-        for row in records.filter(records["status"] != OK).to_dicts():
-            if (state := self.states.get(point_key(row))) is not None:
-                state.failures += row["status"] == FAILED
-                state.closed = state.closed or (row["status"] == SKIPPED and row["reason"] != UNREACHED)
-                state.closed = state.closed or row["status"] == INVALID
+        for each in records.filter(records["status"] != OK).to_dicts():
+            if (state := self.states.get(point_key(each))) is not None:
+                state.failures += each["status"] == FAILED
+                state.closed = state.closed or (each["status"] == SKIPPED and each["reason"] != UNREACHED)
+                state.closed = state.closed or each["status"] == INVALID
 
     def wanted(self) -> list[Point]:
         """The points that are not done yet."""
@@ -212,16 +214,47 @@ class Campaign:
     def _once(self, states: list[_State]) -> list[_State]:
         """One launch. Returns the states that a lost launch left unasked."""
         launch, self.next_launch = self.next_launch, self.next_launch + self.measuring
-        listener = _Listener(self, states, launch)
-        self.doing = states[0].point.describe()
+        points = [state.point for state in states]
+        listener = Listener(points, self.executor, launch)
+        self.doing = points[0].describe()
+        began = self.clock()
         try:
-            for event in self.executor.launch([state.point for state in states], self._tick):
+            for event in self.executor.launch(points, self._tick):
                 if event["event"] == "lost":
-                    return listener.lost(event)
-                listener.hear(event)
+                    return self._lost(states, listener, event)
+                if outcome := listener.hear(event):
+                    self._take(states[outcome.index], outcome)
         finally:
-            listener.account()
+            self.remarks.update(listener.remarks)
+            each = (self.clock() - began) / max(1, len(points))  # shared by their measurements
+            for point in points:
+                self.measure_time[point.measure] = self.measure_time.get(point.measure, 0.0) + each
         return []
+
+    def _lost(self, states: list[_State], listener: Listener, event: Event) -> list[_State]:
+        """Take what a lost launch was asking as failed; the states that it never came to."""
+        if event["id"] is not None:
+            self._take(states[event["id"]], listener.failed(event["id"], event["reason"]))
+        elif not listener.answered:
+            key = states[0].point.launch_key
+            self.failed_starts[key] = self.failed_starts.get(key, 0) + 1
+            if self.failed_starts[key] < TRIES:
+                return states
+            for index, state in enumerate(states):
+                self._take(state, listener.failed(index, event["reason"], closed=True))
+        return [state for index, state in enumerate(states) if index not in listener.answered]
+
+    def _take(self, state: _State, outcome: Outcome) -> None:
+        """Count what a launch found of a point, and put its records on the disk."""
+        state.failures += outcome.failures
+        state.closed = state.closed or outcome.closed
+        measured = [row for row in outcome.rows if row["status"] == OK]
+        if measured:
+            state.launches += 1
+            typical = estimate(measured[0]["samples"], measured[0]["warmup"])
+            state.medians += [] if typical is None else [typical]
+        if outcome.rows:
+            self.store.append(outcome.rows)
 
     def _tick(self) -> None:
         """Show how far it is."""
@@ -239,17 +272,9 @@ class Campaign:
         if rows:
             self.store.append(rows)
 
-    def _row(self, point: Point, **facts: Any) -> Row:
-        """The fields of a point's record that do not depend on a launch, and `facts`."""
-        return {
-            "source": self.executor.source,
-            "metric": "",
-            **{name: getattr(point, name) for name in KEYS if hasattr(point, name)},
-            "launch": self.next_launch,
-            "started": datetime.now(UTC),
-            **point.values,
-            **facts,
-        }
+    def _row(self, point: Point, **facts: str) -> Row:
+        """A record of a point that was not launched."""
+        return row(point, self.executor.source, self.next_launch, **facts)
 
 
 def _spent(records: pl.DataFrame) -> float:
@@ -276,122 +301,3 @@ def _parts(states: list[_State]) -> Iterator[list[_State]]:
             part = []
     if part:
         yield part
-
-
-class _Listener:
-    """Turns the events of one launch into rows, and each finished point into a line of the store."""
-
-    def __init__(self, campaign: Campaign, states: list[_State], launch: int) -> None:
-        self.campaign = campaign
-        self.states = states
-        self.launch = launch
-        self.facts: Row = {"launch": launch}
-        self.wrong: str | None = None  # why nothing of this launch may be believed
-        self.rows: list[Row] = []
-        self.answered: set[int] = set()
-        self.begun = datetime.now(UTC)
-        self.began = campaign.clock()
-
-    def hear(self, event: Event) -> None:
-        """Take one event."""
-        kind = event["event"]
-        if kind == "launch":
-            self._started(event)
-        elif kind == "begin":
-            self.begun, self.rows = datetime.now(UTC), []
-        elif kind == "record":
-            self.rows.append(self._record(event))
-        elif kind == "skip":
-            self.states[event["id"]].closed = True
-            self._add(event["id"], status=SKIPPED, reason=event["reason"])
-        elif kind == "invalid":
-            self.states[event["id"]].closed = True  # right another time, it would not be believed
-            self._add(event["id"], status=INVALID, reason=event["reason"])
-        elif kind in ("rubbish", "fail") and event["id"] is not None:
-            self._fail(event["id"], event["reason"], fatal=kind == "fail")
-        elif kind == "late":
-            self.campaign.remarks.add(f"{self.states[0].point.mpi}: {event['reason']}")
-        elif kind == "end":
-            self._finished(event["id"])
-
-    def lost(self, event: Event) -> list[_State]:
-        """Record what a lost launch was asking; the states that it never came to."""
-        if event["id"] is None and not self.answered:
-            key = self.states[0].point.launch_key
-            failed = self.campaign.failed_starts
-            failed[key] = failed.get(key, 0) + 1
-            if failed[key] < TRIES:
-                return self.states
-            for index in range(len(self.states)):
-                self._fail(index, event["reason"], fatal=True)
-                self._flush(index)
-            return []
-        if event["id"] is not None:
-            self.rows = []
-            self._fail(event["id"], event["reason"])
-            self._flush(event["id"])
-        return [state for i, state in enumerate(self.states) if i not in self.answered]
-
-    def account(self) -> None:
-        """Charge the launch's time to the measurements that shared it."""
-        each = (self.campaign.clock() - self.began) / max(1, len(self.states))
-        for state in self.states:
-            spent = self.campaign.measure_time
-            spent[state.point.measure] = spent.get(state.point.measure, 0.0) + each
-
-    def _started(self, event: Event) -> None:
-        """Where the ranks really are, and whether that is what the plan asked for."""
-        point = self.states[event.get("id", 0)].point
-        places = event.get("places", [])
-        crowded = self.campaign.executor.oversubscribed(point)
-        self.facts |= {
-            "oversubscribed": crowded,
-            "transport": self.campaign.executor.transport(point),
-            "binding": binding(places) or None,
-        }
-        if event["ranks"] != point.ranks:
-            self.wrong = (
-                f"{point.ranks} ranks were asked for but the library started {event['ranks']}: "
-                "its launcher and its library do not fit together"
-            )
-        elif not crowded:
-            self.wrong = misplaced(point.placement, places)
-
-    def _record(self, event: Event) -> Row:
-        """The row of one metric."""
-        fields = ("metric", "unit", "better", "samples", "warmup", "batch", "stopped_by", "duration")
-        watched = ("run_delay", "switches", "steal", "others", "frequency", "clock_error", "late", "late_at")
-        point = self.states[event["id"]].point
-        taken = {name: event.get(name) for name in (*fields, *watched)}
-        if "network" in event:  # where simulated: the tier that answered this point
-            taken["transport"] = event["network"] or None  # none where nothing was sent
-        return self.campaign._row(point, **(self.facts | taken), status=OK) | {"started": self.begun}
-
-    def _add(self, index: int, **facts: Any) -> None:
-        point = self.states[index].point
-        self.rows.append(self.campaign._row(point, **self.facts, **facts) | {"started": self.begun})
-
-    def _fail(self, index: int, reason: str, fatal: bool = False) -> None:
-        state = self.states[index]
-        state.failures = TRIES if fatal else state.failures + 1
-        self._add(index, status=FAILED, reason=reason)
-
-    def _finished(self, index: int) -> None:
-        """A point is done in this launch: count it and put its rows on the disk."""
-        state = self.states[index]
-        if self.wrong:
-            self.rows = []
-            state.closed = True
-            self._add(index, status=SKIPPED, reason=self.wrong)
-        measured = [row for row in self.rows if row["status"] == OK]
-        if measured:
-            kept = measured[0]["samples"][measured[0]["warmup"] :]
-            state.launches += 1
-            state.medians.append(median(kept or measured[0]["samples"]))
-        self._flush(index)
-
-    def _flush(self, index: int) -> None:
-        self.answered.add(index)
-        if self.rows:
-            self.campaign.store.append(self.rows)
-            self.rows = []
