@@ -1,6 +1,5 @@
 """What a tuning is made of: spaces that depend on numbers, kernels and points, options that say nothing."""
 
-import json
 from pathlib import Path
 
 import click
@@ -80,8 +79,7 @@ def test_a_command_is_tuned_with_the_numbers_given(tmp_path: Path) -> None:
     assert "neither HDF5 nor MPI-IO opened a file" in said
     code, said = tune("--resume", str(where))
     assert "neither HDF5 nor MPI-IO opened a file" in said
-    with (where / io_journal.NAME).open() as file:
-        facts = json.loads(file.readline())
+    facts, _ = io_journal.read(where)
     assert facts["request"]["numbers"] == ["targets=4", "nodes=1", "ranks=2"]
 
 
