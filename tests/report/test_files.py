@@ -3,11 +3,12 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
-from leadline.report import write_figures
+from leadline.report import write, write_figures
 from leadline.run import store
 
 from . import synthetic
@@ -104,3 +105,31 @@ def test_a_run_that_is_not_there_is_a_usage_error(here: Path) -> None:
     assert result.exit_code == 2
     assert result.output == "leadline: there is no run or record file 'mai'; did you mean 'may'?\n"
     assert not (here / "report").exists()
+
+
+def test_a_figure_for_a_paper_has_the_size_asked_for(here: Path) -> None:
+    """85 mm x 60 mm are 241 pt x 170 pt; without fits and with error bars there is neither line nor band of
+    them.
+    """
+    words = ["--benchmark", "pingpong", "--size", "85x60", "--error-bars", "--no-fits", "--format", "svg"]
+    lines = leadline("figure", "may", *words, "-o", "drawn")
+    assert "drawn/latency-by-size.svg" in lines
+    head = Path("drawn/latency-by-size.svg").read_text()[:400]
+    assert 'width="241"' in head
+    assert 'height="170"' in head
+    result = CliRunner().invoke(main, ["figure", "may", "--benchmark", "pingpong", "--size", "huge"])
+    assert result.exit_code == 2
+    assert "--size" in result.output
+
+
+def test_what_was_not_measured_at_all_shares_one_section(here: Path) -> None:
+    """A benchmark without a point has no section of its own; its reason stands with the others."""
+    records = synthetic.records(launches=3, samples=3, only=["pingpong", "fan"])
+    lost = pl.col("benchmark") == "fan"
+    skipped = [
+        pl.when(lost).then(pl.lit(text)).otherwise(name).alias(name)
+        for name, text in (("status", "skipped"), ("reason", "no room"))
+    ]
+    page = write(records.with_columns(skipped), [synthetic.PROVENANCE], here / "page.html").read_text()
+    assert 'id="benchmark-fan"' not in page
+    assert page.index('id="not-measured"') < page.index("no room")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from leadline.report.page import Findings
+    from leadline.report.paper import Style
     from leadline.tune.io.results import Results as TuningResults
 
 
@@ -79,6 +80,31 @@ def write_figures(
     except OSError as problem:
         raise LeadlineError(f"cannot write figures to {directory}: {_why(problem)}") from problem
     return paths
+
+
+def write_paper_figures(
+    records: "pl.DataFrame", benchmark: str, directory: Path, style: "Style"
+) -> list[Path]:
+    """Draw the figures of one benchmark into `directory` in a style, and return the files.
+
+    Raises LeadlineError where none of its points was measured, or there is no place to write.
+    """
+    from leadline.report import render  # noqa: PLC0415
+    from leadline.report.figures import draw  # noqa: PLC0415
+
+    drawn = [style.apply(figure) for figure in draw(_findings(records).subject(benchmark))]
+    if not drawn:
+        raise LeadlineError(f"there is no figure of {benchmark}: none of its points was measured")
+    specs = [spec for figure in drawn for spec in render.on_paper(figure)]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return [
+            path
+            for name, spec in specs
+            for path in render.files(name, style.sized(spec), directory, style.formats)
+        ]
+    except OSError as problem:
+        raise LeadlineError(f"cannot write figures to {directory}: {_why(problem)}") from problem
 
 
 def _why(problem: OSError) -> str:

@@ -1,7 +1,7 @@
 """What the page of a report says, part by part; `leadline.report.render` writes it down."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -28,6 +28,7 @@ READING_ORDER = (
     *("pingpong", "bandwidth", "bibandwidth", "overhead", "corepairs", "distance", "flowthrough"),
     *("congestion", "multistream", "hotspot", "fan", "protocol", "roundtrip", "flood", "noise"),
 )
+NOT_MEASURED = "not-measured"  # the anchor of what has no section of its own
 _GROUPS = {
     "series": "Series",
     "variant": "Variants",
@@ -68,6 +69,7 @@ class Section:
 
     name: str
     anchor: str
+    title: str
     question: str
     common: str
     figures: list[Plot]
@@ -110,6 +112,7 @@ class Page:
     origins: list[Origin] = field(default_factory=list)
     exact: bool = False  # whether it has exact values
     scales: list[Scales] = field(default_factory=list)  # of runs of a machine at several sizes
+    empty: list[Section] = field(default_factory=list)  # benchmarks of which no point was measured
     broken: Broken | None = None  # guidelines, where the runs have points that they relate
 
 
@@ -154,7 +157,9 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
     measured = [row for row in findings.rows if row["status"] == OK]
     questions = asked(provenances)
     cards = costs(measured, findings.fits, findings.names)
-    sections = [_section(findings, name, questions.get(name, "")) for name in findings.benchmarks()]
+    every = [_section(findings, name, questions.get(name, "")) for name in findings.benchmarks()]
+    sections = [each for each in every if each.table.rows]
+    empty = [replace(each, anchor=NOT_MEASURED) for each in every if not each.table.rows]
     quietness = judge_runs(findings.records)
     several = findings.records.get_column("run").n_unique() > 1
     return Page(
@@ -163,8 +168,9 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
         verdicts=[*verdicts(cards), *unmeasured(findings.rows)],
         costs=cards,
         quietness=[quiet(run, verdict, several) for run, verdict in quietness.items()],
-        counts=_counts(findings, sections),
+        counts=_counts(findings, [*sections, *empty]),
         sections=sections,
+        empty=empty,
         fits=fit_groups(findings.fits, findings.names),
         origins=origins(provenances),
         exact=any(row.get("exact") for row in measured),
@@ -189,12 +195,18 @@ def _section(findings: Findings, benchmark: str, question: str) -> Section:
     return Section(
         benchmark,
         f"benchmark-{benchmark}",
+        readable(benchmark),
         question,
         tables.common(measured),
         [plot(each) for each in figures.draw(findings.subject(benchmark))],
         tables.missing([row for row in rows if row["status"] != OK]),
         tables.points_table(benchmark, measured),
     )
+
+
+def readable(name: str) -> str:
+    """The name of a benchmark as a title."""
+    return name.replace("_", " ").capitalize()
 
 
 def plot(figure: figures.Figure) -> Plot:

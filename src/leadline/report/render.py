@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
@@ -96,19 +96,21 @@ def on_paper(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{figure.name}-{slug}", theme.on_paper(spec, f"{figure.title}, {choice}")
 
 
-def files(name: str, spec: dict[str, Any], directory: Path) -> list[Path]:
-    """A description drawn as SVG, PNG and PDF files of that name."""
+def files(
+    name: str, spec: dict[str, Any], directory: Path, formats: Sequence[str] = ("svg", "png", "pdf")
+) -> list[Path]:
+    """A description drawn as SVG, PNG and PDF files of that name, or some of them; 144 px/in in a PNG."""
     import vl_convert  # noqa: PLC0415
 
     svg: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
-    drawn = {
-        "svg": svg.encode(),
-        "png": vl_convert.svg_to_png(svg, scale=2.0),
-        "pdf": vl_convert.svg_to_pdf(svg),
+    drawn: dict[str, Callable[[], bytes]] = {
+        "svg": svg.encode,
+        "png": lambda: vl_convert.svg_to_png(svg, scale=2.0),
+        "pdf": lambda: vl_convert.svg_to_pdf(svg),
     }
     paths = []
-    for ending, data in drawn.items():
+    for ending in formats:
         path = directory / f"{name}.{ending}"
-        path.write_bytes(data)
+        path.write_bytes(drawn[ending]())
         paths.append(path)
     return paths

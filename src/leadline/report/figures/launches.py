@@ -111,6 +111,11 @@ def _layers(split: Split, y: dict[str, Any], launches: list[int]) -> list[dict[s
             "data": {"name": "points"},
             "transform": [{"filter": HIDING}],
             "mark": {"type": "point", "filled": True, "size": 34, "opacity": 0.9},
-            "encoding": {"x": counts(launches, "launch"), "y": y, "shape": split.shapes(), "tooltip": shown},
+            "encoding": {
+                "x": counts(launches, "launch", log=False),
+                "y": y,
+                "shape": split.shapes(),
+                "tooltip": shown,
+            },
         },
     ]

@@ -64,11 +64,11 @@ def linear_sizes(title: str = "message size") -> Channel:
     )
 
 
-def counts(values: Iterable[float], title: str) -> Channel:
-    """An x axis of counts: linear, or by powers of two where they span a wide range."""
+def counts(values: Iterable[float], title: str, log: bool = True) -> Channel:
+    """An x axis of counts: linear, or by powers of two where they span a wide range and `log` allows it."""
     ticks = sorted({float(value) for value in values})
     positive = [tick for tick in ticks if tick > 0]
-    wide = len(positive) == len(ticks) > 0 and ticks[-1] / ticks[0] > _WIDE
+    wide = log and len(positive) == len(ticks) > 0 and ticks[-1] / ticks[0] > _WIDE
     scale: dict[str, Any] = (
         {"type": "log", "base": 2, "nice": False} if wide else {"zero": False, "nice": False}
     )

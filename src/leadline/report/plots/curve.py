@@ -10,6 +10,7 @@ from leadline.report.figures import Figure
 from leadline.report.plots.axes import Channel, counts, quantity, sizes, titled
 from leadline.report.plots.canvas import canvas
 from leadline.report.plots.dots import dots
+from leadline.report.plots.error_bars import error_bars, mark_thin
 from leadline.report.plots.fitted import Overlay, overlay
 from leadline.report.plots.points import HIDING, Datum, data, tooltip
 from leadline.report.plots.split import Split
@@ -43,6 +44,7 @@ def curve(
         return dots(subject, [metric], name=name, title=title, caption=caption, keep=keep)
     split = Split.of(subject, rows, (x,), by)
     points = data(rows, split, x, log)
+    mark_thin(points, log)
     bands = data([row for row in subject.expected if row["metric"] == metric and keep(row)], split, x, log)
     drawn = overlay(subject, metric, split, [point["x"] for point in points]) if fits else Overlay()
     spec = {
@@ -174,7 +176,7 @@ def _intervals(points: list[Datum], y: Channel) -> list[Layer]:
         "isValid(datum.a)": {"type": "rule", "strokeWidth": 5, "opacity": 0.3, "strokeCap": "round"},
     }
     there = {f"{'' if 'a' in point else '!'}isValid(datum.a)" for point in points if "lo" in point}
-    return [
+    bands = [
         {
             "data": {"name": "points"},
             "transform": [{"filter": f"{HIDING} && {which}"}],
@@ -184,6 +186,7 @@ def _intervals(points: list[Datum], y: Channel) -> list[Layer]:
         for which, mark in marks.items()
         if which in there
     ]
+    return [*bands, *(error_bars(y) if any("e" in point for point in points) else ())]
 
 
 def point_layers(points: list[Datum], split: Split, metric: str, x: str | None, y: Channel) -> list[Layer]:
@@ -215,12 +218,12 @@ def caption_of(subject: Subject, *sentences: str) -> str:
     said = list(sentences)
     reached = [row["confidence"] for row in subject.rows if row.get("confidence") is not None]
     if reached and min(reached) >= CLOSE_TO_95:
-        said.append("Shaded: 95 % intervals of the median over launches.")
+        said.append("Shaded, or as bars where too thin: 95 % intervals of the median over launches.")
     elif reached:
         least = f"{100 * min(reached):.0f} %"
-        said.append(f"Shaded: intervals of the median over launches, some at {least}.")
+        said.append(f"Shaded, or as bars: intervals of the median over launches, some at {least}.")
     if any(row.get("meaningless") for row in subject.rows):
         said.append(
-            "Hollow points were disturbed so much that their interval means nothing; it is not drawn."
+            "Hollow points were disturbed so much that their interval is meaningless; it is not drawn."
         )
     return " ".join(said)

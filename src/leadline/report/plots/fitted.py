@@ -54,7 +54,12 @@ class Overlay:
                     "data": {"name": "fits"},
                     "transform": [{"filter": _HIDING}],
                     "mark": {"type": "line", "strokeWidth": 2, "opacity": 0.85},
-                    "encoding": {"y": y, **dashed, "detail": {"field": "f"}, "tooltip": _tooltip(told)},
+                    "encoding": {
+                        "y": y,
+                        **dashed,
+                        "detail": [{"field": "f"}, {"field": "g"}],
+                        "tooltip": _tooltip(told),
+                    },
                 }
             )
         return layers
@@ -101,7 +106,10 @@ def _of(fit: "Fit", split: Split) -> dict[str, Any]:
 
 
 def _line(fit: "Fit", split: Split, places: Sequence[float]) -> list[dict[str, Any]]:
-    """A fit's curve at places that are dense on a logarithmic axis; null where it is not above 0."""
+    """A fit's curve at places that are dense on a logarithmic axis, where it is above 0.
+
+    g counts its pieces: the line has a gap at a switch, which lies somewhere between two measured sizes.
+    """
     low, high = min(places), max(places)
     dense = np.unique(
         np.concatenate([np.expm1(np.linspace(np.log1p(low), np.log1p(high), _EVALUATED)), list(places)])
@@ -109,8 +117,14 @@ def _line(fit: "Fit", split: Split, places: Sequence[float]) -> list[dict[str, A
     worth = axis_unit(str(fit.series.get("unit", "s")))[0]
     heights = np.asarray(fit.predict(dense), dtype=float) / worth
     common = _of(fit, split)
+    gaps = [(each.low or each.value, each.high or each.value) for each in switches(fit)]
     return [
-        {**common, "x": rounded(float(x)), "y": rounded(float(y))}
+        {
+            **common,
+            "g": sum(bool(x >= high) for _, high in gaps),
+            "x": rounded(float(x)),
+            "y": rounded(float(y)),
+        }
         for x, y in zip(dense, heights, strict=True)
-        if np.isfinite(y) and y > 0
+        if np.isfinite(y) and y > 0 and not any(low < x < high for low, high in gaps)
     ]
