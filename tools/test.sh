@@ -45,6 +45,7 @@ short() {
 
 rest() {
     step "native code, Clang: build" env -u CFLAGS -u CXXFLAGS tools/native.sh clang
+    step "clang-tidy on what changed, and all that includes it" tools/tidy.sh --includers
     step "programs for the simulator and for both MPIs: build" tools/native.sh programs mpich openmpi
     step "other Python tests without MPI" python_tests rest "full and not mpi" "${parallel[@]}"
     step "other Python tests with MPI" python_tests rest-mpi "full and mpi"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # clang-tidy on the native files that changed since the commit that tools/tidied.txt names, at which it had read
-# every file and found nothing, and on those that include a changed header; with --all, and where that commit is
-# not there (a clone of one commit), on all. How files are compiled it reads from build/read (tools/native.sh database).
+# every file and found nothing, and on one that includes each changed header; with --includers, on every file that
+# does; with --all, and where that commit is not there (a clone of one commit), on all files. How files are compiled
+# it reads from build/read (tools/native.sh database).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,12 +17,13 @@ changed() { # without a base (a clone of one commit) everything counts as change
     fi
 }
 
-units() { # a header is read with the files that include it
-    local file
+units() { # a header is read with a file that includes it, or with all that do
+    local file most=1
+    [ "${1-}" != --includers ] || most=1000
     changed "$@" | while read -r file; do
         case $file in
             *.cpp) echo "$file" ;;
-            *.hpp) grep -rlF --include='*.cpp' "${file#native/}\"" native || true ;;
+            *.hpp) { grep -rlF --include='*.cpp' "${file#native/}\"" native || true; } | sort | head -n $most ;;
         esac
     done | sort -u
 }

@@ -211,7 +211,7 @@ def test_keys_may_be_compared_across() -> None:
     assert set(compare(a, b).get_column("verdict")) == {"only in A", "only in B"}
     assert unmatched_keys(a, b) == ["mpi"]
     assert set(verdicts(compare(a, b, across=["mpi"])).values()) == {"regression"}
-    with pytest.raises(UsageError, match=r"A has several values of mpi"):
+    with pytest.raises(UsageError, match=r"A .*\bmpi\b"):
         compare(record.concat([a, b]), b, across=["mpi"])
     with pytest.raises(UsageError, match="across 'mpj'; did you mean 'mpi'"):
         compare(a, b, across=["mpj"])
@@ -221,7 +221,7 @@ def test_benchmarks_are_chosen_by_name() -> None:
     """Only the one named is compared; a name in neither run is refused with the nearest."""
     a = record.concat([launches(1), launches(2, benchmark="overhead", metric="send_overhead")])
     assert set(compare(a, a, benchmarks=["overhead"]).get_column("benchmark")) == {"overhead"}
-    with pytest.raises(UsageError, match="neither run has the benchmark 'pingpnog'; did you mean 'pingpong'"):
+    with pytest.raises(UsageError, match=r"'pingpnog'.*'pingpong'"):
         compare(a, a, benchmarks=["pingpnog"])
 
 

@@ -293,7 +293,7 @@ def test_a_machine_does_not_extend_itself_or_nothing(tmp_path: Path, base: str) 
 
 def test_a_machine_that_is_not_there_is_refused_with_the_nearest() -> None:
     """By name with a suggestion, by path with the path."""
-    with pytest.raises(UsageError, match=r"no machine 'bgpp' here and none shipped; did you mean 'bgp'\?"):
+    with pytest.raises(UsageError, match=r"'bgpp'.*'bgp'"):
         machine.find("bgpp")
     with pytest.raises(UsageError, match=r"there is no machine file my/own\.toml"):
         machine.find("my/own.toml")

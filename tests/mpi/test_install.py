@@ -24,13 +24,13 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("state")
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     """Before anything is made or fetched."""
-    with pytest.raises(UsageError, match="no package for an MPI called 'mpihc'; did you mean 'mpich'"):
+    with pytest.raises(UsageError, match=r"'mpihc'.*'mpich'"):
         install("mpihc")
 
 
 def test_without_a_network_nothing_is_left_behind(state: Path) -> None:
     """Half an environment would be taken for an MPI that is there."""
-    with pytest.raises(LeadlineError, match=r"cannot install mpich from the Python.* index \(.+\); check"):
+    with pytest.raises(LeadlineError, match=r"mpich .*\(.+\)"):
         install("mpich")
     assert not (state / "mpi" / "mpich").exists()
 

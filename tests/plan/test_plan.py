@@ -288,7 +288,7 @@ def test_the_same_point_twice_is_refused(tmp_path: Path) -> None:
 
 def test_a_headline_outside_the_plan_is_refused(tmp_path: Path) -> None:
     """A headline is one of the plan's points: nothing else would have its other sizes beside it."""
-    with pytest.raises(UsageError, match=r":1: no \[\[measure\]\] contains this headline, pingpong bytes=9"):
+    with pytest.raises(UsageError, match=r":1: .*pingpong bytes=9"):
         expand(tmp_path, '[headline]\nbenchmark = "pingpong"\nbytes = 9\n' + GOOD)
 
 
@@ -314,7 +314,7 @@ def test_plans_are_found_by_path_and_by_name(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(plan_files, "shipped", lambda: {"quick": tmp_path / "quick.toml"})
     assert tmp_path / "quick.toml" == plan_files.find("quick")
     assert Path("my/own.toml") == plan_files.find("my/own.toml")
-    with pytest.raises(UsageError, match="no plan 'quik' here and none shipped; did you mean 'quick'"):
+    with pytest.raises(UsageError, match=r"'quik'.*'quick'"):
         plan_files.find("quik")
 
 

