@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+PROGRAMS = Path(__file__).parent / "tune" / "programs"
 PATIENCE = 120.0  # s, for what takes well under one: the machine may be stood still meanwhile
 LAUNCHER_QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -45,6 +46,27 @@ striping_unit = 65536
 BOTH = "[hdf5]\nalignment = [0, 4096]\n[mpi-io]\ncb_buffer_size = 65536\n"
 
 
+# An open tracer as tools preload it: it loses what errno was.
+TRACER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#define TRACE(name) int name(const char* path, int flags, ...) { \\
+    va_list rest; va_start(rest, flags); int mode = flags & O_CREAT ? va_arg(rest, int) : 0; va_end(rest); \\
+    int file = ((int (*)(const char*, int, ...))dlsym(RTLD_NEXT, #name))(path, flags, mode); \\
+    errno = 0; return file; }
+TRACE(open)
+TRACE(open64)
+"""
+
+
+def installed(*tools: str) -> bool:
+    """Whether all of these programs are here."""
+    return all(shutil.which(tool) for tool in tools)
+
+
 def needs(*tools: str) -> None:
     """Skip where a program that a test looks on with is not installed."""
     for tool in tools:
@@ -62,6 +84,7 @@ class Run:
         settings: str | None,
         *preload: Path,
         patience: float = PATIENCE,
+        logs: bool = True,
     ) -> None:
         """Run `command` in `folder`; with the library, where it is named, and these settings."""
         folder.mkdir(exist_ok=True)
@@ -72,7 +95,7 @@ class Run:
         own = {}
         if preload:
             own["LD_PRELOAD"] = ":".join(map(str, preload))
-            own["LEADLINE_H5_LOG"] = str(self.log)
+            own |= {"LEADLINE_H5_LOG": str(self.log)} if logs else {}
         if len(preload) > 1:
             # Leaks are the program's. The exit handlers of a library beneath Debian's HDF5 (p11-kit) hang
             # under this sanitizer, whatever else is preloaded: programs end without them.
@@ -110,6 +133,34 @@ def same(one: Path, other: Path) -> None:
     needs("h5diff")
     done = subprocess.run(["h5diff", one, other], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def compile_program(folder: Path, name: str, flavour: str = "serial", *more: str) -> Path:
+    """A program of tune/programs, for an HDF5 of Debian's; skips where that is not installed."""
+    include = Path("/usr/include/hdf5") / flavour
+    places = list(Path("/usr/lib").glob(f"*/hdf5/{flavour}"))
+    suffix = Path(name).suffix
+    compiler = {".f90": "gfortran", ".cpp": "g++"}.get(suffix, "gcc")
+    compiler = compiler if flavour == "serial" else f"mpicc.{flavour}"
+    needs(compiler)
+    if not include.is_dir() or not places:
+        pytest.skip(f"HDF5 for {flavour} is not installed (setup.sh --test installs it)")
+    made = folder / f"{len(list(folder.iterdir()))}-{Path(name).stem}"
+    own = {".f90": ("-lhdf5_fortran", "-lhdf5"), ".cpp": ("-lhdf5_cpp", "-lhdf5")}.get(suffix, ("-lhdf5",))
+    where = [word.replace("{lib}", str(places[0])) for word in more or own]
+    subprocess.run(
+        [compiler, PROGRAMS / name, "-O1", "-o", made, f"-I{include}", f"-L{places[0]}", *where],
+        check=True,
+        capture_output=True,
+    )
+    return made
+
+
+def sanitizer(name: str) -> Path | None:
+    """The run-time library of one of GCC's sanitizers; None where there is none."""
+    asked = ["gcc", f"-print-file-name=lib{name}.so"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return Path(found) if Path(found).is_absolute() else None
 
 
 def preloaded(folder: Path, code: str) -> Path:

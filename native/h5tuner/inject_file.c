@@ -75,9 +75,11 @@ static who openers(injection* in) {
 }
 
 // Whether a file's new pages make a page buffer possible.
-static const char* no_page_buffer(const injection* in) {
+static const char* no_page_buffer(const injection* in, const ll_setting* setting) {
     if (in->parallel) return "HDF5 has no page buffer for files of several ranks";
-    if (!in->opening->creates) return NULL;
+    // A failed opening is seen: it takes one of the numbers that HDF5 gives to files.
+    if (!in->opening->creates)
+        return setting->override ? NULL : "whether the file has pages is not known; say override to try";
     int strategy = 0;
     ll_hbool persist = 0;
     ll_hsize threshold = 0;
@@ -96,7 +98,7 @@ static void apply(injection* in, const ll_property* property) {
     in->property[in->count++] = property;
     *outcome = (ll_outcome){.setting = setting, .state = LL_NOT_APPLICABLE};
     if (property->parallel_only && !in->parallel) outcome->why = "the file is opened by one process";
-    else if (strcmp(property->word, "page_buffer_size") == 0) outcome->why = no_page_buffer(in);
+    else if (strcmp(property->word, "page_buffer_size") == 0) outcome->why = no_page_buffer(in, setting);
     if (outcome->why != NULL) return;
     ll_apply(in->h, property, creating ? in->create_list : in->access_list,
              creating ? *in->h->FILE_CREATE : *in->h->FILE_ACCESS, outcome);

@@ -60,7 +60,7 @@ const ll_word ll_vocabulary[] = {
     YES_NO("coll_metadata_ops", LL_HDF5, LL_SEMANTICS, "all ranks read metadata together"),
     YES_NO("coll_metadata_write", LL_HDF5, CLEAR, "all ranks write metadata together"),
     BYTES("page_buffer_size", LL_HDF5, CLEAR, 64 * GIB,
-          "bytes of the page buffer; wants file_space_strategy page"),
+          "bytes of the page buffer; wants file_space_strategy page, or override for a file that is there"),
     // Of a file, when it is created.
     CHOICE("file_space_strategy", LL_HDF5, LL_LAYOUT, "fsm_aggr|page|aggr|none",
            "how space in the file is given"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from h5programs import BOTH, MANY, Run, needs, preloaded, same
+from h5programs import BOTH, MANY, Run, needs, preloaded, same, sanitizer
 
 NATIVE = Path(__file__).parents[2] / "native" / "h5tuner"
 
@@ -163,14 +163,7 @@ def test_under_sanitizers(compiled: Callable[..., Path], tmp_path: Path) -> None
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-g1", "-fPIC", "-shared", "-fvisibility=hidden"]
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     subprocess.run(["gcc", *flags, *sanitize, *NATIVE.glob("*.c"), "-o", made, "-ldl"], check=True)
-    runtime = [
-        Path(
-            subprocess.run(
-                ["gcc", f"-print-file-name=lib{name}.so"], capture_output=True, text=True, check=True
-            ).stdout.strip()
-        )
-        for name in ("asan", "ubsan")
-    ]
+    runtime = [each for each in map(sanitizer, ("asan", "ubsan")) if each]
     for program, words in (("serial.c", ["f.h5"]), ("threads.c", ["."])):
         target = compiled(program, "serial", "-lhdf5", "-lpthread")
         plain = Run([target, *words], tmp_path / f"plain-{program}", None)

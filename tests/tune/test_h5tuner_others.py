@@ -7,26 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from h5programs import BOTH, MANY, Run, needs, preloaded, same
+import preload_programs
+import preload_stress
+from h5programs import BOTH, MANY, TRACER, Run, needs, preloaded, same
 
 Compiled = Callable[..., Path]
 IMPOSSIBLE = '[hdf5]\nfile_space_strategy = "page"\npage_buffer_size = 100\n'  # less than a page
 SOME = 60.0  # s, after which two ranks that take one wait for ever
-
-# An open tracer as strace-like tools preload it: it loses what errno was.
-TRACER = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#define TRACE(name) int name(const char* path, int flags, ...) { \\
-    va_list rest; va_start(rest, flags); int mode = flags & O_CREAT ? va_arg(rest, int) : 0; va_end(rest); \\
-    int file = ((int (*)(const char*, int, ...))dlsym(RTLD_NEXT, #name))(path, flags, mode); \\
-    errno = 0; return file; }
-TRACE(open)
-TRACE(open64)
-"""
 
 # Somebody else makes the file just before the program's own exclusive open.
 RIVAL = """
@@ -295,3 +282,28 @@ def test_several_nodes_as_far_as_one_can_tell(
         assert run.states() == ({"alignment": "accepted"} if taken else {})
         assert bool(run.lines("message")) is not taken
         assert sorted(each.name for each in run.folder.iterdir()) == ["f.h5", "log.jsonl", "settings"]
+
+
+# --------------------------------------------------------------------------------------- many programs at once
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+def test_a_short_stress(library: Path) -> None:
+    """Signals, threads, children, closed descriptors, other interposers: always as without the library."""
+    tried, held, lost = preload_stress.stress(80, library)
+    assert lost == []
+    assert tried == held
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.parametrize("program", preload_programs.PROGRAMS, ids=lambda program: str(program.name))
+def test_other_peoples_programs(library: Path, tmp_path: Path, program: preload_programs.Program) -> None:
+    """Each kind of program there is, with settings and without, with a log and without."""
+    preload_programs.give(tmp_path)
+    counted = preload_programs.count(program, tmp_path, library, 6)
+    if counted is None:
+        pytest.skip("it is not installed")
+    assert counted[2] == []
+    assert counted[0] == counted[1] == 6
