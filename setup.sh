@@ -84,6 +84,11 @@ header() { # name, looked for where the compiler looks
     return 1
 }
 
+library() { # name, looked for where the loader looks
+    path=$(ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
+    [ -n "$path" ]
+}
+
 python_with_venv() { # the python3 that the user chose if it will do, else the newest that does
     local name
     for name in python3 python3.14 python3.13 python3.12 python3.11; do
@@ -139,6 +144,7 @@ look() {
     need hdf5-tools         "h5diff"                      program h5diff
     need netcdf-bin         "nccopy"                      program nccopy
     need gfortran           "gfortran"                    program gfortran
+    need libjemalloc2       "jemalloc"                    library libjemalloc.so.2
     need iproute2           "ip"                          program ip
     need shellcheck         "shellcheck"                  program shellcheck
     if [ "${system%%-*}" = debian ]; then

@@ -220,13 +220,13 @@ static int with_hints(const ll_opening_mpi* o, const ll_mpi* m, const ll_setting
 static int open_it(const ll_opening_mpi* o) {
     const ll_settings* settings = ll_settings_here();
     const ll_mpi* m = ll_mpi_of(o->real);
-    if (m != NULL) ll_meet_mpi(m);
-    if (settings->count == 0) return plainly(o);
+    const bool wrong = m != NULL && ll_same_handle(m, o->communicator, m->no_communicator);
+    if (m != NULL && !wrong) ll_meet_mpi(m, o->communicator);
+    if (settings->count == 0 || wrong) return plainly(o);
     if (m == NULL) {
         ll_say("the MPI is of an unknown family; no hints are set");
         return plainly(o);
     }
-    if (ll_same_handle(m, o->communicator, m->no_communicator)) return plainly(o);
     if (!ll_ranks_agree(m, o->communicator)) {
         ll_set_aside(o->name);
         return plainly(o);

@@ -67,13 +67,15 @@ void ll_meet_hdf5(const ll_hdf5* h) {
     ll_end(&line);
 }
 
-void ll_meet_mpi(const ll_mpi* m) {
+void ll_meet_mpi(const ll_mpi* m, ll_handle communicator) {
     static _Atomic(bool) met;
+    int ranks = 0;
     if (atomic_exchange(&met, true) || !ll_logs()) return;
     ll_line line;
     ll_begin(&line, "library");
     program(&line);
     ll_text(&line, "mpi", m->version);
+    if (m->Comm_size(communicator, &ranks) == 0) ll_number(&line, "ranks", (uint64_t)ranks);
     ll_end(&line);
 }
 
@@ -138,7 +140,7 @@ ll_opening_now ll_enter_mpi(const char* name) {
 }
 
 bool ll_opens(const char* path) {
-    if (ll_now.depth == 0 || path == NULL) return false;
+    if (ll_now.depth == 0 || ll_now.length == 0 || path == NULL) return false;
     const char* part = last_part(path);
     if (ll_now.exact) part = without_prefix(part);
     const size_t size = strlen(part);

@@ -15,9 +15,9 @@ const ll_settings* ll_settings_here(void);
 // From now on there are none: the ranks do not agree on them.
 void ll_set_nothing(void);
 
-// Says once in a process which libraries were met.
+// Says once in a process which libraries were met; of MPI's, in a file of how many ranks.
 void ll_meet_hdf5(const ll_hdf5* h);
-void ll_meet_mpi(const ll_mpi* m);
+void ll_meet_mpi(const ll_mpi* m, ll_handle communicator);
 
 // Files in which nothing may be set, although there are settings: their ranks cannot know of each other.
 void ll_set_aside(const char* file);

@@ -147,13 +147,18 @@ static void forget_marks(void) {
     marks[0] = '\0';
 }
 
+// The verdict as it stands; false where it is another user's.
+static bool read_verdict(char what[8]) {
+    struct stat status;
+    return lstat(decided, &status) == 0 && status.st_uid == getuid() && readlink(decided, what, 7) > 0;
+}
+
 // What the first of the ranks found. A symbolic link is made whole or not at all, by one of them alone.
 static bool all_marked(int ranks) {
     char what[8] = "";
     const int count = count_marks(ranks, mark_of(ll_settings_here()));
     const bool first = marks[0] != '\0' && symlink(count == ranks ? "all" : "some", decided) == 0;
-    const ssize_t size = marks[0] != '\0' ? readlink(decided, what, sizeof what - 1) : 0;
-    if (size == 3 && strcmp(what, "all") == 0) return true;
+    if (marks[0] != '\0' && read_verdict(what) && strcmp(what, "all") == 0) return true;
     if (first)
         ll_say_alone(
             "%d of %d ranks have this library and the same settings; have LD_PRELOAD and "

@@ -199,6 +199,20 @@ def test_a_number_that_another_file_gets(
     assert {Path(each["file"]).name for each in run.lines("observed")} <= {"f.h5"}
 
 
+def test_several_datasets_in_one_call(library: Path, tmp_path: Path) -> None:
+    """Of an HDF5 that has such calls (a wheel's): they go through, with settings of transfers too."""
+    h5py = pytest.importorskip("h5py")
+    found = [*(Path(h5py.__file__).parents[1] / "h5py.libs").glob("libhdf5-*.so*")]
+    if not found or h5py.version.hdf5_version_tuple < (1, 14, 0):
+        pytest.skip("h5py has no library of HDF5 1.14 or newer beside it")
+    place, source = found[0].parent, Path(__file__).parent / "programs" / "several.c"
+    subprocess.run(["gcc", source, "-o", tmp_path / "several", found[0], f"-Wl,-rpath,{place}"], check=True)
+    both = BOTH + '[[match]]\noverride = true\nhdf5.transfer = "independent"\n'
+    plain = Run([tmp_path / "several", "f.h5"], tmp_path / "plain", None)
+    tuned = Run([tmp_path / "several", "f.h5"], tmp_path / "tuned", both, library)
+    assert tuned.told() == plain.told() == (0, "0 0 1 2 3 4\n", "")
+
+
 PLUGIN = """
 #include <stddef.h>
 typedef long hid; hid H5Fcreate(const char*, unsigned, hid, hid);
@@ -266,6 +280,22 @@ def test_some_ranks_lack_the_library(
 
 
 @pytest.mark.mpi
+def test_threads_that_open_files(library: Path, compiled: Compiled, tmp_path: Path) -> None:
+    """What ranks are asked for one file meets neither that for another nor the program's collectives.
+
+    Under Open MPI: the program hangs by itself under Debian's MPICH 4.0, two times of three.
+    """
+    needs("mpirun.openmpi")
+    program = compiled("openers.c", "openmpi", "-lpthread")
+    command = ["mpirun.openmpi", "-n", "2", "{env}", program, "."]
+    plain = Run(command, tmp_path / "plain", None)
+    tuned = Run(command, tmp_path / "tuned", "[mpi-io]\ncb_buffer_size = 65536\n", library)
+    assert (tuned.code, tuned.out) == (plain.code, plain.out)
+    assert len(tuned.lines("setting")) == 2 * 2 * 4
+    assert tuned.states() == {"cb_buffer_size": "accepted"}
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
 def test_several_nodes_as_far_as_one_can_tell(
     library: Path, compiled: Compiled, tmp_path: Path, flavour: str
@@ -284,7 +314,7 @@ def test_several_nodes_as_far_as_one_can_tell(
         assert sorted(each.name for each in run.folder.iterdir()) == ["f.h5", "log.jsonl", "settings"]
 
 
-# --------------------------------------------------------------------------------------- many programs at once
+# -------------------------------------------------------------------------------------- many programs at once
 
 
 @pytest.mark.full

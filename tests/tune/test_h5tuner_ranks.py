@@ -1,12 +1,14 @@
 """The preloaded library in programs of several ranks: both MPIs' hints, and what ranks must do alike."""
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from h5programs import BOTH, MANY, Run, needs, preloaded, same
+from h5programs import BOTH, LAUNCHER_QUIET, MANY, Run, needs, preloaded, same
 
 
 @pytest.mark.mpi
@@ -172,3 +174,35 @@ def test_static_hdf5(library: Path, compiled: Callable[..., Path], tmp_path: Pat
     assert (run.code, run.out) == (0, "done\n")
     assert run.states()["cb_buffer_size"] == "accepted"
     assert run.states()["alignment"] == "not reached"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("settings", ["none", "file"])
+def test_a_command_of_which_a_rank_lacks_the_library(
+    compiled: Callable[..., Path], tmp_path: Path, settings: str
+) -> None:
+    """`io run` says how many of its ranks have it; the program is as ever."""
+    needs("mpirun.openmpi")
+    program = str(compiled("parallel.c", "openmpi"))
+    (tmp_path / "s.toml").write_text(BOTH)
+    chosen = str(tmp_path / "s.toml") if settings == "file" else settings
+    ranks = ["-n", "1", program, "f.h5", ":", "-n", "1", "env", "-u", "LD_PRELOAD", program, "f.h5"]
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).parent / "leadline"),
+            "io",
+            "run",
+            "--settings",
+            chosen,
+            "--",
+            "mpirun.openmpi",
+            *ranks,
+        ],
+        cwd=tmp_path,
+        env={**os.environ, **LAUNCHER_QUIET, "LEADLINE_DATA": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert "1 of 2 ranks" in done.stderr

@@ -49,6 +49,7 @@ def command(*, command: tuple[str, ...], settings: str, database: Path | None) -
         place = Path(name)
         path, env = _prepare(command, settings, database, place)
         status = _run(command, env)
+        _tell(place / traced.LOG)
         if status == 0 and path is None:
             _keep(command, place / traced.LOG)
     click.get_current_context().exit(status)
@@ -112,6 +113,16 @@ def _run(command: tuple[str, ...], env: Mapping[str, str]) -> int:
         except KeyboardInterrupt:
             continue  # the program has it too, and decides
         return status if status >= 0 else 128 - status
+
+
+def _tell(log: Path) -> None:
+    """Print what the library had to say, and whether ranks of the program lack it."""
+    from leadline.tune.io import log as io_log  # noqa: PLC0415
+
+    seen = io_log.read(log)
+    for sentence in [*seen.messages, seen.missing] if seen else []:
+        if sentence:
+            _say(sentence)
 
 
 def _keep(command: tuple[str, ...], log: Path) -> None:

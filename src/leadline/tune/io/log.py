@@ -53,6 +53,27 @@ class Seen:
         return next((text for text in said if text.endswith(REFUSED)), None)
 
     @property
+    def messages(self) -> list[str]:
+        """What the library had to say, each sentence once."""
+        said = (str(line.get("text")) for line in self.lines if line.get("kind") == MESSAGE)
+        return list(dict.fromkeys(said))
+
+    @property
+    def missing(self) -> str | None:
+        """A sentence where not all ranks that opened a file through MPI-IO are in the log; None: all are."""
+        met = [line for line in self.lines if "mpi" in line and "rank" in line]
+        there, all_ranks = (
+            {line["rank"] for line in met},
+            max((int(line.get("ranks", 0)) for line in met), default=0),
+        )
+        if len(there) >= all_ranks:
+            return None
+        return (
+            f"{len(there)} of {all_ranks} ranks are in the log: LD_PRELOAD and LEADLINE_H5_LOG did not reach "
+            "the others, or they are on another node, which has no such folder"
+        )
+
+    @property
     def fingerprint(self) -> str | None:
         """Equal for runs that did the same to their files; None where nothing was observed."""
         # Each once: a kernel may take one sample more, which does the same again.
@@ -74,10 +95,7 @@ class Seen:
             for name in settings
             if name in states and "accepted" not in states[name]
         }
-        said = list(
-            dict.fromkeys(str(line.get("text")) for line in self.lines if line.get("kind") == MESSAGE)
-        )
-        found: dict[str, Any] = {"not taken": lost, "said": said[:5]}
+        found: dict[str, Any] = {"not taken": lost, "said": self.messages[:5]}
         if not settings:
             arrays = [(each.name, list(each.lengths)) for each in self.arrays[:MOST_ARRAYS]]
             found |= {"arrays": arrays, "ranks": self.ranks, "motif": self.motif}
