@@ -287,7 +287,7 @@ def test_threads_that_open_files(library: Path, compiled: Compiled, tmp_path: Pa
     """
     needs("mpirun.openmpi")
     program = compiled("openers.c", "openmpi", "-lpthread")
-    command = ["mpirun.openmpi", "-n", "2", "{env}", program, "."]
+    command: list[str | Path] = ["mpirun.openmpi", "-n", "2", "{env}", program, "."]
     plain = Run(command, tmp_path / "plain", None)
     tuned = Run(command, tmp_path / "tuned", "[mpi-io]\ncb_buffer_size = 65536\n", library)
     assert (tuned.code, tuned.out) == (plain.code, plain.out)
