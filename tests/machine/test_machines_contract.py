@@ -9,8 +9,8 @@ import pytest
 
 from leadline import machine
 from leadline.machine import Machine
-from leadline.machine.partitions import KINDS
 from leadline.machine.schema import PARTS, TOP, TOPOLOGIES
+from leadline.machine.topologies import KINDS
 
 ROOT = Path(__file__).parents[2]
 NAMES = machine.names()

@@ -137,7 +137,7 @@ def test_hops_of_trees_and_dragonflies() -> None:
     """Up and down again; between nodes of a router, a group, and groups."""
     here = np.zeros(3, dtype=int)
     assert list(TREE.hops(here, np.array([0, 7, 8]))) == [0, 2, 4]
-    assert list(FLY.hops(np.zeros(4, dtype=int), np.array([0, 1, 2, 8]))) == [0, 2, 3, 5]
+    assert list(FLY.hops(np.zeros(5, dtype=int), np.array([0, 1, 2, 8, 10]))) == [0, 2, 3, 3, 4]
 
 
 # ----------------------------------------------------------------------------------------- orders and tilings

@@ -10,8 +10,8 @@ from leadline.core.errors import UsageError
 from leadline.core.toml import Table
 from leadline.core.values import text, word
 from leadline.machine.files import find
-from leadline.machine.partitions import KINDS, Topology
 from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, Part
+from leadline.machine.topologies import KINDS, Topology
 from leadline.machine.values import Number, Read, number, part
 
 Values = Mapping[str, Read]

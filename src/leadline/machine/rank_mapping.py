@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.core.errors import UsageError
+from leadline.machine.topologies import kind_of
 
 # A row a rank: the coordinates of its node, then the number of its core.
 Seats = NDArray[np.int32]
@@ -23,10 +24,7 @@ _TYPE = np.int32
 
 def lengths(topology: dict[str, Any]) -> list[int]:
     """Lengths of a topology's axes; one of all its nodes where it has no grid."""
-    kind = topology["kind"]
-    if kind == "dragonfly":
-        return [int(topology["groups"] * topology["routers"] * topology["nodes"])]
-    return [int(each) for each in topology.get("shape", [topology.get("nodes", 1)])]
+    return kind_of(topology).axes(topology)
 
 
 def letters(topology: dict[str, Any]) -> str:

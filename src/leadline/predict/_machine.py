@@ -6,11 +6,10 @@ from typing import Any
 
 from leadline.core.errors import UsageError
 from leadline.machine import Machine
+from leadline.machine.topologies import KINDS
 
 SOCKET, SOCKETS, NODES = "socket", "sockets", "nodes"
 PLACEMENTS = (SOCKET, SOCKETS, NODES)
-
-_HOPS = {"fat-tree": 2, "dragonfly": 2}  # links between two nodes next to each other; in a grid one
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def _across(machine: Machine, described: Mapping[str, Any]) -> Way:
     links, rows = described["links"], described["protocol"]
     packets = described.get("packets")
     payload = packets["payload"] / (packets["payload"] + packets.get("overhead", 0)) if packets else 1.0
-    hops = _HOPS.get(machine.kind, 1)
+    hops = KINDS[machine.kind].neighbours
     rates = [links["rate"] * payload]
     rates += [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
     return Way(links["base"] + hops * links["hop"] + _overheads(rows[0]), _through(machine, rates))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from leadline.core.errors import UsageError
 from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
+from leadline.machine.topologies import kind_of
 from leadline.mpi.family import DEFAULT
 from leadline.mpi.launcher import AUTO
 from leadline.plan.points import Point
@@ -119,7 +120,7 @@ class SimulatedMachine:
     def situation(self, ranks: int, partition: int | None) -> Situation:
         """The ranks, how many share a node, and the longest way through the partition."""
         topology = self.machine.partition(partition or self.partition)
-        return Situation(ranks, self.machine.ranks_per_node, diameter(topology))
+        return Situation(ranks, self.machine.ranks_per_node, kind_of(topology).diameter(topology))
 
     def collectives(self, words: Sequence[str], point: Point) -> Sequence[str | None]:
         """There is no library whose algorithms could be forced."""
@@ -214,14 +215,3 @@ def default_mapping(machine: Machine) -> str:
     """Nodes first along the axes of a grid, as Blue Gene's XYZT; elsewhere a node's cores first."""
     axes = letters(machine.partition(1))
     return axes if len(axes) > 2 else "TX"
-
-
-def diameter(topology: dict[str, Any]) -> int:
-    """The most hops between two nodes, for the defaults of sweeps; 0 where nothing is told in hops."""
-    kind = topology["kind"]
-    if kind == "fat-tree":
-        return 2 * len(topology["arity"])  # up to the top and down again
-    if kind == "dragonfly":
-        return 5  # node, router, group, router, router, node
-    shape = topology.get("shape", [])
-    return sum(length // 2 if kind == "torus" else length - 1 for length in shape)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.machine.rank_mapping import Seats, in_order, letters, nodes_of
-from leadline.tune.mapping.costs import Ground, Nodes
+from leadline.machine.topologies import Nodes
+from leadline.tune.mapping.costs import Ground
 from leadline.tune.mapping.traffic import Traffic, fits
 
 ORDER, TILING, PERMUTATION = "order", "tiling", "permutation"

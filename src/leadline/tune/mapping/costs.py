@@ -2,18 +2,15 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from math import prod
-from operator import mul
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leadline.machine.rank_mapping import lengths
+from leadline.machine.topologies import Grid, Nodes, kind_of
 from leadline.tune.mapping.traffic import Traffic
-
-Nodes = NDArray[np.int64]  # the node of each rank
 
 
 @dataclass(frozen=True)
@@ -58,34 +55,16 @@ class Ground:
     @property
     def is_grid(self) -> bool:
         """Whether nodes stand in a grid."""
-        return self.topology["kind"] in ("torus", "mesh")
+        return kind_of(self.topology).grid
 
     @cached_property
     def levels(self) -> list[int]:
         """The lengths of what a place is made of, fastest first: cores, then axes, or switches upwards."""
-        kind, topology = self.topology["kind"], self.topology
-        if kind == "fat-tree":
-            inner = list(topology["arity"])
-            return [self.per_node, *inner] if prod(inner) == self.nodes else [self.per_node, self.nodes]
-        if kind == "dragonfly":
-            return [self.per_node, *(topology[key] for key in ("nodes", "routers", "groups"))]
-        return [self.per_node, *self.sides]
+        return [self.per_node, *kind_of(self.topology).levels(self.topology)]
 
     def hops(self, here: Nodes, there: Nodes) -> NDArray[np.int64]:
         """Hops between nodes; 0 where a node is its own."""
-        if self.is_grid:
-            return self._on_grid(here, there)
-        kind = self.topology["kind"]
-        if kind == "single":
-            return np.zeros(np.broadcast(here, there).shape, dtype=np.int64)
-        if kind == "fat-tree":
-            below = [1, *accumulate(self.topology["arity"], mul)]
-            climbs = [here // each != there // each for each in below[:-1]]
-            return np.asarray(2 * np.sum(climbs, axis=0, dtype=np.int64))
-        router, group = self.topology["nodes"], self.topology["nodes"] * self.topology["routers"]
-        far = np.where(here // group == there // group, 3, 5)
-        near = np.where(here // router == there // router, 2, far)
-        return np.asarray(np.where(here == there, 0, near), dtype=np.int64)
+        return kind_of(self.topology).hops(self.topology, here, there)
 
     def coordinates(self, nodes: Nodes) -> NDArray[np.int64]:
         """The places of nodes on the axes, a row a node."""
@@ -93,20 +72,9 @@ class Ground:
 
     def offsets(self, here: NDArray[np.int64], there: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
         """Steps along an axis, signed, the short way round where there is one."""
-        step, side = there - here, self.sides[axis]
-        if self.topology["kind"] == "mesh":
-            return step
-        step = step % side
-        return np.asarray(np.where(2 * step > side, step - side, step))
-
-    def _on_grid(self, here: Nodes, there: Nodes) -> NDArray[np.int64]:
-        """Steps along all axes."""
-        a, b = np.unravel_index(here, self.sides), np.unravel_index(there, self.sides)
-        steps = [
-            np.abs(self.offsets(np.asarray(x), np.asarray(y), axis))
-            for axis, (x, y) in enumerate(zip(a, b, strict=True))
-        ]
-        return np.asarray(np.sum(steps, axis=0, dtype=np.int64))
+        grid = kind_of(self.topology)
+        assert isinstance(grid, Grid)
+        return grid.steps(here, there, self.sides[axis])
 
 
 def cost(ground: Ground, traffic: Traffic, nodes: Nodes) -> Cost:
