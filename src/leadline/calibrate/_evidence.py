@@ -78,7 +78,6 @@ def _series(records: pl.DataFrame, benchmark: str, metric: str) -> Series | None
 
 
 def _preference(each: Series) -> tuple[bool, int]:
-    """A higher one is taken."""
     window = each.keys.get("window", 0)
     return each.keys.get("buffers") == "reused", window if isinstance(window, int) else 0
 

@@ -272,7 +272,6 @@ class _Equations:
         return found
 
     def _row(self, size: float) -> int:
-        """The row of a size."""
         return max(0, int(np.searchsorted(self._from, size, side="right")) - 1)
 
     def _waits(self, sizes: Array) -> NDArray[np.bool_]:

@@ -19,7 +19,6 @@ class Plugins:
         self._unknown = unknown
 
     def names(self) -> list[str]:
-        """Their names, sorted."""
         found = iter_modules(import_module(self._package).__path__)
         return sorted(module.name for module in found if not module.name.startswith("_"))
 

@@ -41,7 +41,6 @@ class Machine:
 
     @property
     def cores(self) -> int:
-        """Cores of a node."""
         return int(_plain(self.tables["node"]["cores"]))
 
     @property
@@ -193,7 +192,6 @@ def _read_topology(draft: _Draft, table: Table) -> None:
 
 
 def _read_rows(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> None:
-    """Rows in place of all those there."""
     if not tables:
         return
     rows: list[dict[str, Read]] = []

@@ -67,7 +67,6 @@ class Place:
 
     @property
     def letters(self) -> str:
-        """The letters of the axes, and T."""
         return _LETTERS[: len(self.sides) - 1] + "T"
 
 

@@ -45,7 +45,6 @@ def counts(outcomes: Sequence[Outcome]) -> Mapping[str, int]:
 
 
 def _judge(claim: Claim, known: Mapping[str, Check], results: Results) -> Outcome:
-    """The outcome of one claim."""
     if claim.kind == CONSTANT and claim.id not in known:
         return _constant(claim, results.machines.constants.get(claim.id))
     if claim.id not in known:

@@ -130,7 +130,6 @@ def simulated(outcome: Outcome) -> str:
 
 
 def _section(figure: PaperFigure) -> FigureSection:
-    """A figure's section."""
     plots = [plot(part) for part in figure.parts]
     return FigureSection(figure.number, f"figure-{figure.number}", figure.caption, plots)
 

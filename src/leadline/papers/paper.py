@@ -25,14 +25,12 @@ UNITS: dict[str, float] = {
 
 
 def _number(value: Any) -> float:
-    """A plain number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"this is a number, but got {value!r}")
     return value
 
 
 def _numbers(value: Any) -> float | tuple[float, ...]:
-    """A number, or several."""
     return tuple(map(_number, value)) if isinstance(value, list) else _number(value)
 
 

@@ -62,7 +62,6 @@ class Fitted:
             return None
 
     def _fit(self, row: Row, buffers: str) -> Ends:
-        """The fit by the two ends."""
         wanted = [
             pl.col(name) == row[name]
             for name in KEYS

@@ -35,7 +35,6 @@ def answers(
 
 
 def _answer(rows: Sequence[Mapping[str, Any]], metric: str, point: Mapping[str, Any]) -> float | str:
-    """What the records say of one point."""
     of_point = [row for row in rows if all(row.get(key) == value for key, value in point.items())]
     for row in of_point:
         if row["status"] == OK and row["metric"] == metric:

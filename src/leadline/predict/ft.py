@@ -45,7 +45,6 @@ class Class:
 
     @property
     def points(self) -> int:
-        """Of the grid."""
         return self.nx * self.ny * self.nz
 
 

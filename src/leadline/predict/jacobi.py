@@ -47,7 +47,6 @@ class Model:
 
     @property
     def ranks(self) -> int:
-        """Ranks of the grid, N."""
         return prod(self.grid)
 
     @property
@@ -89,7 +88,6 @@ class Measured:
 
     @property
     def ranks(self) -> int:
-        """Processes."""
         return prod(self.grid)
 
 
@@ -317,5 +315,4 @@ def _simulated_rows(
 
 
 def _told(grid: tuple[int, int, int]) -> str:
-    """A grid as it is written."""
     return "x".join(map(str, grid))

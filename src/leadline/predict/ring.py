@@ -111,7 +111,6 @@ def _count(value: str) -> int:
 
 
 def _run(value: str) -> Path:
-    """The path of a run."""
     return store.find(value)
 
 

@@ -147,7 +147,6 @@ def _sources(tests: bool = False) -> str:
 
 
 def _compiler() -> Path | None:
-    """The C++ compiler that CMake would take."""
     found = shutil.which(os.environ.get("CXX") or "c++")
     return Path(found).resolve() if found else None
 

@@ -45,7 +45,6 @@ class Output:
 
     @property
     def text(self) -> str:
-        """What is kept, as text."""
         return (self.head + self.tail).decode(errors="replace")
 
 

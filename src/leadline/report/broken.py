@@ -36,7 +36,6 @@ def broken(records: pl.DataFrame) -> Broken | None:
 
 
 def _table(label: str, columns: dict[str, str], rows: list[dict[str, str]]) -> Table:
-    """Rows of words as a table."""
     return Table(
         label,
         [Column(heading) for heading in columns.values()],

@@ -122,12 +122,10 @@ def _line(table: Mapping[str, Any]) -> str:
 
 
 def _words(key: str) -> str:
-    """A key as words."""
     return key.replace("_", " ")
 
 
 def _is_tables(value: Any) -> bool:
-    """Whether a value is a list of tables."""
     return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 

@@ -189,7 +189,6 @@ def asked(provenances: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _section(findings: Findings, benchmark: str, question: str) -> Section:
-    """A benchmark's section."""
     rows = [row for row in findings.rows if row["benchmark"] == benchmark]
     measured = [row for row in rows if row["status"] == OK]
     return Section(

@@ -83,7 +83,6 @@ def _scales(by_size: Mapping[int, Sequence[Row]]) -> Iterator[Scale]:
 
 
 def _of(benchmark: str, sizes: Sequence[Sequence[Row]], names: Sequence[str]) -> Iterator[Scale]:
-    """The quantities of one benchmark."""
     own = [name for name in names if name != "distance"]
     keys = ["metric", "stack", "protocol", "placement", *own, "ranks_are"]
     together = [_grouped(_counted(rows), keys) for rows in sizes]
@@ -105,7 +104,6 @@ def _counted(rows: Sequence[Row]) -> list[Row]:
 
 
 def _grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[Key, list[Row]]:
-    """The points that have the same of all these."""
     found: dict[Key, list[Row]] = {}
     for row in rows:
         found.setdefault(tuple(row.get(name) for name in names), []).append(row)
@@ -141,7 +139,6 @@ def _picks(alike: Sequence[Sequence[Row]]) -> Iterator[tuple[str, str, Pick]]:
 
 
 def _value(row: Row) -> float:
-    """The value of a point."""
     return float(row["value"])
 
 
@@ -156,7 +153,6 @@ def _at(rows: Sequence[Row], name: str, wanted: Any) -> float | None:
 
 
 def _section(machine: str, sizes: Sequence[int], found: Sequence[Scale]) -> Scales:
-    """The section of a machine."""
     told = [f"{size:,}" for size in sizes]
     columns = [Column("quantity"), *(Column(f"{each} ranks", True) for each in told), Column("factor", True)]
     rows = [
@@ -196,6 +192,5 @@ def _sentences(found: Sequence[Scale], sizes: Sequence[int]) -> list[str]:
 
 
 def _told(scale: Scale) -> str:
-    """The two values."""
     first, last = (units.format_quantity(value, scale.unit) for value in (scale.values[0], scale.values[-1]))
     return f"from {first} to {last}"

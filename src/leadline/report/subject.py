@@ -96,11 +96,9 @@ class Subject:
 
     @cached_property
     def several(self) -> bool:
-        """Whether there is more than one series."""
         return len({self.names.series(row) for row in self.rows}) > 1
 
     def of(self, *metrics: str) -> list[Row]:
-        """The rows of these metrics."""
         return [row for row in self.rows if row["metric"] in metrics]
 
 

@@ -1,7 +1,49 @@
-"""What MPICH and Intel MPI share: the Hydra launcher's command line."""
+"""What MPICH and Intel MPI share: the order of their settings, and the Hydra launcher's command line."""
 
-from leadline.mpi.family import Start, launcher_of
+from abc import abstractmethod
+
+from leadline.mpi.family import (
+    DEFAULT,
+    PROGRESS,
+    PROTOCOLS,
+    Family,
+    Start,
+    Unsupported,
+    check,
+    launcher_of,
+    transports,
+)
 from leadline.mpi.library import Mpi
+
+
+class HydraFamily(Family):
+    """A library that Hydra starts and that variables set."""
+
+    progress_variable: str  # "1" starts a thread for asynchronous progress in each rank
+
+    def environment(
+        self, mpi: Mpi, stack: str = "default", protocol: str = "default", shmem: bool = False
+    ) -> dict[str, str]:
+        check(protocol, PROTOCOLS, "protocol")
+        if shmem:
+            raise Unsupported(f"{mpi.id} has no OpenSHMEM")
+        wanted = transports(stack)
+        if wanted == {"self"}:
+            raise Unsupported(
+                f"{mpi.id} always has its own way to the same rank; it cannot be asked for alone"
+            )
+        settings = {**mpi.environment, **(self._stack(mpi, wanted) if wanted else {})}
+        if protocol != "default":
+            settings |= self.force(mpi, protocol, stack)
+        return settings
+
+    def progressing(self, mpi: Mpi, progress: str) -> dict[str, str]:
+        check(progress, PROGRESS, "progress")
+        return {} if progress == DEFAULT else {self.progress_variable: str(int(progress == "on"))}
+
+    @abstractmethod
+    def _stack(self, mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
+        """The settings for these transports, of which there is one at least."""
 
 
 def command(mpi: Mpi, start: Start) -> list[str]:

@@ -67,5 +67,4 @@ def tuned(mpi: Mpi, choices: Sequence[Choice]) -> Tuned:
 
 
 def _variable(operation: str) -> str:
-    """The variable of an operation."""
     return f"I_MPI_ADJUST_{operation.upper()}"

@@ -7,17 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from leadline.mpi.families import _hydra, _intel_collectives
-from leadline.mpi.family import DEFAULT, PROGRESS, PROTOCOLS, Family, Start, Unsupported, check, transports
+from leadline.mpi.families import _intel_collectives
+from leadline.mpi.families._hydra import HydraFamily, command
+from leadline.mpi.family import PROTOCOLS, Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned
 
 
-class IntelMpi(Family):
+class IntelMpi(HydraFamily):
     """Intel MPI."""
 
     name = "intel"
     title = "Intel MPI"
+    progress_variable = "I_MPI_ASYNC_PROGRESS"
     aliases = ("impi", "intelmpi", "intel-mpi")
 
     def version_in_header(self, header: str) -> str | None:
@@ -36,26 +38,8 @@ class IntelMpi(Family):
         there = [str(place) for place in places if place.is_dir()]
         return {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": ":".join(there)}
 
-    def environment(
-        self, mpi: Mpi, stack: str = "default", protocol: str = "default", shmem: bool = False
-    ) -> dict[str, str]:
-        """Fabrics and provider for `stack`; see `Family.environment`."""
-        check(protocol, PROTOCOLS, "protocol")
-        if shmem:
-            raise Unsupported(f"{mpi.id} has no OpenSHMEM")
-        settings = {**mpi.environment, **self._stack(mpi, transports(stack))}
-        if protocol != "default":
-            settings |= self.force(mpi, protocol, stack)
-        return settings
-
     def _stack(self, mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
         """`I_MPI_FABRICS` is shm, ofi or both; libfabric uses one provider."""
-        if not wanted:
-            return {}
-        if wanted == {"self"}:
-            raise Unsupported(
-                f"{mpi.id} always has its own way to the same rank; it cannot be asked for alone"
-            )
         if "ucx" in wanted:
             if wanted & {"shared-memory", "tcp"}:
                 raise Unsupported(f"{mpi.id} reaches UCX through a provider whose transports cannot be named")
@@ -87,21 +71,15 @@ class IntelMpi(Family):
         return _intel_collectives.forcing(operation, ranks, size)
 
     def algorithm_names(self) -> set[str]:
-        """All of them."""
         return {name for each in _intel_collectives.ALGORITHMS.values() for name in each}
 
     def tuned(self, mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
         """Variables with ranges of sizes and ranks."""
         return _intel_collectives.tuned(mpi, choices)
 
-    def progressing(self, mpi: Mpi, progress: str) -> dict[str, str]:
-        """Threads of its own in each rank; see `Family.progressing`."""
-        check(progress, PROGRESS, "progress")
-        return {} if progress == DEFAULT else {"I_MPI_ASYNC_PROGRESS": str(int(progress == "on"))}
-
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpiexec.hydra` with pinning through `I_MPI_PIN_*`; see `Family.launch`."""
-        argv = _hydra.command(mpi, start)
+        argv = command(mpi, start)
         if start.oversubscribe:
             return [*argv, "-genv", "I_MPI_PIN", "0", "-genv", "I_MPI_THREAD_YIELD", "2"]
         order = {"sockets": "scatter"}.get(start.placement, "compact")

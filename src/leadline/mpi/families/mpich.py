@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from leadline.mpi.families import _hydra, _mpich_collectives, _ucx
-from leadline.mpi.family import DEFAULT, PROGRESS, PROTOCOLS, Family, Start, Unsupported, check, transports
+from leadline.mpi.families import _mpich_collectives, _ucx
+from leadline.mpi.families._hydra import HydraFamily, command
+from leadline.mpi.family import PROTOCOLS, Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned
 
@@ -21,11 +22,12 @@ HEADERS = 4096  # B, room in a cell for what is not message
 OFI_WIRES = {"shared-memory": "shm", "tcp": "tcp"}
 
 
-class Mpich(Family):
+class Mpich(HydraFamily):
     """MPICH."""
 
     name = "mpich"
     title = "MPICH"
+    progress_variable = "MPIR_CVAR_ASYNC_PROGRESS"
 
     def version_in_header(self, header: str) -> str | None:
         """`MPICH_VERSION`, unless the header says that it is a library derived from MPICH."""
@@ -39,26 +41,8 @@ class Mpich(Family):
         said = re.search(r"HYDRA build details:\s+Version:\s+(\S+)", output)
         return said[1] if said else None
 
-    def environment(
-        self, mpi: Mpi, stack: str = "default", protocol: str = "default", shmem: bool = False
-    ) -> dict[str, str]:
-        """Control variables for `stack`; see `Family.environment`."""
-        check(protocol, PROTOCOLS, "protocol")
-        if shmem:
-            raise Unsupported(f"{mpi.id} has no OpenSHMEM")
-        settings = {**mpi.environment, **self._stack(mpi, transports(stack))}
-        if protocol != "default":
-            settings |= self.force(mpi, protocol, stack)
-        return settings
-
     def _stack(self, mpi: Mpi, wanted: frozenset[str]) -> dict[str, str]:
         """MPICH's own shared memory is left out by MPIR_CVAR_NOLOCAL: then its network module carries all."""
-        if not wanted:
-            return {}
-        if wanted == {"self"}:
-            raise Unsupported(
-                f"{mpi.id} always has its own way to the same rank; it cannot be asked for alone"
-            )
         module = self._module(mpi, wanted)
         own_memory = _own_memory(wanted)
         settings = {"MPIR_CVAR_NOLOCAL": "0" if own_memory else "1", "MPIR_CVAR_CH4_NETMOD": module}
@@ -121,21 +105,15 @@ class Mpich(Family):
         return _mpich_collectives.forcing(operation, ranks, size)
 
     def algorithm_names(self) -> set[str]:
-        """All of them."""
         return {name for each in _mpich_collectives.ALGORITHMS.values() for name in each}
 
     def tuned(self, mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
         """Control variables, and trees of decisions."""
         return _mpich_collectives.tuned(mpi, choices, directory)
 
-    def progressing(self, mpi: Mpi, progress: str) -> dict[str, str]:
-        """A thread of its own in each rank; see `Family.progressing`."""
-        check(progress, PROGRESS, "progress")
-        return {} if progress == DEFAULT else {"MPIR_CVAR_ASYNC_PROGRESS": str(int(progress == "on"))}
-
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpiexec` with Hydra's binding; see `Family.launch`."""
-        argv = _hydra.command(mpi, start)
+        argv = command(mpi, start)
         if start.oversubscribe:
             # MPICH yields by itself after MPIR_CVAR_POLLS_BEFORE_YIELD fruitless polls; 0 is never.
             return [*argv, "-bind-to", "none", "-genv", "MPIR_CVAR_POLLS_BEFORE_YIELD", "1"]

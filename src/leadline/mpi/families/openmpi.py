@@ -120,7 +120,6 @@ class OpenMpi(Family):
         return _openmpi_collectives.forcing(operation, ranks, size)
 
     def algorithm_names(self) -> set[str]:
-        """All of them."""
         return {
             name for each in _openmpi_collectives.ALGORITHMS for name in _openmpi_collectives.numbers(each)
         }

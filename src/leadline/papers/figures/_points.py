@@ -92,7 +92,6 @@ CORES = tuple(f"cores-{count}" for count in range(1, 5))
 
 
 def _has(row: Row, key: str, wanted: Any) -> bool:
-    """Whether a row has the value, or one of them."""
     return row.get(key) in wanted if isinstance(wanted, tuple) else row.get(key) == wanted
 
 

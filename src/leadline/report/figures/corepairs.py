@@ -82,7 +82,6 @@ def _choice(split: Split, row: Row) -> str:
 
 
 def _cores(field: str) -> dict[str, Any]:
-    """An axis of cores."""
     axis = {"labelAngle": 0, "labelOverlap": "greedy", "ticks": False, "domain": False}
     scale = {"paddingInner": 0.04}
     return {"field": field, "type": "ordinal", "title": "core", "axis": axis, "scale": scale}

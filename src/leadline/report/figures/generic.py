@@ -19,7 +19,6 @@ def describe(subject: Subject) -> list[Figure]:
 
 
 def _one(subject: Subject, metric: str) -> Figure:
-    """The figure of one metric."""
     rows = subject.of(metric)
     name = f"{subject.benchmark}-{metric}".replace("_", "-")
     title = f"{subject.benchmark.capitalize()}: {metric.replace('_', ' ')}"

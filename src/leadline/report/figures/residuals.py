@@ -66,7 +66,6 @@ def describe(subject: Subject) -> list[Figure]:
 
 
 def _points(split: Split, places: list[int]) -> dict[str, Any]:
-    """The residuals as points."""
     return {
         "data": {"name": "points"},
         "transform": [{"filter": f"{HIDING} && indexof(hidden, datum.f) < 0"}],

@@ -119,7 +119,6 @@ def _axis(x: str, title: str | None, values: Sequence[float]) -> Channel:
 
 
 def _heights(points: list[Datum], metric: str, rows: list[Row], log: bool) -> Channel:
-    """The y axis of the points."""
     unit = rows[0]["unit"] if rows else "1"
     return quantity(titled(metric, unit), [point["y"] for point in points], log)
 

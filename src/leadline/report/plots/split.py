@@ -62,7 +62,6 @@ class Split:
         return self.groups.index(group) if self.by is not None else self.subject.names.index(group)
 
     def shape(self, group: str) -> str:
-        """The shape of a group's points."""
         return theme.SHAPES[self._index(group) % len(theme.SHAPES)]
 
     def dash(self, name: str) -> tuple[int, ...]:
@@ -76,7 +75,6 @@ class Split:
         return (*groups, *(variants if len(variants) > 1 else ()))
 
     def colour(self) -> dict[str, Any]:
-        """The colour channel."""
         scale = {"domain": list(self.groups), "range": [self.hue(group) for group in self.groups]}
         return {"field": "s", "type": "nominal", "title": None, "scale": scale}
 

@@ -80,7 +80,6 @@ def told(choice: Choice) -> list[str]:
 
 
 def _read(script: Path) -> Settings:
-    """The settings of one file."""
     environment: dict[str, str] = {}
     operations: tuple[str, ...] = ()
     try:

@@ -69,7 +69,6 @@ class Gain:
     verdict: str  # faster, slower, alike, or undecided
 
     def row(self) -> dict[str, Any]:
-        """The gain as an object."""
         return dict(vars(self))
 
 

@@ -62,7 +62,6 @@ class Simulated:
         return True
 
     def run(self, settings: Settings, limit: float) -> Outcome:
-        """What the model says."""
         seconds = self.seconds(settings)
         reason = None if seconds is not None else "the model refuses these settings"
         return Outcome(seconds, reason)

@@ -38,7 +38,6 @@ class Seen:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """The arrays that were created."""
         found = [
             Array(str(line["dataset"]), tuple(map(int, line["lengths"])))
             for line in self.lines

@@ -48,11 +48,9 @@ class Command:
 
     @property
     def title(self) -> str:
-        """The command as typed."""
         return shlex.join(self.command)
 
     def facts(self) -> dict[str, Any]:
-        """The command, and how it is judged."""
         return {"command": self.command, "title": self.title, "time": self.time, "check": self.check}
 
     def proves(self) -> bool:
@@ -96,7 +94,6 @@ class Command:
         self.ranks = max(self.ranks, int(facts.get("ranks") or 1))
 
     def _command(self, place: Path) -> list[str]:
-        """The command of this run."""
         return self.command
 
     def _preloaded(self, settings: Settings, path: Path, log: Path) -> dict[str, str]:

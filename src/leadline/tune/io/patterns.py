@@ -161,7 +161,6 @@ _MOUNTS = {"lustre": "lustre", "gpfs": "gpfs", "ufs": "other"}
 
 
 def _of_darshan(path: Path) -> Motif:
-    """The motif of a Darshan log."""
     try:
         import darshan  # noqa: PLC0415  (optional, and slow to import)
     except ImportError:

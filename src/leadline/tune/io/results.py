@@ -72,7 +72,6 @@ class Results:
 
     @property
     def layers(self) -> dict[str, str]:
-        """The layer of each setting."""
         return dict(self.facts.get("layers", {}))
 
     @property
@@ -144,7 +143,6 @@ def _idle(baseline: Sequence[Line], looks: Sequence[Line]) -> list[str]:
 
 
 def _trials(lines: Sequence[Line]) -> list[Trial]:
-    """The trials in their order."""
     found: dict[str, Trial] = {}
     for line in lines:
         if not line["settings"]:

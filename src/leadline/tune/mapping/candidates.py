@@ -106,7 +106,6 @@ def _divisions(level: int, side: int, dimensions: Sequence[int]) -> Iterator[tup
 
 
 def _covers(parts: Sequence[tuple[_Part, ...]], grid: Sequence[int]) -> bool:
-    """Whether the parts make up the grid."""
     made = [1] * len(grid)
     for part in (part for each in parts for part in each):
         made[part.dimension] *= part.places

@@ -44,7 +44,6 @@ class Ground:
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
         return prod(self.sides)
 
     @property

@@ -85,7 +85,6 @@ def _hostfile(outcome: Outcome, trial: Trial, names: str | None) -> str:
 
 
 def _order(outcome: Outcome, trial: Trial, names: str | None) -> str:
-    """The order of axes."""
     if trial.candidate.kind != ORDER:
         raise LeadlineError(f"{trial.candidate.name} is no order of axes")
     return f"{trial.candidate.name}\n"

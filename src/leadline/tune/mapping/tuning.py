@@ -272,7 +272,6 @@ def _simulated(outcome: Outcome, trials: list[Trial], place: Path, end: float, s
 
 
 def _with_times(trial: Trial, times: tuple[float, ...], usual: tuple[float, ...]) -> Trial:
-    """A trial with what the simulation said."""
     ratio = sum(mine / its for mine, its in zip(times, usual, strict=True)) / len(times)
     return Trial(trial.candidate, trial.cost, trial.hop_bytes, trial.busiest, times, ratio)
 
@@ -330,7 +329,6 @@ class _Simulator:
         return path.name
 
     def _plan(self, mappings: Sequence[str]) -> Plan:
-        """A plan of all cases under these mappings."""
         return Plan.of(
             *(
                 {"benchmark": case.benchmark, "network": case.network, **self._values(case)}

@@ -100,7 +100,6 @@ class Job:
                 raise UsageError(f"the model of storage knows no setting {name!r}{suggest(name, KNOWN)}")
 
     def _parts(self, runs: Sequence[Settings]) -> dict[str, Floats]:
-        """The parts of many runs, an array each."""
         self.check({name for each in runs for name in each})
         columns = _columns(self.storage, self.ranks, runs)
         return _model.parts(self.storage, self.pattern, self.ranks, columns)
