@@ -115,7 +115,7 @@ def test_a_darshan_log_is_read_by_darshans_package(tmp_path: Path) -> None:
 def test_the_verb_answers_from_a_log(tmp_path: Path) -> None:
     """The nearest first, as JSON."""
     asked = [
-        "tune",
+        "io",
         "advise",
         str(written(tmp_path, RECORD)),
         "--database",

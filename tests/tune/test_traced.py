@@ -126,9 +126,7 @@ def test_the_second_run_of_a_program_is_given_settings(
     assert "settings of a tuning, at a distance of 0.00 (confidence 100 %)" in second.output
     assert capfd.readouterr().out == plain
     assert (tmp_path / "out.h5").stat().st_size > size  # aligned to 64 KiB
-    advised = CliRunner().invoke(
-        main, ["tune", "advise", program.name, "--database", str(database), "--json"]
-    )
+    advised = CliRunner().invoke(main, ["io", "advise", program.name, "--database", str(database), "--json"])
     assert json.loads(advised.stdout)[0]["settings"] == LAYOUT
 
 
@@ -162,7 +160,7 @@ def test_a_log_is_itself_also_where_a_command_named_it(tmp_path: Path) -> None:
     mine = written(
         other, [line | ({"bytes_written": 2**33} if "bytes_written" in line else {}) for line in RECORD]
     )
-    words = ["tune", "advise", str(mine), "--json", "--database", str(tmp_path / "none.sqlite")]
+    words = ["io", "advise", str(mine), "--json", "--database", str(tmp_path / "none.sqlite")]
     far = json.loads(CliRunner().invoke(main, words).stdout)[0]
     (tmp_path / "traced").rename(tmp_path / "gone")
     assert json.loads(CliRunner().invoke(main, words).stdout)[0] == far
