@@ -132,6 +132,7 @@ void parse_node(const Table& from, Node& node) {
     from.whole("ahead", node.ahead);
     from.factor("contend", node.contend);
     from.flag("control_first", node.control_first);
+    from.flag("loggops", node.loggops);
     std::string progress = "engine";
     from.word("progress", progress);
     if (progress != "engine" && progress != "calls")

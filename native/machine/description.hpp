@@ -73,6 +73,8 @@ struct Node {
         0;  // of the time that a rank's messages and a collective are both under way: what is lost
     // Requests and grants of a handshake pass the data that wait at the node's way out.
     bool control_first = false;
+    // Overheads, gap and copies as the LogGOPS model has them, and no adapter: engine_loggops.cpp.
+    bool loggops = false;
     bool progress = true;  // communication goes on while the core computes; else in calls only
 };
 

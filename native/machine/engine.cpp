@@ -31,6 +31,7 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
     operations_.take();  // that is no_operation
     if (machine.node.ranks > machine.node.cores) share_cores();
     if (machine.node.ahead > 0) ahead_.resize(seats_.size());
+    if (machine.node.loggops) gaps_.resize(seats_.size());
     if (machine.node.contend > 0) collectives_.resize(seats_.size());
     if (!machine.node.progress) {
         begun_.resize(seats_.size());
@@ -40,24 +41,6 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
         detours_.resize(seats_.size());
         for (int rank = 0; rank < ranks(); ++rank) draw_detour(rank);
     }
-}
-
-int Engine::socket(int rank) const {
-    const Node& node = machine_.node;
-    const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
-    return seat(rank).core / per_socket;
-}
-
-const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
-    const bool within = local(from, to);
-    if (!forced_) return machine_.protocol(bytes, within);
-    const auto& table =
-        within && !machine_.local_protocols.empty() ? machine_.local_protocols : machine_.protocols;
-    // Forcing eager or rendezvous leaves the one-packet protocol alone, as libraries do (Blue Gene/L, 4).
-    const Protocol& natural = machine_.protocol(bytes, within);
-    if (natural.name == "short") return natural;
-    const auto forced = std::ranges::find(table, conditions_.protocol, &Protocol::name);
-    return forced == table.end() ? natural : *forced;
 }
 
 // ---------------------------------------------------------------------------------------- events
@@ -195,6 +178,8 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     operations_[operation].tag = envelope.tag;
     ++messages_sent_;
     bytes_sent_ += bytes;
+    if (!gaps_.empty()) [[unlikely]]
+        wait_for_send_gap(rank, way.handshake ? 0 : bytes);
     if (way.handshake) {
         message.leg = Leg::request;
         spend(rank, way.handshake_overhead);
@@ -272,6 +257,10 @@ void Engine::inject(std::uint32_t id) {
     const int to = back ? message.from : message.to;
     const bool empty =
         message.leg == Leg::request || message.leg == Leg::grant || message.leg == Leg::get_request;
+    if (machine_.node.loggops) [[unlikely]] {
+        cross(id, from, to);
+        return;
+    }
     if (local(from, to) && !machine_.node.local_by_network) {
         // The cores have copied the bytes, or will: what is left is that the other one sees them.
         const Time across = socket(from) == socket(to) ? 0 : machine_.node.socket_latency;
@@ -371,6 +360,7 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
         does_not_fit(message, pending.data.size());
     if (const auto brought = pending.data.data() ? std::min(bytes, carried) : 0)
         std::memcpy(pending.data.data(), message.content.data(), brought);
+    pending.data = pending.data.first(bytes);  // as much as came
     if (!ahead_.empty()) taken_up(message, id);
     if (message.early && message.reached == never) {
         message.receive = receive;

@@ -279,6 +279,9 @@ private:
     [[nodiscard]] std::string doing(Operation operation) const;
     void ask();
     void check_nothing_left() const;
+    void wait_for_send_gap(int rank, std::int64_t bytes);
+    void wait_for_receive_gap(int rank, const Pending& pending);
+    void cross(std::uint32_t id, int from, int to);
     [[noreturn]] void does_not_fit(const Message& message, std::size_t room) const;
 
     Machine machine_;
@@ -297,6 +300,12 @@ private:
         std::vector<std::uint32_t> asking{};
     };
     std::vector<Ahead> ahead_;
+    // Of each rank, where g is of the model: before which it sends, and receives, no other message.
+    struct Gaps {
+        Time send = 0;
+        Time receive = 0;
+    };
+    std::vector<Gaps> gaps_;
     // For how long each has computed so far, and until when, there.
     struct Computed {
         Time in_all = 0;

@@ -1,4 +1,4 @@
-// What a message costs the cores at its two ends, and what a rank has of its core.
+// Which protocol a message takes, what it costs the cores at its two ends, and what a rank has of its core.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -6,10 +6,35 @@
 #include "machine/engine.hpp"
 
 namespace leadline::machine {
+namespace {
+
+// The bytes after the first, for which LogGOPS charges G and O.
+std::int64_t further(std::int64_t bytes) { return std::max<std::int64_t>(bytes - 1, 0); }
+
+}  // namespace
+
+int Engine::socket(int rank) const {
+    const Node& node = machine_.node;
+    const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
+    return seat(rank).core / per_socket;
+}
+
+const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
+    const bool within = local(from, to);
+    if (!forced_) return machine_.protocol(bytes, within);
+    const auto& table =
+        within && !machine_.local_protocols.empty() ? machine_.local_protocols : machine_.protocols;
+    // Forcing eager or rendezvous leaves the one-packet protocol alone, as libraries do (Blue Gene/L, 4).
+    const Protocol& natural = machine_.protocol(bytes, within);
+    if (natural.name == "short") return natural;
+    const auto forced = std::ranges::find(table, conditions_.protocol, &Protocol::name);
+    return forced == table.end() ? natural : *forced;
+}
 
 // A core that hands over packet by packet is beside the link: a message is with the network once its first
 // packet is, and as much later as the core is slower than the link; the core is free when the last packet is.
 Time Engine::send_cost(const Protocol& way, std::int64_t bytes) const {
+    if (machine_.node.loggops) return way.send_overhead;
     const std::int64_t packets = machine_.packets.count(bytes);
     const Time slower = packets > 1 ? std::max<Time>(0, way.send_packet - packet_time_) : 0;
     return way.send_overhead + way.send_packet + (packets - 1) * slower + transfer_time(bytes, way.send_copy);
@@ -29,10 +54,14 @@ void Engine::share_cores() {
 }
 
 Time Engine::send_rest(const Protocol& way, std::int64_t bytes) const {
+    if (machine_.node.loggops) return transfer_time(further(bytes), way.send_copy);
     return (machine_.packets.count(bytes) - 1) * std::min(way.send_packet, packet_time_);
 }
 
 Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
+    if (machine_.node.loggops)
+        return way.receive_overhead +
+               transfer_time(further(bytes), std::min(way.receive_copy, machine_.links.rate));
     // A core that takes packets out as they come is behind only by what it is slower than the link.
     const std::int64_t packets = machine_.packets.count(bytes);
     const Time behind = packets > 1 ? std::max<Time>(0, way.receive_packet - packet_time_) : 0;
@@ -43,6 +72,10 @@ Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
 Time Engine::under_way(int from, int to, const Protocol& way, std::int64_t bytes) const {
     const Node& node = machine_.node;
     const std::int64_t wire = machine_.packets.wire(bytes + way.header);
+    if (node.loggops)
+        return local(from, to) ? node.local_latency
+                               : machine_.links.base +
+                                     machine_.links.hop * topology_.hops(seat(from).node, seat(to).node);
     if (local(from, to)) {
         if (node.local_by_network) return node.local_latency + transfer_time(wire, node.local);
         return node.local_latency + (socket(from) == socket(to) ? 0 : node.socket_latency);

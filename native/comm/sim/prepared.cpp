@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
+#include <string>
 
 namespace leadline {
 namespace sim {
@@ -52,6 +53,10 @@ void Member::receive(int from, int tag, std::int64_t bytes,
 }
 
 void Member::enter(const Call& call, Form form) const {
+    if (engine().machine().node.loggops && !by_messages(call))
+        throw Unsupported(
+            "on a machine with node.loggops collectives are what a program sends, and this is a " +
+            std::string(name_of(call.what)));
     // Blocks of a gather or scatter are laid out at the root.
     const Layout blocks = rank != call.root                  ? Layout()
                           : call.what == Collective::gather  ? call.takes

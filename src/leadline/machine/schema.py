@@ -114,6 +114,7 @@ PARTS: dict[str, Part] = {
             "local_latency": TIME,
             "socket_latency": TIME,
             "message_gap": TIME,
+            "loggops": FLAG,
             "match": TIME,
             "poll": TIME,
             "put_overhead": TIME,
