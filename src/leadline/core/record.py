@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from leadline.core.axes import AXES
+
 MEASURED, SIMULATED, IMPORTED = "measured", "simulated", "imported"
 OK, SKIPPED, FAILED = "ok", "skipped", "failed"
 INVALID = "invalid"  # it ran, and its own result was wrong: what it took is no measurement
@@ -35,20 +37,7 @@ FIELDS: dict[str, Field] = {
     "metric": Field(pl.String, "what was measured; empty where the point was not run"),
     "unit": Field(pl.String, "SI unit of the samples: s, B/s, 1/s or 1"),
     "better": Field(pl.String, "lower or higher: which way is good"),
-    "mpi": Field(pl.String, "identity of the MPI, e.g. openmpi-4.1.4; name of the machine where simulated"),
-    "stack": Field(
-        pl.String, "transports (where simulated: network) asked for, in the plan's words; default: any"
-    ),
-    "protocol": Field(pl.String, "default, eager or rendezvous: what was forced"),
-    "collectives": Field(
-        pl.String,
-        "the library's algorithm that was forced, or tuned: settings from results; null: its own choice",
-    ),
-    "progress": Field(pl.String, "on or off: asynchronous progress that was asked for; null: as it is"),
-    "placement": Field(pl.String, "where the ranks were put: core-group, sockets, nodes, or default"),
-    "ranks": Field(pl.Int64, "number of ranks of the launch"),
-    "mapping": Field(pl.String, "which rank sat where on a described machine; null on real ones"),
-    "partition": Field(pl.Int64, "ranks of the part of a described machine; null on real ones"),
+    **{name: Field(axis.type, axis.says) for name, axis in AXES.items()},
     "oversubscribed": Field(pl.Boolean, "more ranks than cores"),
     "transport": Field(pl.String, "what the library says that it used; the networks that answered"),
     "binding": Field(pl.String, "host:core of each rank, as hwloc saw it from inside"),
@@ -58,9 +47,7 @@ FIELDS: dict[str, Field] = {
     "samples": Field(pl.List(pl.Float64), "every sample in order, in `unit`"),
     "warmup": Field(pl.Int64, "how many of the first samples are warm-up"),
     "batch": Field(pl.Int64, "operations in one sample after warm-up"),
-    "stopped_by": Field(
-        pl.String, "tolerance, time or samples: what ended the sampling; exact: one sample is all (simulated)"
-    ),
+    "stopped_by": Field(pl.String, "what ended the sampling: tolerance, time or samples; exact: simulated"),
     "started": Field(pl.Datetime("us", "UTC"), "when the point was begun"),
     "duration": Field(pl.Float64, "wall time spent on the point, s"),
     "run_delay": Field(pl.Float64, "longest time a rank waited for a processor during the point, s"),
@@ -77,11 +64,9 @@ FIELDS: dict[str, Field] = {
 }
 
 # What tells one series of launches from another, beside the coordinates of the point.
-KEYS = ["run", "source", "benchmark", "metric", "mpi", "stack", "protocol", "placement", "ranks"]
-KEYS += ["mapping", "partition"]  # null where the machine is real
-KEYS += ["collectives", "progress"]  # null where the library was left to itself
+KEYS = ["run", "source", "benchmark", "metric", *AXES]
 # Fields that came later than the first records, which are read as if they were null there.
-LATER = ("mapping", "partition", "collectives", "progress", "clock_error", "late", "late_at")
+LATER = (*(name for name, axis in AXES.items() if axis.later), "clock_error", "late", "late_at")
 
 
 def schema() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from leadline.core.axes import AXES
 from leadline.core.collectives import TUNED, called
 from leadline.core.record_files import PointKey, point_key
 from leadline.core.units import format_bytes
@@ -50,12 +51,13 @@ class Point:
     @property
     def launch_key(self) -> tuple[object, ...]:
         """What must be the same in two points for them to share a launch."""
-        return (
-            *(self.mpi, self.stack, self.protocol, self.placement),
-            *(self.ranks, self.oversubscribe, self.hosts, self.agent, self.launcher),
-            *(self.shmem, self.mapping, self.partition),
-            *(self.collectives, self.operation, self.progress),
-        )
+        how = (self.oversubscribe, self.hosts, self.agent, self.launcher, self.shmem, self.operation)
+        return (*self.axes.values(), *how)
+
+    @property
+    def axes(self) -> dict[str, Value | None]:
+        """The point's value of each axis of a launch."""
+        return {name: getattr(self, name) for name in AXES}
 
     @property
     def key(self) -> PointKey:

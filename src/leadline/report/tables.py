@@ -6,15 +6,13 @@ from typing import Any
 
 from leadline.analysis import start_skew as starts
 from leadline.core import units
+from leadline.core.axes import AXES
 from leadline.core.formatting import next_launch, tell_row
 from leadline.report.subject import SIZES, Row, sweeps, varying
 from leadline.report.words import coordinates, way
 
 _WAY = ("run", "stack", "protocol", "placement")
-_KEYS = (
-    *("run", "source", "mpi", "stack", "placement", "protocol", "ranks", "mapping", "partition"),
-    *("collectives", "progress"),
-)
+_KEYS = ("run", "source", *AXES)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from leadline.core.record import FAILED, INVALID, KEYS, OK, SKIPPED
+from leadline.core.record import FAILED, INVALID, OK, SKIPPED
 from leadline.core.record_files import Row
 from leadline.plan.model import Point
 from leadline.programs.launch import Event
@@ -32,7 +32,8 @@ def row(point: Point, source: str, launch: int, **facts: Any) -> Row:
     return {
         "source": source,
         "metric": "",
-        **{name: getattr(point, name) for name in KEYS if hasattr(point, name)},
+        "benchmark": point.benchmark,
+        **point.axes,
         "launch": launch,
         "started": datetime.now(UTC),
         **point.values,

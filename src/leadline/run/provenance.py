@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from leadline import __version__
+from leadline.core.axes import AXES
 from leadline.core.paths import checkout
 from leadline.plan.model import Plan
 from leadline.plan.points import Point
@@ -64,7 +65,6 @@ def _said(command: list[str]) -> str:
 
 def merged(before: Mapping[str, Any], kinds: list[dict[str, Any]]) -> dict[str, Any]:
     """The provenance of a run with what its launches told about each kind; kinds of before stay."""
-    keys = ["mpi", "stack", "protocol", "placement", "ranks", "mapping", "partition"]
-    keys += ["collectives", "operation", "progress"]
+    keys = [*AXES, "operation"]
     held = {tuple(kind.get(key) for key in keys): kind for kind in [*before.get("kinds", []), *kinds]}
     return {**before, "kinds": list(held.values())}

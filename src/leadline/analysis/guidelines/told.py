@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from leadline.analysis.guidelines.judge import BROKEN, STATES, SUSPECTED, UNDECIDED, Finding, Verdict
 from leadline.analysis.guidelines.rules import GUIDELINES
 from leadline.analysis.guidelines.terms import PLAIN, USUAL
+from leadline.core.axes import AXES
 from leadline.core.formatting import ratio_text
 from leadline.core.units import format_bytes, format_quantity
 
@@ -18,7 +19,7 @@ COLUMNS = {
     "other": "time of the other",
 }
 # What names a table, beside the MPI, where it is not the usual.
-_NAMING = ("stack", "protocol", "placement", "mapping", "partition", "collectives", "progress")
+_NAMING = tuple(name for name in AXES if name not in ("mpi", "ranks"))
 
 
 def tables(findings: Iterable[Finding]) -> dict[str, list[dict[str, str]]]:

@@ -177,14 +177,8 @@ class RealExecutor:
         self.say(f"asking {mpi.id} what it uses")
         launched, kind.transport = self._probe(kind, mpi, point)
         kind.facts = {
-            "mpi": mpi.id,
-            "stack": point.stack,
-            "protocol": point.protocol,
-            "collectives": point.collectives,
+            **point.axes,
             "operation": point.operation,
-            "progress": point.progress,
-            "placement": point.placement,
-            "ranks": point.ranks,
             "launcher": point.launcher,
             "command": kind.command,
             "environment": kind.env,

@@ -93,13 +93,7 @@ class SimExecutor:
     def _about(self, point: Point) -> dict[str, Any]:
         """A kind of launch for the provenance."""
         return {
-            "mpi": point.mpi,
-            "stack": point.stack,
-            "protocol": point.protocol,
-            "placement": point.placement,
-            "ranks": point.ranks,
-            "mapping": point.mapping,
-            "partition": point.partition,
+            **point.axes,
             "topology": self.target.machine.partition(point.partition or point.ranks),
         }
 

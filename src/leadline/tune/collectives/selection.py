@@ -17,6 +17,7 @@ import polars as pl
 
 from leadline.analysis.guidelines.terms import Series, measured
 from leadline.analysis.verdict import Change, within_run
+from leadline.core.axes import AXES
 from leadline.core.collectives import TUNED, called, members
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import KEYS
@@ -26,7 +27,8 @@ FLOOR = 0.02  # a gain below is none
 ALIKE_WITHIN = 0.05  # an interval that reaches farther from 1 shows neither a gain nor that there is none
 CONTEXT = [name for name in KEYS if name not in ("benchmark", "metric")]
 FASTER, SLOWER, ALIKE, UNDECIDED = "faster", "slower", "alike", "undecided"
-ONE_OF = ("stack", "protocol", "placement", "progress", "mapping", "partition")  # of which a library has one
+# Axes of which a library has one value.
+ONE_OF = tuple(name for name in AXES if name not in ("mpi", "ranks", "collectives"))
 
 Place = tuple[str, str, int, int]  # MPI, operation as settings name it, ranks, bytes
 Variant = tuple[Any, ...]
