@@ -41,7 +41,7 @@ def test_a_wheel_works_outside_the_clone(tmp_path: Path) -> None:
     assert Path(package).is_relative_to(tmp_path)
     assert checkout == "None"
     assert Path(native).is_relative_to(tmp_path)
-    leadline = [python, "-c", "from leadline.cli import main; main()"]
+    leadline: list[str | Path] = [python, "-c", "from leadline.cli import main; main()"]
     assert "quick" in run(*leadline, "list", "plans")
     assert "bgp" in run(*leadline, "list", "machines")
     assert run(*leadline, "show", "machine", "bgp", "--json").startswith("[")
