@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from leadline.core import journal, record
 from leadline.core.errors import LeadlineError
+from leadline.core.record_checks import WORDS
 from leadline.core.record_files import (
     JOURNAL_HEADER,
     journal_frame,
@@ -134,3 +136,11 @@ def test_a_journal_without_records_never_hides_finished_ones(tmp_path: Path, lef
     assert store.load(path).height == 3
     with Store.reopen(path) as run:
         assert run.records().height == 3
+
+
+def test_every_word_that_native_code_writes_is_known() -> None:
+    """A new reason for the end of sampling must not make journals that are refused."""
+    source = (Path(__file__).parents[2] / "native" / "harness" / "sampler.cpp").read_text()
+    words = set(re.findall(r'stopped_by_ = "(\w+)"', source))
+    assert len(words) >= 4
+    assert words <= set(WORDS["stopped_by"])

@@ -46,7 +46,7 @@ PRIOR = 0.5  # values that the two stated spreads count for, beside those seen
 KNOWN = 8.0  # least degrees of freedom of a point's spread: a stated one is taken as known
 TRIMMED_FROM = 16  # launches; of fewer a trimmed mean may miss a second group that one side happened to meet
 MAD = 1.4826  # median absolute deviation to standard deviation
-MAD_EFFICIENCY = 0.25  # of the variance that it estimates: 0.37 of many points, less in the tails of fifty
+MAD_EFFICIENCY = 0.2  # of the variance that it estimates: 0.37 of many points, less in the tails of fifty
 MEDIAN_COST = 1.5708  # variance of a median to that of a mean
 
 

@@ -11,13 +11,14 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from leadline.core.errors import LeadlineError
 from leadline.core.processes import Tree
+from leadline.core.record_checks import fault
 from leadline.mpi.family import failure
 
 Event = dict[str, Any]
@@ -77,6 +78,7 @@ class Launch:
         self.end_limit = end_limit
         self.output = Output()
         self.mark = ""  # that its processes carry, once they are started
+        self._ids = {each["id"] for each in job.get("points", ()) if "id" in each}
         self._current: int | None = None  # id of the point that is being asked
         self._begun = False  # the ranks have started
         self._done = False  # every point is answered
@@ -171,7 +173,8 @@ class Launch:
         try:
             event = json.loads(line)
             kind = event["event"]
-        except (ValueError, TypeError, KeyError):
+            _check(event, self._ids)
+        except (ValueError, TypeError, KeyError, RecursionError):
             shown = line[:60].decode(errors="replace")
             yield {"event": "rubbish", "id": self._current, "reason": f"the answers hold a line {shown!r}"}
             return
@@ -212,3 +215,21 @@ class Launch:
         else:
             how = "the launch ended without answering every point"
         return f"{how}: {failure(self.output.text)}" if any(map(str.isalnum, self.output.text)) else how
+
+
+def _check(event: Event, ids: Collection[object]) -> None:
+    """ValueError, TypeError or KeyError for an event without what it needs, or of no point that was asked."""
+    kind = event["event"]
+    of_point = kind in ("begin", "end", "record", "skip", "invalid", "fail")
+    if of_point and (type(event["id"]) is not int or (ids and event["id"] not in ids)):
+        raise ValueError("it is of no point that was asked")
+    if kind in ("skip", "invalid", "fail") and not isinstance(event["reason"], str):
+        raise ValueError("it has no reason")
+    if kind == "record" and (not isinstance(event["metric"], str) or fault(event)):
+        raise ValueError("it is no record")
+    if kind == "launch":
+        if type(event["ranks"]) is not int:
+            raise ValueError("it has no number of ranks")
+        for place in event.get("places", ()):
+            if not isinstance(place["host"], str) or type(place["core"]) is not int:
+                raise ValueError("it has a place that is none")

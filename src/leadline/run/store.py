@@ -226,7 +226,7 @@ def provenance(path: Path) -> dict[str, Any]:
         text = "{}" if path.suffix == ".jsonl" else parquet_metadata(path).get(PROVENANCE_KEY, "{}")
     try:
         facts = json.loads(text)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise LeadlineError(f"{path}: its provenance cannot be read: {problem}") from problem
     if not isinstance(facts, dict):
         raise LeadlineError(f"{path}: its provenance is no table but {text[:40]!r}")

@@ -119,7 +119,7 @@ def read(path: Path) -> Seen | None:
     for each in text.splitlines():
         try:
             line: Mapping[str, Any] = json.loads(each)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # cut where the process was ended
         if isinstance(line, dict):
             lines.append(line)

@@ -1,0 +1,1 @@
+"""Attacks on what people rely on: damaged files, killed processes. tools/attack.py repeats them."""
