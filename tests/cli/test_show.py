@@ -232,3 +232,18 @@ def test_simulated_points_are_exact(tmp_path: Path) -> None:
         ["8 B", "2.50 µs", "loggp"],
         ["1 KiB", "5.00 µs", "flow"],
     ]
+
+
+@pytest.mark.usefixtures("run")
+def test_a_point_that_was_wrong_is_not_counted_as_measured(tmp_path: Path) -> None:
+    """One of its two metrics was wrong: the point is invalid, also where the other metric was disturbed."""
+    with Store.create(tmp_path / "wrong", PLAN, {}) as store:
+        store.append(
+            [row(0, 8, run_delay=1.0), row(0, 8, metric="bandwidth", status="invalid", reason="wrong")]
+        )
+        store.append([row(0, 1024, run_delay=1.0)])
+        store.finish()
+    said = show(str(tmp_path / "wrong"))
+    assert "1 point measured" in said
+    assert "1 invalid" in said
+    assert "2 of them disturbed" not in said

@@ -47,7 +47,8 @@ def digest(records: pl.DataFrame, provenances: Sequence[Mapping[str, Any]]) -> D
     measured = [row for row in findings.rows if row["status"] == OK]
     several = records.get_column("run").n_unique() > 1
     point = point_names(records)
-    doubtful = {tuple(row.get(name) for name in point) for row in measured if row["disturbed"]}
+    wrong = records.filter(pl.col("status") == INVALID).select(point).unique().rows()
+    doubtful = {tuple(row.get(name) for name in point) for row in measured if row["disturbed"]} - set(wrong)
     return Digest(
         title=title(provenances),
         subtitles=subtitles(findings, provenances),

@@ -9,7 +9,7 @@ import polars as pl
 from leadline import predict
 from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.noise import Quietness, judge_runs
-from leadline.core.record import OK
+from leadline.core.record import INVALID, OK
 from leadline.report import figures, tables
 from leadline.report.broken import Broken, broken
 from leadline.report.costs import Cost, costs
@@ -260,8 +260,10 @@ def _counts(findings: Findings, sections: Sequence[Section]) -> list[Count]:
     ok = [row for row in findings.rows if row["status"] == OK]
     names = point_names(findings.records)
 
+    wrong = set(findings.records.filter(pl.col("status") == INVALID).select(names).unique().rows())
+
     def points(rows: Iterable[Row]) -> int:
-        return len({tuple(row.get(name) for name in names) for row in rows})
+        return len({tuple(row.get(name) for name in names) for row in rows} - wrong)
 
     meaningless = points(row for row in ok if row["meaningless"])
     disturbed = points(row for row in ok if row["disturbed"]) - meaningless
