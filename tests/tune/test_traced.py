@@ -106,7 +106,7 @@ def test_what_is_far_off_is_not_used(tmp_path: Path) -> None:
 
 def run(*words: str) -> Result:
     """What `leadline io run` does."""
-    return CliRunner().invoke(main, ["tune", "run", *words])
+    return CliRunner().invoke(main, ["io", "run", *words])
 
 
 def test_the_second_run_of_a_program_is_given_settings(
@@ -117,13 +117,13 @@ def test_the_second_run_of_a_program_is_given_settings(
     words = ["--database", str(database), "--", str(program), str(tmp_path / "out.h5")]
     first = run(*words)
     assert first.exit_code == 0, first.output
-    assert "this command was never seen here: nothing is set" in first.output
+    assert "first run" in first.output
     plain, size = capfd.readouterr().out, (tmp_path / "out.h5").stat().st_size
     log = traced.last_of(program.name)
     assert log is not None
     known(tmp_path, log, LAYOUT)
     second = run(*words)
-    assert "settings of a tuning, at a distance of 0.00 (confidence 100 %)" in second.output
+    assert "settings of a tuning" in second.output
     assert capfd.readouterr().out == plain
     assert (tmp_path / "out.h5").stat().st_size > size  # aligned to 64 KiB
     advised = CliRunner().invoke(main, ["io", "advise", program.name, "--database", str(database), "--json"])
