@@ -86,6 +86,35 @@ Signature signature_of(const Call& call, Form form) {
     return made;
 }
 
+void CallOrder::enter(const Group& group, int rank, const Call& call, Form form) {
+    if (made_.empty()) made_.resize(static_cast<std::size_t>(group.ranks));
+    const Plain plain{.algorithm = call.algorithm.data(),
+                      .length = call.algorithm.size(),
+                      .out = call.out.size(),
+                      .in = call.in.size(),
+                      .root = call.root,
+                      .what = call.what,
+                      .form = form,
+                      .type = call.type,
+                      .reduce = call.reduce,
+                      .plain = !call.gives.data() && !call.takes.data()};
+    std::uint32_t& made = made_[static_cast<std::size_t>(rank)];
+    const std::uint32_t turn = made - done_;
+    if (turn < open_.size() && plain.plain && open_[turn].plain == plain) {
+        ++made;
+        count(group, open_[turn]);
+        return;
+    }
+    const bool first = turn == open_.size();
+    // Blocks of a gather or scatter are laid out at the root.
+    const Layout blocks = rank != call.root                  ? Layout()
+                          : call.what == Collective::gather  ? call.takes
+                          : call.what == Collective::scatter ? call.gives
+                                                             : Layout();
+    enter(group, rank, signature_of(call, form), blocks);
+    if (first && turn < open_.size()) open_[turn].plain = plain;
+}
+
 void CallOrder::enter(const Group& group, int rank, const Signature& call, Layout blocks) {
     if (made_.empty()) made_.resize(static_cast<std::size_t>(group.ranks));
     const std::uint32_t turn = made_[static_cast<std::size_t>(rank)]++ - done_;
@@ -98,8 +127,13 @@ void CallOrder::enter(const Group& group, int rank, const Signature& call, Layou
     } else if (open.call.bytes != call.bytes) {
         refuse(group, rank, call, open.rank, open.call);
     }
+    count(group, open);
+}
+
+// One more has come to it.
+void CallOrder::count(const Group& group, Open& open) {
     if (++open.come < group.ranks) return;
-    if (rooted_blocks(call)) check_blocks(group, open);
+    if (rooted_blocks(open.call)) check_blocks(group, open);
     // The earliest is the first that all have made: each rank makes its calls in order.
     open_.pop_front();
     ++done_;

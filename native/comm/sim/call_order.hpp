@@ -2,6 +2,7 @@
 // demands. Looked at where calls enter, whatever then serves them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -41,19 +42,37 @@ Signature signature_of(const Call& call, Form form);
 
 class CallOrder {
 public:
+    // A rank makes its next call, a collective. Throws Mismatch as below.
+    void enter(const Group& group, int rank, const Call& call, Form form);
     // A rank makes its next call. Blocks of a gather or scatter may be laid out at the root only: `blocks`.
     // Throws Mismatch, naming this rank, another one and what both called.
     void enter(const Group& group, int rank, const Signature& call, Layout blocks = {});
 
 private:
+    // All of a call that most ranks give alike: where it is the first one's there is nothing more to compare.
+    struct Plain {
+        const char* algorithm = nullptr;
+        std::size_t length = 0;  // of its name
+        std::size_t out = 0;
+        std::size_t in = 0;
+        std::int32_t root = 0;
+        Collective what = Collective::barrier;
+        Form form = Form::blocking;
+        Type type = Type::float64;
+        Reduce reduce = Reduce::sum;
+        bool plain = false;  // has no layouts
+        bool operator==(const Plain&) const = default;
+    };
     // A call that some ranks have made and others not yet.
     struct Open {
         Signature call{};
+        Plain plain{};
         std::int32_t rank = 0;  // the first that made it
         std::int32_t come = 0;
         std::vector<Part> blocks{};  // as the root has them: it may go on before the others come
         std::vector<std::pair<std::int32_t, std::int64_t>> others{};  // ranks whose blocks have another size
     };
+    void count(const Group& group, Open& open);
     static void check_blocks(const Group& group, Open& open);
 
     std::deque<Open> open_{};

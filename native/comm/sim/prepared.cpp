@@ -57,12 +57,7 @@ void Member::enter(const Call& call, Form form) const {
         throw Unsupported(
             "on a machine with node.loggops collectives are what a program sends, and this is a " +
             std::string(name_of(call.what)));
-    // Blocks of a gather or scatter are laid out at the root.
-    const Layout blocks = rank != call.root                  ? Layout()
-                          : call.what == Collective::gather  ? call.takes
-                          : call.what == Collective::scatter ? call.gives
-                                                             : Layout();
-    group->calls.enter(*group, rank, signature_of(call, form), blocks);
+    group->calls.enter(*group, rank, call, form);
 }
 
 void Member::post(const Call& call, std::vector<machine::Operation>& operations) const {
