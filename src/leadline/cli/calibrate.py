@@ -22,12 +22,18 @@ COLUMNS = {"key": "number", "told": "value, 95 %", "source": "from"}
     "-o",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The machine file to write, such as machines/here.toml; without it the numbers are only shown.",
+    help="Machine file to write, such as machines/here.toml. Without it, the numbers are only printed.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
-@click.option("--mpi", metavar="MPI", help="Which MPI, where the run has several; a family will do.")
-@click.option("--stack", metavar="STACK", help="Which transports, where the run has several.")
-@click.option("--placement", metavar="PLACEMENT", help="Which two ranks of a node tell its own way.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option(
+    "--mpi",
+    metavar="MPI",
+    help="MPI to calibrate with, where the run has several; a family such as openmpi is enough.",
+)
+@click.option("--stack", metavar="STACK", help="Transports to calibrate with, where the run has several.")
+@click.option(
+    "--placement", metavar="PLACEMENT", help="Rank pair used to calibrate communication within a node."
+)
 @json_option
 def command(
     *,
@@ -39,11 +45,11 @@ def command(
     placement: str | None,
     as_json: bool,
 ) -> None:
-    """Describe a machine to the simulator by what a run measured on it.
+    """Write a machine file for the simulator from a run on this machine.
 
-    RUN is a run or a record file, by default the newest run; 'leadline run calibrate' makes one that tells
-    everything. The machine file has each number with its 95 % interval and the benchmarks that it is from,
-    and 'leadline run PLAN --on FILE' runs any plan on it.
+    RUN is a run or a record file. Default: the newest run. The plan 'calibrate' measures all that is needed.
+    The machine file has each number with its 95 % interval and its benchmarks; 'leadline run PLAN --on FILE'
+    simulates any plan on this machine.
     """
     from leadline import calibrate  # noqa: PLC0415  (load numpy and polars)
     from leadline.core.errors import UsageError  # noqa: PLC0415

@@ -18,15 +18,15 @@ COLUMNS = {"series": "series", "fit": "fit", "parameter": "parameter", "told": "
 
 @click.command
 @click.argument("runs", type=Run(), nargs=-1)
-@click.option("--fit", "names", multiple=True, metavar="NAME", help="Only this fit; may be given again.")
+@click.option("--fit", "names", multiple=True, metavar="NAME", help="Use only this fit; repeatable.")
 @json_option
 def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> None:
     """Fit models to runs: parameters with units and intervals.
 
-    RUNS are runs (by name or directory) or record files; without any, the newest run. The fits are: latency
-    and bandwidth by least squares over all sizes and by the two ends; pieces of lines that break where the
-    protocol switches; LogGP's L, o, g and G. A parameter that cannot be what it is called, such as a latency
-    below zero, is shown and flagged.
+    RUNS are runs (by name or directory) or record files. Default: the newest run. The fits are: latency and
+    bandwidth by least squares over all sizes, and by the smallest and largest sizes; piecewise lines that
+    break where the protocol switches; LogGP's L, o, g and G. A parameter with an impossible value (such as a
+    negative latency) is flagged, not clipped.
     """
     from leadline.analysis import fits  # noqa: PLC0415  (load numpy and polars)
     from leadline.core import record  # noqa: PLC0415  (load numpy and polars)

@@ -15,7 +15,7 @@ from leadline.cli._working import working
 @click.option(
     "--floor",
     metavar="SHARE",
-    help="How much slower is no violation yet, such as '5 %'. Default: 2 %, 5 % against nonblocking forms.",
+    help="Tolerance, such as '5 %'. Default: 2 %, and 5 % for comparisons with nonblocking operations.",
 )
 @click.option(
     "--where",
@@ -26,12 +26,12 @@ from leadline.cli._working import working
 )
 @json_option
 def command(*, run: Path | None, floor: str | None, where: tuple[str, ...], as_json: bool) -> None:
-    """List where an MPI breaks its own promises, with the interval that makes it certain.
+    """List the performance guidelines that an MPI library violates, with intervals.
 
-    RUN is a run or a record file, by default the newest run; 'leadline run guidelines' measures what this
-    needs. A guideline says that an operation is not slower than something else that does the same. Such are:
-    reduce and bcast in place of allreduce, a duplicate in place of the world, more data in place of less, an
-    algorithm over the library's own messages. docs/guidelines.md has them all with their sources.
+    RUN is a run or a record file. Default: the newest run. The plan 'guidelines' measures all that is needed.
+    A guideline states that an operation is not slower than another way to do the same: allreduce than reduce
+    and bcast, the world than its duplicate, less data than more, a collective than an algorithm over the
+    library's own messages. docs/guidelines.md lists all with their sources.
 
     A broken guideline is a result, not an error: the exit code is 0. With --json, all comparisons are listed.
     """

@@ -25,14 +25,19 @@ def _suites() -> list[str]:
 )
 @click.argument("suite", type=Word(_suites()))
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="The run to make; default: in runs/.")
-@click.option("--mpi", help="The MPI that was measured, as in openmpi-4.1.4; the files do not tell.")
-@click.option("--placement", help="Where the ranks were: core-group, sockets or nodes.")
-@click.option("--stack", help="The transport that was used, as in a plan: shared-memory, tcp, ...")
 @click.option(
-    "--ranks", type=click.IntRange(1), help="How many ranks there were, where the files do not tell."
+    "--output", "-o", type=click.Path(path_type=Path), help="Directory for the run. Default: in runs/."
 )
-@click.option("--at", multiple=True, metavar="KEY=VALUE", help="A coordinate that is not told, as window=32.")
+@click.option("--mpi", help="The MPI that was measured, such as openmpi-4.1.4; the files do not have it.")
+@click.option("--placement", help="Placement of the ranks: core-group, sockets or nodes.")
+@click.option("--stack", help="Transports that were used, in the words of plans: shared-memory, tcp, ...")
+@click.option("--ranks", type=click.IntRange(1), help="Number of ranks, where the files do not have it.")
+@click.option(
+    "--at",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A coordinate that the files do not have, such as window=32.",
+)
 def command(
     suite: str,
     files: tuple[str, ...],
@@ -40,7 +45,7 @@ def command(
     at: tuple[str, ...],
     **fields: Any,
 ) -> None:
-    """Read the printed results of another suite into a run that can be fitted and compared.
+    """Import the output of another benchmark suite as a run.
 
     Each table of a file is one launch. What asks the same as a benchmark of Leadline gets its name
     (osu_latency is pingpong); everything else keeps its own. FILE may be - for the standard input.

@@ -42,11 +42,11 @@ class Reported(Run):
     "--figures",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Also draw every figure into DIR, as SVG, PNG and PDF.",
+    help="Also draw every figure into DIR as SVG, PNG and PDF. 'leadline figure' has more options.",
 )
-@click.option("--open", "show", is_flag=True, help="Open the page when it is written.")
+@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show: bool) -> None:
-    """Write a page that says what the machine costs, from one run or several.
+    """Write a page with the results of one run or several.
 
     RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
     Several runs stand beside one another in every figure. The page is one file that opens from disk and

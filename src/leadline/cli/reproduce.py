@@ -52,14 +52,14 @@ class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only sinc
     type=Run(),
     multiple=True,
     metavar="RUN",
-    help="Judge this run of the paper's plan instead of simulating anew; once for each plan.",
+    help="Check this run of the paper's plan instead of simulating it again; repeat it for each plan.",
 )
 @click.option(
     "--network",
     default="auto",
     show_default=True,
     type=Word(["auto", "loggp", "flow", "packet"]),
-    help="The tier of the network to simulate with; auto: the cheapest that is true.",
+    help="Network model. auto: the fastest model that is accurate for each point.",
 )
 @click.option(
     "--output",
@@ -71,7 +71,7 @@ class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only sinc
 def command(
     *, paper: "Paper", runs: tuple[Path, ...], network: str, output: Path | None, as_json: bool
 ) -> None:
-    """Run a paper's experiments on the paper's machine, and say claim by claim what is reached.
+    """Simulate a paper's experiments on the paper's machine, and check its claims.
 
     PAPER is bgp (MPI on Blue Gene/P, 2009), bgl (MPI on Blue Gene/L, 2008), orfeo (ring, sum of arrays and
     Jacobi solver on ORFEO, 2021) or another that is shipped. Every claim is reached, missed, calibrated (a
