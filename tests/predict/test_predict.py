@@ -88,7 +88,7 @@ def test_a_point_is_told_with_what_was_measured_there() -> None:
         (["--ranks", "0"], "--ranks: this is a whole number, 1 or more, but got '0'"),
         (["--ranks", "49"], "has 1 to 48 ranks"),
         ([], "give the ranks with --ranks N"),
-        (["--ranks", "2", "--placement", "near"], "'near' is not one of"),
+        (["--ranks", "2", "--placement", "near"], "'near'"),
         (["--ranks", "2", "--on", "orfeo-thick"], "did you mean 'orfeo-thin'"),
         (["--ranks", "2", "--on", "bgl", "--placement", "sockets"], "has one socket"),
     ],
