@@ -111,7 +111,7 @@ def test_a_run_measures_and_says_where(tmp_path: Path, mpi: str) -> None:
     run = tmp_path / "run"
     done = leadline("run", write_plan(tmp_path, mpi), "-o", run)
     assert done.returncode == 0, done.stderr
-    assert f"{run}: 1 points measured in 2 launches, 0 skipped, 0 failed" in done.stdout
+    assert f"{run}: 1 point measured in 2 launches, 0 skipped, 0 failed" in done.stdout
     records = load(run)
     assert records["status"].to_list() == [OK, OK]
     row = records.row(0, named=True)

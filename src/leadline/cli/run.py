@@ -119,7 +119,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         click.echo(f"leadline: {remark}", err=True)
     if against:
         against(records)
-    _conclude(records, path, aside=bool(against))
+    _conclude(records, path, aside=bool(against), resumed=bool(resume))
 
 
 def _new_run(plan: Path) -> Path:
@@ -197,7 +197,7 @@ def _interruptible(path: Path) -> Iterator[None]:
         raise KeyboardInterrupt(way_on) from interrupt
 
 
-def _conclude(records: Any, path: Path, aside: bool = False) -> None:
+def _conclude(records: Any, path: Path, aside: bool = False, resumed: bool = False) -> None:
     """Say how many points were measured, skipped, failed or wrong; exit code 1 where one failed or was wrong.
 
     `aside`: on the standard error, where the standard output has another answer.
@@ -217,10 +217,10 @@ def _conclude(records: Any, path: Path, aside: bool = False) -> None:
     lost = records.filter(records["status"].is_in([FAILED, INVALID]))
     if lost.height and not counts[FAILED] and not counts[INVALID]:
         click.echo("  every point that failed in a launch was measured in others", err=True)
-        lost = lost.clear()
+        lost = lost.clear() if resumed else lost  # what a resumed run mended is no failure of it
     for status, reason in lost.select("status", "reason").unique(maintain_order=True).iter_rows():
         click.echo(f"  {status}: {reason}", err=True)
     if not aside:
         say_then(path, records)
-    if counts[FAILED] or counts[INVALID]:
+    if lost.height:
         click.get_current_context().exit(1)
