@@ -61,16 +61,28 @@ static const ll_hdf5* keep(ll_hdf5* made) {
     return made;
 }
 
-const ll_hdf5* ll_hdf5_of(const void* function) {
-    const ll_hdf5* found = ll_recall(function, known);
+static const ll_hdf5* look_up(const void* function) {
     Dl_info info;
-    if (found != NULL || dladdr(function, &info) == 0) return found;
+    if (dladdr(function, &info) == 0) return NULL;
+    const ll_hdf5* found = ll_recall(info.dli_fbase, known);
+    if (found != NULL) return found;
     ll_hdf5* made = calloc(1, sizeof *made);
     if (made == NULL) return NULL;
     made->address = info.dli_fbase;
     bind_all(made);
     found = keep(made);
-    ll_remember(function, known, (void*)found);
+    ll_remember(info.dli_fbase, known, (void*)found);
+    return found;
+}
+
+const ll_hdf5* ll_hdf5_of(const void* function) {
+    const ll_hdf5* found = ll_recall(function, known);
+    if (found != NULL) return found;
+    sigset_t before;
+    ll_hold_signals(&before);
+    found = look_up(function);
+    if (found != NULL) ll_remember(function, known, (void*)found);
+    ll_let_signals(&before);
     return found;
 }
 

@@ -74,8 +74,11 @@ const ll_mpi* ll_mpi_of(const void* function) {
     if (there == NULL) {
         ll_mpi* made = calloc(1, sizeof *made);
         if (made == NULL) return NULL;
+        sigset_t before;
+        ll_hold_signals(&before);
         made->address = function;
         made->usable = bind_all(made) && constants(made);
+        ll_let_signals(&before);
         if (atomic_compare_exchange_strong(&known, &there, made)) there = made;
         else free(made);  // another thread was first
     }

@@ -137,14 +137,25 @@ void* ll_within(const void* address, const char* name) {
     return found != NULL && base_of(found) == base_of(address) ? found : NULL;
 }
 
+void ll_hold_signals(sigset_t* before) {
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, before);
+}
+
+void ll_let_signals(const sigset_t* before) { (void)sigprocmask(SIG_SETMASK, before, NULL); }
+
 void* ll_real(const char* name, const void* caller) {
     void* found = ll_recall(name, caller);
     if (found != NULL) return found;
     const int error = errno;
+    sigset_t before;
+    ll_hold_signals(&before);
     // First as the program itself would: this is what it gets from the libraries that it was linked with.
     found = dlsym(RTLD_NEXT, name);
     if (found == NULL) found = ll_beside(caller, name);
     if (found != NULL) ll_remember(name, caller, found);
+    ll_let_signals(&before);
     errno = error;
     return found;
 }

@@ -2,6 +2,7 @@
 #ifndef LEADLINE_H5TUNER_REAL_H
 #define LEADLINE_H5TUNER_REAL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +18,11 @@ void* ll_beside(const void* address, const char* name);
 
 // `name` as that library alone has it, or null.
 void* ll_within(const void* address, const char* name);
+
+// Signals of this thread wait between these, round whatever asks the loader: it holds locks meanwhile, and a
+// handler's own call may be intercepted by a library that asks it too.
+void ll_hold_signals(sigset_t* before);
+void ll_let_signals(const sigset_t* before);
 
 // What was remembered of two addresses; null where nothing was, or a library was unloaded since: another may
 // have its addresses by now.
