@@ -115,8 +115,8 @@ Call call_of(Collective what, const Group& group, int rank, Field& whole, Field&
     const Bytes own = has(group, rank) ? part.bytes() : Bytes();
     const Layout layout = rank == 0 ? Layout(group.parts) : Layout();
     if (what == Collective::scatter)
-        return {.what = what, .out = all, .in = own, .gives = layout, .shape = group.shape};
-    return {.what = what, .out = own, .in = all, .takes = layout, .shape = group.shape};
+        return {.what = what, .out = all, .in = own, .gives = layout, .shape = group.shape, .varies = true};
+    return {.what = what, .out = own, .in = all, .takes = layout, .shape = group.shape, .varies = true};
 }
 
 // The place in the whole array of each element of a rank's part, in order.

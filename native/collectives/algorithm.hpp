@@ -1,8 +1,8 @@
 // How a collective is done by messages: an algorithm is a list of stages, each a set of messages that no rank
 // needs anything for but what the stages before gave it. One file an algorithm, which enters itself.
 //
-// The same list is computed at once for a simulated machine, over arrays of clocks, and is done rank by rank
-// on a real MPI (harness/perform.hpp). The first needs no more than who tells whom and how much; what the
+// The same list is done rank by rank on a real MPI (harness/perform.hpp) and on a simulated machine, where it
+// may also be computed at once, over arrays of clocks. The first needs no more than who tells whom and how much; what the
 // messages hold is told on demand, as numbers of blocks of a working memory that every rank has:
 //
 //   barrier                          none; messages are empty
@@ -67,6 +67,7 @@ struct Asked {
     std::int32_t root = 0;
     std::int64_t bytes = 0;
     std::int32_t per_node = 1;
+    bool operator==(const Asked&) const = default;
 };
 
 struct Algorithm {

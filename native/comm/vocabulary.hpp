@@ -125,7 +125,8 @@ struct Shape {
 // the root, scatter `gives` at the root, allgather `takes` everywhere, alltoall and neighbor_alltoall both
 // everywhere; reduce_scatter has `takes` everywhere, the blocks of all ranks in the operand. Of a gather or
 // scatter with a layout every part at the root, none of them empty, may be of a `shape`, the same on all
-// ranks; a rank's own block then still is in one piece. It is made ready before it is done.
+// ranks; a rank's own block then still is in one piece. It is made ready before it is done. Every rank of a
+// gather or scatter whose root has a layout says that it `varies`, as it would call MPI's v-variant.
 struct Call {
     Collective what = Collective::barrier;
     Bytes out{};
@@ -136,6 +137,7 @@ struct Call {
     Layout gives{};
     Layout takes{};
     Shape shape{};
+    bool varies = false;
     // On a described machine the algorithm by which it is done, whatever hardware there is; empty: the
     // machine's own choice. A real library cannot be told: Unsupported.
     std::string_view algorithm{};

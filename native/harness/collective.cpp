@@ -117,6 +117,7 @@ Call make_call(Run& run, const Comm& comm, const Asking& asking, std::vector<Par
             const bool here = held == Held::blocks || (held == Held::blocks_at_root && at_root);
             return here ? layouts.all : Layout();
         };
+        call.varies = true;
         call.gives = laid(asking.out);
         call.takes = laid(asking.in);
         // The blocks of all ranks are those of the operand.

@@ -74,6 +74,8 @@ void Engine::fetch(const Event& event, int step) const {
             }
             break;
         }
+        case Kind::together:
+        case Kind::call: break;
         case Kind::left:
             if (step == 0) __builtin_prefetch(&operations_[event.id]);
             if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));
@@ -95,14 +97,15 @@ void Engine::run(const std::function<bool(int)>& ended) {
         for (std::size_t i = 0; i < ready_.size() && !stopped_; ++i) resume(ready_[i]);
         ready_.clear();
         if (stopped_) return;
+        if (before_events_) {
+            std::exchange(before_events_, {})();
+            continue;
+        }
         // What ranks do at an instant comes before what the network makes of it, so that messages of one
         // instant are seen together.
         const Time event = wheel_.next();
         const Time inner = network_->next();
-        if (event == never && inner == never) {
-            if (idle_ && idle_()) continue;
-            break;
-        }
+        if (event == never && inner == never) break;
         now_ = std::max(now_, std::min(event, inner));
         if (now_ > longest) [[unlikely]]
             too_long(seconds(now_));
@@ -117,16 +120,32 @@ void Engine::run(const std::function<bool(int)>& ended) {
             network_->advance();
         }
     }
-    if (std::ranges::any_of(ranks_, [](const Rank& rank) { return !rank.ended; }))
+    if (std::any_of(ranks_.begin(), ranks_.begin() + ranks(), [](const Rank& rank) { return !rank.ended; }))
         throw Deadlock(who_waits());
     check_nothing_left();
 }
+
+int Engine::beside(int rank, Time clock) {
+    if (free_beside_.empty()) {
+        free_beside_.push_back(static_cast<int>(ranks_.size()));
+        ranks_.emplace_back();
+        beside_.push_back(0);
+    }
+    const int agent = free_beside_.back();
+    free_beside_.pop_back();
+    at(agent) = {};
+    at(agent).clock = clock;
+    beside_[static_cast<std::size_t>(agent - ranks())] = rank;
+    return agent;
+}
+
+void Engine::end_beside(int agent) { free_beside_.push_back(agent); }
 
 void Engine::resume(int rank) {
     const auto handle = std::exchange(at(rank).handle, {});
     at(rank).parked = nullptr;
     handle.resume();
-    if (at(rank).handle) return;
+    if (at(rank).handle || rank >= ranks()) return;
     at(rank).ended = true;
     stopped_ = ended_(rank) || stopped_;
 }
@@ -139,6 +158,11 @@ void Engine::happen(const Event& event) {
         case Kind::wake:
             ask();
             ready_.push_back(static_cast<int>(event.id));
+            break;
+        case Kind::together: go_together(event.id); break;
+        case Kind::call:
+            calls_.give_back(event.id);
+            std::exchange(calls_[event.id], {})();
             break;
     }
 }
@@ -167,15 +191,16 @@ Operation Engine::new_operation(int rank, int peer) {
 
 Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
     const auto bytes = static_cast<std::int64_t>(data.size());
-    const std::uint32_t id = new_message(rank, to, bytes, Leg::data);
+    const std::uint32_t id = new_message(home(rank), to, bytes, Leg::data);
     Message& message = messages_[id];
-    const Protocol& way = protocol(rank, to, bytes);
+    const Protocol& way = protocol(message.from, to, bytes);
     message.protocol = &way;
     message.envelope = envelope;
     if (const auto brought = data.data() ? std::min(data.size(), carried) : 0; brought)
         std::memcpy(message.content.data(), data.data(), brought);
     const Operation operation = new_operation(rank, to);
     operations_[operation].tag = envelope.tag;
+    operations_[operation].inner = envelope.context < 0;
     ++messages_sent_;
     bytes_sent_ += bytes;
     if (!gaps_.empty()) [[unlikely]]
@@ -193,7 +218,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
     else operations_[operation].done = at(rank).clock;
-    if (begun_.empty()) {
+    if (begun_.empty() || rank >= ranks()) {
         hand_over(id, handed);
     } else {
         const Time before = computed_[static_cast<std::size_t>(rank)].in_all;
@@ -209,8 +234,9 @@ Operation Engine::receive(int rank, int from, const Envelope& envelope, std::spa
     operations_[operation].receives = true;
     operations_[operation].data = data;
     operations_[operation].tag = envelope.tag;
-    const auto found = unexpected_.take(rank, envelope);
-    if (found.id == none) posted_.append(rank, envelope, operation);
+    operations_[operation].inner = envelope.context < 0;
+    const auto found = unexpected_.take(home(rank), envelope);
+    if (found.id == none) posted_.append(home(rank), envelope, operation);
     else meet(found.id, operation, found.passed);
     return operation;
 }
@@ -251,7 +277,8 @@ void Engine::signal(int rank, int target, std::function<void()> then) {
 void Engine::hand_over(std::uint32_t message, Time when) { wheel_.push(when, {Kind::inject, message}); }
 
 void Engine::inject(std::uint32_t id) {
-    const Message& message = messages_[id];
+    Message& message = messages_[id];
+    message.handed = now_;
     const bool back = message.leg == Leg::grant || message.leg == Leg::get_data;
     const int from = back ? message.to : message.from;
     const int to = back ? message.from : message.to;
@@ -272,21 +299,49 @@ void Engine::inject(std::uint32_t id) {
         arrived(id, now_ + under_way(from, to, *message.protocol, 0));
         return;
     }
+    if (machine_.coalesce.up_to > 0 && travels_together(message)) [[unlikely]] {
+        join_others(id);
+        return;
+    }
+    send_out(id, from, to, (empty ? 0 : message.bytes) + message.protocol->header);
+}
+
+void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
+    if (now_ < kept_) [[unlikely]]
+        stopped_ = spoiled_ = true;
     network_->send(now_, {.from = seat(from).node,
                           .to = seat(to).node,
-                          .bytes = (empty ? 0 : message.bytes) + message.protocol->header,
-                          .adaptive = message.protocol->adaptive,
+                          .bytes = bytes,
+                          .adaptive = messages_[id].protocol->adaptive,
                           .token = id});
+    if (conditions_.gate && network_->contention() > negligible) [[unlikely]]
+        stopped_ = contended_ = true;
 }
 
 void Engine::injected(std::uint32_t id, Time when) {
+    if (const auto found = together_.find(id); found != together_.end()) [[unlikely]] {
+        for (const std::uint32_t each : found->second) has_left(each, when);
+        return;
+    }
+    has_left(id, when);
+}
+
+void Engine::arrived(std::uint32_t id, Time when) {
+    if (auto found = together_.extract(id)) [[unlikely]] {
+        for (const std::uint32_t each : found.mapped()) has_come(each, when);
+        return;
+    }
+    has_come(id, when);
+}
+
+void Engine::has_left(std::uint32_t id, Time when) {
     const Message& message = messages_[id];
     if (message.leg != Leg::data || message.send == no_operation) return;
     if (when <= now_) complete(message.send, now_);
     else wheel_.push(when, {Kind::left, message.send});
 }
 
-void Engine::arrived(std::uint32_t id, Time when) { wheel_.push(when, {Kind::reach, id}); }
+void Engine::has_come(std::uint32_t id, Time when) { wheel_.push(when, {Kind::reach, id}); }
 
 void Engine::reach(std::uint32_t id) {
     Message& message = messages_[id];
@@ -303,6 +358,7 @@ void Engine::reach(std::uint32_t id) {
             } else if (message.receive == no_operation) {
                 come_in_turn(id);
             } else {
+                if (message.envelope.context < 0) operations_[message.receive].posted = message.handed;
                 complete(message.receive, now_);
                 messages_.give_back(id);
             }
@@ -373,6 +429,7 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
         hand_over(id, both + message.protocol->handshake_overhead);
         return;
     }
+    if (pending.inner) pending.posted = message.handed;
     complete(receive, message.reached);
     messages_.give_back(id);
 }

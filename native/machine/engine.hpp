@@ -58,7 +58,9 @@ inline constexpr Operation no_operation = 0;
 
 struct Conditions {
     std::string network = "loggp";  // tier
-    bool gate = false;              // keep the books of contention
+    bool gate = false;              // keep the books of contention, and stop where there is any
+    bool automatic = false;         // a collective that is alone may take the cheapest tier that is true
+    bool by_messages = false;       // no collective is computed at once
     std::uint64_t seed = 1;
     bool noise = false;
     std::string protocol = "default";  // or the name of the one that is forced
@@ -71,7 +73,7 @@ public:
     Engine& operator=(const Engine&) = delete;
     ~Engine() = default;
 
-    [[nodiscard]] int ranks() const { return static_cast<int>(ranks_.size()); }
+    [[nodiscard]] int ranks() const { return static_cast<int>(seats_.size()); }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const Topology& topology() const { return topology_; }
     [[nodiscard]] const Seat& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
@@ -95,12 +97,42 @@ public:
                                  std::int64_t bytes) const;                       // before it is handed over
     [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const;  // and after that
     [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
+    // What a rank's core takes to combine a message with what it has, and to copy within its memory.
+    [[nodiscard]] Time combine_cost(std::int64_t bytes) const { return transfer_time(bytes, machine_.reduce); }
+    [[nodiscard]] Time copy_cost(std::int64_t bytes) const {
+        return transfer_time(2 * bytes, machine_.node.memory / machine_.node.ranks);  // read and written
+    }
+    // When a message is combined that was handed over at `handed`, whose receiver was free from `free` on and
+    // has all of it at `whole`.
+    [[nodiscard]] Time combined(int from, int to, std::int64_t bytes, Time handed, Time free, Time whole) const;
     // From handing over to the last byte's arrival, on an idle network.
     [[nodiscard]] Time under_way(int from, int to, const Protocol& way, std::int64_t bytes) const;
 
     // ------------------------------------------------------------------ the program of each rank
-    // Asked when nothing else happens any more; true: it has had something happen.
-    void when_idle(std::function<bool()> idle) { idle_ = std::move(idle); }
+    // Calls `then` once all ranks that can go on at this instant have, before anything else happens.
+    void before_events(std::function<void()> then) { before_events_ = std::move(then); }
+    // Whether nothing is under way: no message, no operation, no rank that will go on by itself.
+    [[nodiscard]] bool quiet() const {
+        const bool queued = messages_.used() > 0 || operations_.used() > 1;  // beside no_operation
+        return wheel_.empty() && network_->next() == never && !(machine_.node.match > 0 && queued);
+    }
+    // Calls `then` at a time.
+    void at_time(Time when, std::function<void()> then);
+    // What was computed at once keeps the network until then: a message that comes to it before spoils the
+    // run, which stops.
+    void keep(Time until) { kept_ = std::max(kept_, until); }
+    [[nodiscard]] Time kept() const { return kept_; }
+    [[nodiscard]] bool spoiled() const { return spoiled_; }
+    // Whether the run was stopped since its tier is not the truth.
+    [[nodiscard]] bool contended() const { return contended_; }
+    // Something beside a rank's program with a clock of its own: a collective that the rank has begun and
+    // that goes on by itself. It sends and receives as the rank, under its own number.
+    int beside(int rank, Time clock);
+    void end_beside(int agent);
+    // The rank as which an agent, a rank or something beside it, sends.
+    [[nodiscard]] int home(int agent) const {
+        return agent < ranks() ? agent : beside_[static_cast<std::size_t>(agent - ranks())];
+    }
     // The rank is resumed by `handle` when run() begins.
     void start(int rank, std::coroutine_handle<> handle) { at(rank).handle = handle; }
     // Until nothing happens any more. `ended` hears of each rank whose program came to its end, and stops
@@ -119,7 +151,7 @@ public:
     // It enters a call in which it waits: what it has begun goes on from here, where nothing goes on by
     // itself while a core computes.
     void enter(int rank) {
-        if (!begun_.empty()) [[unlikely]]
+        if (!begun_.empty() && rank < ranks()) [[unlikely]]
             go_on(rank);
     }
     // Calls `then` once the rank has entered such a call; at once where all goes on by itself.
@@ -133,7 +165,7 @@ public:
         clock += time;
         if (clock > longest) [[unlikely]]
             too_long(seconds(clock));
-        if (!detours_.empty()) [[unlikely]]
+        if (!detours_.empty() && rank < ranks()) [[unlikely]]
             take_detours(rank);
     }
 
@@ -158,6 +190,10 @@ public:
             collectives_[static_cast<std::size_t>(rank)] = {from, until};
     }
 
+    // When the data of a receive that is over were handed over to the network.
+    [[nodiscard]] Time handed(Operation operation) const { return operations_[operation].posted; }
+    // For what an agent that stops waits, for a deadlock's sentence.
+    void because(int agent, const char* why) { at(agent).parked = why; }
     // When an operation was over; `never` while it is under way.
     [[nodiscard]] Time done(Operation operation) const { return operations_[operation].done; }
     // Charges an operation that is over and forgets it; the source of a receive.
@@ -209,6 +245,7 @@ private:
         Time posted = 0;
         bool receives = false;
         bool awaited = false;
+        bool inner = false;  // of a collective
         std::int32_t tag = 0;
         std::span<std::byte> data{};
     };
@@ -216,6 +253,7 @@ private:
     struct Message {
         std::int64_t bytes = 0;
         Time reached = 0;  // when its envelope came to the receiver
+        Time handed = 0;   // its data, to the network
         const Protocol* protocol = nullptr;
         Envelope envelope;
         std::int32_t from = 0;  // world ranks
@@ -233,12 +271,19 @@ private:
         std::uint32_t due = 0;                         // whose envelope is seen next
         std::map<std::uint32_t, std::uint32_t> early;  // messages that came before it, by their turns
     };
-    enum class Kind : std::uint32_t { inject, reach, left, wake };
+    enum class Kind : std::uint32_t { inject, reach, left, wake, together, call };
     struct Event {
         Kind kind;
         std::uint32_t id;
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+    // Short messages of collectives from one node to another that will travel as one.
+    struct Bundle {
+        Time began = 0;  // when the first of them was handed over
+        Time until = 0;  // when they go
+        std::uint64_t key = 0;
+        std::vector<std::uint32_t> messages{};
+    };
 
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -248,8 +293,14 @@ private:
     // Inlined always: GCC leaves out calls of functions that only fetch.
     [[gnu::always_inline]] inline void fetch(const Event& event, int step) const;
     void inject(std::uint32_t id);
+    void send_out(std::uint32_t id, int from, int to, std::int64_t bytes);
     void injected(std::uint32_t id, Time when) override;
     void arrived(std::uint32_t id, Time when) override;
+    void has_left(std::uint32_t id, Time when);
+    void has_come(std::uint32_t id, Time when);
+    [[nodiscard]] bool travels_together(const Message& message) const;
+    void join_others(std::uint32_t id);
+    void go_together(std::uint32_t bundle);
     void reach(std::uint32_t id);
     [[nodiscard]] bool find_tapered() const;
     void share_cores();
@@ -289,7 +340,7 @@ private:
     std::vector<Seat> seats_;
     std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;
-    std::vector<Rank> ranks_;
+    std::vector<Rank> ranks_;  // and what goes on beside them
     std::vector<Detours> detours_;  // of each rank, where there is noise
     // What each rank has begun, where nothing goes on but in its calls.
     std::vector<std::vector<std::function<void()>>> begun_;
@@ -331,8 +382,17 @@ private:
     std::uint64_t messages_sent_ = 0;
     std::int64_t bytes_sent_ = 0;
     std::function<bool(int)> ended_;
-    std::function<bool()> idle_;
+    Pool<std::function<void()>> calls_;
+    Pairs waiting_;  // sender's and receiver's node, to bundles_
+    Pool<Bundle> bundles_;
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> together_;  // by the first of them
+    std::function<void()> before_events_;
+    Time kept_ = 0;
     bool stopped_ = false;
+    bool spoiled_ = false;
+    bool contended_ = false;
+    std::vector<std::int32_t> beside_;  // the rank of each agent that is none
+    std::vector<int> free_beside_;
     // Of ranks that ask whether something is over: how many do, of those the last one and what for, and how
     // often they have since anything else was under way.
     std::size_t asking_ = 0;

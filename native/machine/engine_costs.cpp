@@ -69,6 +69,16 @@ Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
            transfer_time(bytes, way.receive_copy);
 }
 
+Time Engine::combined(int from, int to, std::int64_t bytes, Time handed, Time free, Time whole) const {
+    if (!machine_.reduce_streams) return whole + combine_cost(bytes);
+    // Packet by packet as they come: it is behind by the last one, or by all if it is slower than they are.
+    const Protocol& way = protocol(from, to, bytes);
+    const std::int64_t packet = std::min(bytes, machine_.packets.payload);
+    const Time first = handed + under_way(from, to, way, packet);
+    return std::max(whole + combine_cost(packet),
+                    std::max(free, first) + receive_cost(way, bytes) + combine_cost(bytes));
+}
+
 Time Engine::under_way(int from, int to, const Protocol& way, std::int64_t bytes) const {
     const Node& node = machine_.node;
     const std::int64_t wire = machine_.packets.wire(bytes + way.header);

@@ -53,7 +53,7 @@ std::string Engine::who_waits() const {
     for (Operation id = 1; id < operations_.size(); ++id) {
         const Pending& pending = operations_[id];
         if (pending.rank == nobody || pending.done != never || !pending.awaited) continue;
-        auto& held = open[static_cast<std::size_t>(pending.rank)];
+        auto& held = open[static_cast<std::size_t>(home(pending.rank))];
         if (held == no_operation) held = id;
     }
     std::string said = "deadlock: ";
@@ -98,8 +98,7 @@ void Engine::ask() {
     }
     if (++in_vain_ < most_asked + most_asked_each * ranks_.size()) return;
     in_vain_ = 0;
-    if (idle_ && idle_()) return;
-    throw Livelock("endless loop: " + name(operations_[asked_].rank) + " has asked " +
+    throw Livelock("endless loop: " + name(home(operations_[asked_].rank)) + " has asked " +
                    std::to_string(most_asked) + " times for " + doing(asked_) + ", and nothing is under way");
 }
 
@@ -127,7 +126,7 @@ void Engine::check_nothing_left() const {
     for (Operation id = 1; id < operations_.size(); ++id) {
         const Pending& pending = operations_[id];
         if (pending.rank != nobody && (pending.done != never || pending.peer == everybody))
-            operations.add(name(pending.rank) + " for " + doing(id));
+            operations.add(name(home(pending.rank)) + " for " + doing(id));
     }
     const std::string all = messages.text() + receives.text() + operations.text();
     throw Unfinished("the program has ended and left something behind" + all);

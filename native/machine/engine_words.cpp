@@ -10,8 +10,8 @@ int Engine::finish(int rank, Operation operation) {
     Pending& pending = operations_[operation];
     at(rank).clock = std::max(at(rank).clock, pending.done);
     if (!gaps_.empty() && pending.receives) [[unlikely]]
-        wait_for_receive_gap(rank, pending);
-    if (!collectives_.empty()) [[unlikely]]
+        wait_for_receive_gap(home(rank), pending);
+    if (!collectives_.empty() && !pending.inner) [[unlikely]]
         lose_to_collective(rank, pending);
     spend(rank, pending.cost);
     const int source = pending.source;
@@ -78,6 +78,12 @@ bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const
     at(rank).wanted = open;
     at(rank).handle = handle;
     return true;
+}
+
+void Engine::at_time(Time when, std::function<void()> then) {
+    const auto id = calls_.take();
+    calls_[id] = std::move(then);
+    wheel_.push(when, {Kind::call, id});
 }
 
 void Engine::await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {

@@ -1,34 +1,27 @@
 #include "machine/hardware.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace leadline::machine {
-namespace {
 
-bool on_barrier_network(const BarrierNetwork& network, const Call& call, std::vector<Time>& clocks) {
-    if (!network.present || !call.whole || call.operation != "barrier") return false;
-    std::ranges::fill(clocks, std::ranges::max(clocks) + network.overhead + network.latency);
-    return true;
-}
-
-bool on_collective_network(const CollectiveNetwork& network, const Call& call, std::vector<Time>& clocks) {
+std::optional<Service> by_network(const Machine& machine, const Call& call) {
+    if (!call.whole) return std::nullopt;
+    if (machine.barrier.present && call.operation == "barrier")
+        return Service{.lasts = machine.barrier.latency, .overhead = machine.barrier.overhead};
+    const CollectiveNetwork& tree = machine.collective;
     const bool reduces = call.operation == "reduce" || call.operation == "allreduce";
-    if (!network.present || !call.whole || (!reduces && call.operation != "bcast")) return false;
+    if (!tree.present || (!reduces && call.operation != "bcast")) return std::nullopt;
     double factor = 1;
     if (reduces) {
-        if (call.floating) factor = network.float_factor;
-        else if (!call.sums) factor = network.product_factor;
+        if (call.floating) factor = tree.float_factor;
+        else if (!call.sums) factor = tree.product_factor;
     }
-    const Time lasts = whole(factor * static_cast<double>(transfer_time(call.bytes, network.rate)));
-    // A broadcast waits for its root, a reduction for everybody.
-    const Time begin =
-        call.operation == "bcast" ? clocks[static_cast<std::size_t>(call.root)] : std::ranges::max(clocks);
-    for (Time& clock : clocks) clock = std::max(clock, begin + network.latency + lasts) + network.overhead;
-    return true;
+    const auto passes = whole(factor * static_cast<double>(transfer_time(call.bytes, tree.rate)));
+    return Service{.waits_for_all = reduces, .lasts = tree.latency + passes, .overhead = tree.overhead};
 }
-
-}  // namespace
 
 bool goes_by_lines(const Machine& machine, const Call& call) {
     if (call.bytes < machine.lines_from) return false;
@@ -36,31 +29,68 @@ bool goes_by_lines(const Machine& machine, const Call& call) {
     return (call.operation == "reduce" || call.operation == "allreduce") && machine.line_reduce > 0;
 }
 
+Service by_lines(const Engine& engine, const Box& box, const Call& call) {
+    const Machine& machine = engine.machine();
+    int hops = 0;
+    for (const int span : box.spans) hops += span - 1;
+    const Protocol& way = machine.protocol(call.bytes, false);
+    return {.waits_for_all = call.operation != "bcast",
+            .lasts = engine.send_cost(way, call.bytes) + machine.links.base + hops * machine.links.hop,
+            .overhead = engine.receive_cost(way, call.bytes)};
+}
+
 // Packets with the deposit bit are taken by every node of a line that they pass. A line of a box takes one
 // stream; a ring that the box fills takes one each way, and every further ring as many again, since the
 // message's parts go through the rings in different orders (Almasi et al., Optimization of MPI Collective
 // Communication on BlueGene/L Systems, ICS 2005). No node takes in more than its reception engine can. A
 // reduction is slower than any of that: cores add what they pass on.
-void by_lines(const Engine& engine, const Box& box, int sharing, const Call& call,
-              std::vector<Time>& clocks) {
-    const Machine& machine = engine.machine();
-    const auto lengths = engine.topology().axes();
+void LineTraffic::begin(Time when, const Box& box, const Call& call, std::function<void(Time)> then) {
+    const Machine& machine = engine_.machine();
+    const auto lengths = engine_.topology().axes();
     int rings = 0;
-    int hops = 0;
-    for (std::size_t axis = 0; axis < box.spans.size(); ++axis) {
+    for (std::size_t axis = 0; axis < box.spans.size(); ++axis)
         rings += static_cast<int>(box.spans[axis] == lengths[axis] && lengths[axis] > 1);
-        hops += box.spans[axis] - 1;
-    }
     const bool reduces = call.operation != "bcast";
     const int streams = std::max(1, 2 * rings);
-    const double rate =
+    const double alone =
         reduces ? machine.line_reduce : std::min(streams * machine.links.rate, machine.node.reception);
-    const Protocol& way = machine.protocol(call.bytes, false);
-    const Time ready = reduces ? std::ranges::max(clocks) : clocks[static_cast<std::size_t>(call.root)];
     const std::int64_t wire = reduces ? call.bytes : machine.packets.wire(call.bytes);
-    const Time there = ready + engine.send_cost(way, call.bytes) + machine.links.base +
-                       hops * machine.links.hop + transfer_time(wire * sharing, rate);
-    for (Time& clock : clocks) clock = std::max(clock, there) + engine.receive_cost(way, call.bytes);
+    engine_.at_time(when, [this, &box, alone, wire, then = std::move(then)] {
+        share();
+        streams_.push_back(
+            {.box = &box, .alone = alone, .left = static_cast<double>(wire), .then = std::move(then)});
+        share();
+    });
+}
+
+// What has been sent since the last look, who is through, and the rates of the others from now on.
+void LineTraffic::share() {
+    const Time now = engine_.now();
+    const double passed = seconds(now - since_);
+    since_ = now;
+    for (Stream& each : streams_) each.left = std::max(0.0, each.left - each.rate * passed);
+    std::list<Stream> through;
+    for (auto each = streams_.begin(); each != streams_.end();) {
+        const auto next = std::next(each);
+        // Less than a picosecond's worth is what sums of fractions leave over.
+        if (each->rate > 0 && each->left <= each->rate * 1e-12)
+            through.splice(through.end(), streams_, each);
+        each = next;
+    }
+    Time first = never;
+    for (Stream& each : streams_) {
+        const auto sharing =
+            std::ranges::count_if(streams_, [&](const Stream& other) { return other.box->meets(*each.box); });
+        each.rate = each.alone / static_cast<double>(sharing);
+        first = std::min(first, now + static_cast<Time>(std::ceil(each.left * (1e12 / each.rate))));
+    }
+    ++epoch_;
+    if (first != never) engine_.at_time(first, [this, epoch = epoch_] { look(epoch); });
+    for (Stream& each : through) each.then(now);
+}
+
+void LineTraffic::look(std::uint64_t epoch) {
+    if (epoch == epoch_) share();
 }
 
 bool Box::meets(const Box& other) const {
@@ -94,11 +124,6 @@ std::optional<Box> box_of(const Topology& topology, std::span<const int> nodes) 
     const bool twice = std::ranges::adjacent_find(sorted) != sorted.end();
     if (twice || cells != static_cast<std::int64_t>(nodes.size())) return std::nullopt;
     return Box{std::move(low), std::move(spans)};
-}
-
-bool by_network(const Machine& machine, const Call& call, std::vector<Time>& clocks) {
-    return on_barrier_network(machine.barrier, call, clocks) ||
-           on_collective_network(machine.collective, call, clocks);
 }
 
 }  // namespace leadline::machine

@@ -2,6 +2,8 @@
 // of all nodes, and the lines of a torus for ranks that fill a box of it.
 #pragma once
 
+#include <functional>
+#include <list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,15 +17,19 @@ namespace leadline::machine {
 struct Call {
     std::string_view operation;  // by MPI's name
     bool whole = false;          // by the world or a copy of it
-    int root = 0;
     std::int64_t bytes = 0;
     bool floating = false;  // of a reduction: its numbers
     bool sums = true;       // ... and whether it adds them
 };
 
-// Moves the clocks, one a rank of the communicator, over the call if there is a network of its own for it;
-// false if not.
-bool by_network(const Machine& machine, const Call& call, std::vector<Time>& clocks);
+// What a network of its own makes of a collective. It begins when its root has come (a broadcast) or the last
+// rank, and `lasts` from there; each rank leaves `overhead` later, or as much after it has come itself.
+struct Service {
+    bool waits_for_all = true;
+    Time lasts = 0;
+    Time overhead = 0;
+};
+std::optional<Service> by_network(const Machine& machine, const Call& call);
 
 // Nodes that are all those between two corners, each of them once.
 struct Box {
@@ -37,7 +43,31 @@ std::optional<Box> box_of(const Topology& topology, std::span<const int> nodes);
 // Whether a call can go along the lines of a box, with packets that every node takes, or adds to, as they
 // pass.
 bool goes_by_lines(const Machine& machine, const Call& call);
-// Moves the clocks of a box's ranks over such a call. `sharing` communicators use its lines at the same time.
-void by_lines(const Engine& engine, const Box& box, int sharing, const Call& call, std::vector<Time>& clocks);
+// What it takes there beside what goes over the lines.
+Service by_lines(const Engine& engine, const Box& box, const Call& call);
+
+// The lines of boxes, and what goes over them: calls whose boxes meet share what a line gives.
+class LineTraffic {
+public:
+    explicit LineTraffic(Engine& engine) : engine_(engine) {}
+    // Begins at `when`; `then` hears when the last byte has been sent.
+    void begin(Time when, const Box& box, const Call& call, std::function<void(Time)> then);
+
+private:
+    struct Stream {
+        const Box* box;
+        double alone;  // B/s
+        double left;   // B
+        double rate = 0;
+        std::function<void(Time)> then;
+    };
+    void share();
+    void look(std::uint64_t epoch);
+
+    Engine& engine_;
+    std::list<Stream> streams_;
+    Time since_ = 0;           // what is left was counted
+    std::uint64_t epoch_ = 0;  // looks of earlier ones are void
+};
 
 }  // namespace leadline::machine

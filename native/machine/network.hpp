@@ -46,9 +46,14 @@ public:
     [[nodiscard]] virtual Time next() const = 0;
     // Does what happens inside at next(), which may report.
     virtual void advance() = 0;
+    // Until when anything inside is busy with what came so far, once nothing is under way.
+    [[nodiscard]] virtual Time clear() const = 0;
     // The largest part by which any message so far was late because of a link that others used between its
     // ends: where it is nothing the cheaper `loggp` was true. Only `loggp` itself keeps books of it.
     [[nodiscard]] virtual double contention() const { return 0; }
+    // Whether a message may have waited for another of another node anywhere: where none has, every tier gives
+    // the same times. Only `loggp` with its books knows.
+    [[nodiscard]] virtual bool waited() const { return true; }
 };
 
 // What a message may be late for others before the tier without others is no longer the truth.

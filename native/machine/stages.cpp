@@ -7,36 +7,57 @@ namespace leadline::machine {
 
 using collectives::Stage;
 
-std::set<std::string> Stages::run(std::span<const Part> parts) {
-    std::set<std::string> answered;
-    std::vector<std::size_t> ranks;
-    for (const Part& part : parts) ranks.push_back(part.clocks->size());
-    take(parts);
+std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
+    const Time clear = engine_.network().clear();
+    kept_.out = std::max(kept_.out, clear);
+    kept_.in = std::max(kept_.in, clear);
+    before_ = kept_;
+    const bool lists = std::ranges::any_of(parts, [](const Part& part) {
+        return std::ranges::any_of(*part.stages, [](const Stage& stage) {
+            return stage.pattern == Stage::Pattern::listed;
+        });
+    });
+    // First by what is kept by anybody, which costs nothing; then by what each rank keeps.
+    for (const bool each : {false, true}) {
+        if (!each && (lists || parts.size() > 1)) continue;
+        each_ = each;
+        take(parts);
+        if (each) know_each();
+        if (pass_all(parts)) {
+            if (!each_) {
+                kept_.outs.clear();
+                kept_.ins.clear();
+            }
+            give_back(parts);
+            return answered_;
+        }
+        kept_ = before_;
+        if (through_) break;
+    }
+    return std::nullopt;
+}
+
+bool Stages::pass_all(std::span<const Part> parts) {
+    answered_.clear();
     std::vector<Reach> now;
     for (std::size_t k = 0;; ++k) {
         now.clear();
         std::size_t start = 0;
-        for (std::size_t i = 0; i < parts.size(); start += ranks[i++])
-            if (k < parts[i].stages.size()) now.push_back({&parts[i].stages[k], start, ranks[i]});
-        if (now.empty()) break;
-        if (const std::string tier = pass(now); !tier.empty()) answered.insert(tier);
+        for (const Part& part : parts) {
+            if (k < part.stages->size()) now.push_back({&(*part.stages)[k], start, part.clocks->size()});
+            start += part.clocks->size();
+        }
+        if (now.empty()) return true;
+        if (!pass(now)) return false;
     }
-    give_back(parts);
-    return answered;
-}
-
-bool Stages::alone(const Engine& engine, std::int64_t bytes) {
-    const Machine& machine = engine.machine();
-    const auto& conditions = engine.conditions();
-    return conditions.network == "loggp" && !conditions.gate && machine.node.ranks == 1 &&
-           !engine.tapered() && !machine.protocol(bytes, false).waits;
 }
 
 void Stages::take(std::span<const Part> parts) {
-    free_.clear();
+    together_.clear();
+    clocks_.clear();
     if (parts.size() == 1) {
         members_ = parts.front().members;
-        clocks_.swap(*parts.front().clocks);
+        clocks_ = *parts.front().clocks;
         return;
     }
     for (const Part& part : parts) {
@@ -59,39 +80,27 @@ void Stages::give_back(std::span<const Part> parts) {
     }
 }
 
-// One stage of all; the tier that answered, none where nothing was sent.
-std::string Stages::pass(const std::vector<Reach>& all) {
-    const auto& [network, gate, seed, noise, protocol] = engine_.conditions();
+// One stage of all.
+bool Stages::pass(const std::vector<Reach>& all) {
     std::vector<Reach> sending;
-    std::int64_t largest = 0;
     for (const Reach& reach : all) {
-        if (reach.stage->pattern == Stage::Pattern::local) {
-            copy(reach);
-        } else {
-            sending.push_back(reach);
-            largest = std::max(largest, reach.stage->bytes);
-        }
+        if (reach.stage->pattern == Stage::Pattern::local) copy(reach);
+        else sending.push_back(reach);
     }
-    if (sending.empty()) return {};
-    if (network == "loggp" && !gate &&
+    if (sending.empty()) return true;
+    const Conditions& conditions = engine_.conditions();
+    if (conditions.network == "loggp" && !conditions.gate && !conditions.automatic &&
         std::ranges::all_of(sending, [&](const Reach& reach) { return by_itself(reach); })) {
-        for (const Reach& reach : sending) step(reach);
-        return network;
+        answered_.insert(conditions.network);
+        return std::ranges::all_of(sending, [&](const Reach& reach) { return step(reach); });
     }
-    std::string tier = network;
-    const std::vector<Time> free = free_;
-    if (step_through(tier, sending) > negligible && gate) {
-        free_ = free;
-        tier = tier_under_contention(machine_, largest);
-        step_through(tier, sending);
-    }
-    clocks_.swap(next_);
-    return tier;
+    through_ = !step_through(sending);
+    if (!through_) clocks_.swap(next_);
+    return !through_;
 }
 
 void Stages::copy(const Reach& reach) {
-    // Every byte is read and written.
-    const Time lasts = transfer_time(2 * reach.stage->bytes, machine_.node.memory / machine_.node.ranks);
+    const Time lasts = engine_.copy_cost(reach.stage->bytes);
     for (std::size_t r = reach.start; r < reach.start + reach.ranks; ++r) clocks_[r] += lasts;
 }
 
@@ -106,91 +115,124 @@ const Protocol& Stages::protocol(const Reach& reach) const {
                             reach.stage->bytes);
 }
 
-Time Stages::taken(const Call& call, Time free) const {
-    const Time receive = engine_.receive_cost(*call.way, call.bytes);
-    const Time whole = std::max(free, call.arrived) + receive;
-    if (!call.combines) return whole;
-    const Time combining = transfer_time(call.bytes, machine_.reduce);
-    if (!machine_.reduce_streams) return whole + combining;
-    // Packet by packet as they come: it is behind by the last one, or by all if it is slower than they are.
-    const std::int64_t packet = std::min(call.bytes, machine_.packets.payload);
-    const Time first =
-        call.ready + engine_.under_way(rank_of(static_cast<std::size_t>(call.from)),
-                                       rank_of(static_cast<std::size_t>(call.to)), *call.way, packet);
-    return std::max(whole + transfer_time(packet, machine_.reduce),
-                    std::max(free, first) + receive + combining);
+// What each rank keeps, from what all keep where no more is known.
+void Stages::know_each() {
+    const auto ranks = static_cast<std::size_t>(engine_.ranks());
+    if (kept_.outs.empty()) kept_.outs.assign(ranks, kept_.out);
+    if (kept_.ins.empty()) kept_.ins.assign(ranks, kept_.in);
 }
 
-// NOLINTNEXTLINE(readability-function-size): one loop for each way of knowing what a message takes
-void Stages::step(const Reach& reach) {
+// Whether messages that begin then find everything free, whoever kept it.
+bool Stages::begins_after(Time first_start) const {
+    return first_start >= kept_.out && first_start + machine_.links.base + machine_.links.hop >= kept_.in;
+}
+
+struct Stages::Costs {
+    const Protocol& way;
+    Time send;     // of the sender, before a message is handed over
+    Time busy;     // and with what follows
+    Time receive;  // of the receiver, with combining where that begins when all is there
+    Time uses;     // how long the message keeps an engine or a port
+    Time anywhere;  // under way, where that is the same everywhere
+    bool same;
+    bool streams;
+};
+
+bool Stages::step(const Reach& reach) {
     const Stage& stage = *reach.stage;
     const Protocol& way = protocol(reach);
     const Time send = engine_.send_cost(way, stage.bytes);
-    const Time busy = send + engine_.send_rest(way, stage.bytes);
-    Call sample{.way = &way,
-                .bytes = stage.bytes,
-                .wire = 0,
-                .there = 0,
-                .from = 0,
-                .to = 0,
-                .leg = Leg::data,
-                .combines = stage.combines};
+    const bool streams = stage.combines && machine_.reduce_streams;
     const Time lasts =
         transfer_time(machine_.packets.wire(stage.bytes + way.header),
                       std::min({machine_.node.injection, machine_.links.rate, machine_.node.reception}));
-    // Longer on its way out than its core is busy with it: the next one waits for that.
-    const bool queues = lasts > busy || !free_.empty();
-    if (queues) free_.resize(clocks_.size());
-    // Where every message takes the same time there is nothing to look up but the sender's clock.
-    const bool same = members_.size() < 2 && machine_.links.hop == 0;
-    const Time anywhere = engine_.under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes);
-    const Time receive = engine_.receive_cost(way, stage.bytes) +
-                         (stage.combines ? transfer_time(stage.bytes, machine_.reduce) : 0);
-    const bool streams = stage.combines && machine_.reduce_streams;
-    const auto pass = [&](std::size_t from, std::size_t to, Time begin) {
-        Time start = begin + send;
-        if (queues) {
-            start = std::max(start, free_[from]);
-            free_[from] = start + lasts;
-        }
-        return start + (same ? anywhere : engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes));
+    const Costs costs{.way = way,
+                      .send = send,
+                      .busy = send + engine_.send_rest(way, stage.bytes),
+                      .receive = engine_.receive_cost(way, stage.bytes) +
+                                 (stage.combines && !streams ? engine_.combine_cost(stage.bytes) : 0),
+                      .uses = std::max(lasts, machine_.node.message_gap),
+                      .anywhere = engine_.under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes),
+                      .same = members_.size() < 2 && machine_.links.hop == 0,
+                      .streams = streams};
+    const auto under_way = [&](std::size_t from, std::size_t to) {
+        return costs.same ? costs.anywhere
+                          : engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes);
     };
-    const auto take_up = [&](std::size_t from, std::size_t to, Time arrived, Time free) {
-        if (!streams) return std::max(free, arrived) + receive;
-        sample.from = static_cast<std::int32_t>(from);
-        sample.to = static_cast<std::int32_t>(to);
-        sample.arrived = arrived;
-        sample.ready = arrived - engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes);
-        return taken(sample, free);
+    const auto take_up = [&](const Passed& passed) {
+        Time& clock = stage.pattern == Stage::Pattern::listed ? clocks_[passed.to] : next_[passed.to];
+        const Time free = clock;
+        clock = std::max(free, passed.arrived) + costs.receive;
+        if (streams)
+            clock = engine_.combined(rank_of(passed.from), rank_of(passed.to), stage.bytes, passed.start, free,
+                                     clock);
     };
-    if (stage.pattern == Stage::Pattern::listed) {
-        // Maybe few of many ranks: nobody else's clock is looked at.
-        passed_.clear();
+    if (!each_) {
+        if (costs.same && !streams && stage.pattern == Stage::Pattern::exchange && stage.first == 0 &&
+            stage.step == 1)
+            return step_exchange(reach, costs);
+        const auto here = std::span(clocks_).subspan(reach.start, reach.ranks);
+        const auto [least, most] = std::ranges::minmax(here);
+        if (!begins_after(least + send)) return false;
+        kept_.out = most + send + costs.uses;
+        next_ = clocks_;
+        Time last = 0;
+        each_message(reach, [&](std::size_t from, std::size_t) { next_[from] += costs.busy; });
         each_message(reach, [&](std::size_t from, std::size_t to) {
-            passed_.push_back({from, to, pass(from, to, clocks_[from])});
-            clocks_[from] += busy;
+            const Time start = clocks_[from] + send;
+            const Time arrived = start + under_way(from, to);
+            last = std::max(last, arrived);
+            take_up({from, to, start, arrived});
         });
-        for (const auto& [from, to, arrived] : passed_) clocks_[to] = take_up(from, to, arrived, clocks_[to]);
-        return;
-    }
-    next_ = clocks_;
-    if (same && !queues && !streams && stage.pattern == Stage::Pattern::exchange && stage.first == 0 &&
-        stage.step == 1) {
-        // What most ranks of the largest machines do, in a loop without a question.
-        const auto by = static_cast<std::size_t>(stage.by);
-        const Time* before = clocks_.data() + reach.start;
-        Time* after = next_.data() + reach.start;
-        const Time takes = send + anywhere;
-        for (std::size_t r = 0; r < static_cast<std::size_t>(stage.ranks); ++r)
-            after[r] = std::max(before[r] + busy, before[r ^ by] + takes) + receive;
+        kept_.in = last - lasts + costs.uses;
         clocks_.swap(next_);
-        return;
+        return true;
     }
-    each_message(reach, [&](std::size_t from, std::size_t) { next_[from] += busy; });
+    // Maybe few of many ranks: nobody else's clock is looked at.
+    const bool listed = stage.pattern == Stage::Pattern::listed;
+    passed_.clear();
+    bool free = true;
+    if (!listed) next_ = clocks_;
     each_message(reach, [&](std::size_t from, std::size_t to) {
-        next_[to] = take_up(from, to, pass(from, to, clocks_[from]), next_[to]);
+        const Time start = clocks_[from] + send;
+        const Time arrived = start + under_way(from, to);
+        Time& out = kept_.outs[static_cast<std::size_t>(rank_of(from))];
+        Time& in = kept_.ins[static_cast<std::size_t>(rank_of(to))];
+        free = free && start >= out && arrived - lasts >= in;
+        out = start + costs.uses;
+        in = arrived - lasts + costs.uses;
+        kept_.out = std::max(kept_.out, out);
+        kept_.in = std::max(kept_.in, in);
+        passed_.push_back({from, to, start, arrived});
     });
+    if (!free) return false;
+    for (const Passed& each : passed_) (listed ? clocks_ : next_)[each.from] += costs.busy;
+    for (const Passed& each : passed_) take_up(each);
+    if (!listed) clocks_.swap(next_);
+    return true;
+}
+
+// What most ranks of the largest machines do, in a loop without a question.
+bool Stages::step_exchange(const Reach& reach, const Costs& costs) {
+    const auto by = static_cast<std::size_t>(reach.stage->by);
+    const auto ranks = static_cast<std::size_t>(reach.stage->ranks);
+    next_.resize(clocks_.size());
+    const Time* before = clocks_.data() + reach.start;
+    Time* after = next_.data() + reach.start;
+    const Time takes = costs.send + costs.anywhere;
+    Time least = never;
+    Time most = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        least = std::min(least, before[r]);
+        most = std::max(most, before[r]);
+        after[r] = std::max(before[r] + costs.busy, before[r ^ by] + takes) + costs.receive;
+    }
+    if (!begins_after(least + costs.send)) return false;
+    std::copy(before + ranks, before + reach.ranks, after + ranks);
+    kept_.out = most + costs.send + costs.uses;
+    kept_.in = most + costs.send + costs.anywhere + costs.uses;
     clocks_.swap(next_);
+    return true;
 }
 
 }  // namespace leadline::machine

@@ -2,15 +2,18 @@
 //
 //   after a stage:  clock'(r) = max(clock(r) + o_s, clock(s) + o_s + L(s, r) + wire(bytes) / R) + o_r
 //
-// and the time of combining; which is what the engine gives for the same sends and receives on an idle
-// network. Where the network is not taken to be idle, ranks share a node, or senders ask first, the messages
-// of a stage travel through it together; with the gate of loggp those stages do in which messages would wait
-// for one another. Several communicators that do theirs at the same time go through it stage by stage
-// together.
+// and the time of combining. It is a short cut: what a collective takes is what its messages take, and this is
+// only taken where it gives the same to the picosecond, which it proves as it goes. Nothing else may be under
+// way; and
+//   - where every message has its node's engines to itself: no message finds an engine or a port in use;
+//   - else, where the messages of a stage travel through a network of their own: what they use is free again
+//     before the first message of the next stage is handed over.
+// Where that does not hold it says so, and the messages are played one by one.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -24,31 +27,28 @@
 
 namespace leadline::machine {
 
+// Until when collectives that were computed at once keep the engines and ports of nodes: a bound for all, and
+// of each rank where they are known (by ranks of the world).
+struct Kept {
+    Time out = 0;
+    Time in = 0;
+    std::vector<Time> outs{};
+    std::vector<Time> ins{};
+};
+
 class Stages final : private Listener {
 public:
-    explicit Stages(const Engine& engine) : engine_(engine), machine_(engine.machine()) {}
+    Stages(const Engine& engine, Kept& kept) : engine_(engine), machine_(engine.machine()), kept_(kept) {}
 
     // What a communicator does, and the clocks of its ranks.
     struct Part {
         std::span<const std::int32_t> members;  // world ranks; none: the whole world in order
         std::vector<Time>* clocks;
-        std::vector<collectives::Stage> stages;
+        const std::vector<collectives::Stage>* stages;
     };
-    // Moves the clocks of all over the whole collective. Returns the tiers that answered.
-    std::set<std::string> run(std::span<const Part> parts);
-
-    // Blocks of varying sizes from each rank to the root, or from the root to each.
-    struct Block {
-        std::int32_t rank;
-        std::int64_t bytes;
-    };
-    // The root sends in turn: each message once the one before has left, as blocking sends do.
-    std::set<std::string> scatter(const Part& part, std::int32_t root, std::span<const Block> blocks);
-    // All send; the root receives in turn.
-    std::set<std::string> gather(const Part& part, std::int32_t root, std::span<const Block> blocks);
-
-    // Whether nothing that communicators do at the same time makes a difference to one another.
-    [[nodiscard]] static bool alone(const Engine& engine, std::int64_t bytes);
+    // Moves the clocks of all over the whole collective, and what is kept with them. Returns the tiers that
+    // answered; nothing where the messages could give other times, and then nothing has moved.
+    std::optional<std::set<std::string>> run(std::span<const Part> parts);
 
 private:
     // One communicator of those that run together.
@@ -73,15 +73,13 @@ private:
         Leg leg;                    // that is next, or under way
         bool combines;
         bool rides = false;  // travels with another
-        bool taken = false;  // by a root that receives in turn
     };
-    enum class Turn : std::uint8_t { none, sends, receives };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
     void take(std::span<const Part> parts);
     void give_back(std::span<const Part> parts);
-    [[nodiscard]] std::string pass(const std::vector<Reach>& all);
-    void step(const Reach& reach);
+    [[nodiscard]] bool pass_all(std::span<const Part> parts);
+    [[nodiscard]] bool pass(const std::vector<Reach>& all);
     void copy(const Reach& reach);
     template <class Each>
     void each_message(const Reach& reach, Each each) const {
@@ -91,25 +89,26 @@ private:
                                            reach.start + static_cast<std::size_t>(to));
                                   });
     }
+
+    // Each message by itself. False where one may find what it needs in use.
+    struct Costs;  // of the messages of a stage
     [[nodiscard]] bool by_itself(const Reach& reach) const;
     [[nodiscard]] const Protocol& protocol(const Reach& reach) const;  // between nodes
+    [[nodiscard]] bool step(const Reach& reach);
+    [[nodiscard]] bool step_exchange(const Reach& reach, const Costs& costs);
+    [[nodiscard]] bool begins_after(Time first_start) const;
+    void know_each();
 
-    // Through a network. Return the largest part by which a message waited for others, where the tier tells.
-    double step_through(std::string_view tier, const std::vector<Reach>& all);
+    // Through a network.
+    [[nodiscard]] bool step_through(const std::vector<Reach>& all);
+    [[nodiscard]] double attempt(std::string_view tier, const std::vector<Reach>& all);
     double exchange(std::string_view tier);
     void call(std::size_t from, std::size_t to, std::int64_t bytes, bool combines);
     void travel_together();
     void finish();
     void hand_over(Network& network, std::uint32_t token);
-    void begin(std::uint32_t token);
     void injected(std::uint32_t token, Time when) override;
     void arrived(std::uint32_t token, Time when) override;
-    std::set<std::string> in_turn(const Part& part, std::int32_t root, std::span<const Block> blocks,
-                                  Turn turn);
-    [[nodiscard]] std::size_t window() const { return 1 + static_cast<std::size_t>(machine_.node.ahead); }
-    [[nodiscard]] Time start_cost(const Call& call) const;
-    // When a rank that is free from `free` on has taken up what came, and combined it.
-    [[nodiscard]] Time taken(const Call& call, Time free) const;
 
     [[nodiscard]] int rank_of(std::size_t member) const {
         return members_.empty() ? static_cast<int>(member) : members_[member];
@@ -120,22 +119,29 @@ private:
 
     const Engine& engine_;
     const Machine& machine_;
+    Kept& kept_;
+    Kept before_;                            // what was kept when it began
+    bool through_ = false;                   // a stage of a network of its own was not free
+    bool each_ = false;                      // what each rank keeps is known, in kept_
     std::span<const std::int32_t> members_;  // of all parts; none: the whole world in order
     std::vector<std::int32_t> together_;     // they, of several parts
     std::vector<Time> clocks_;
     std::vector<Time> next_;
-    std::vector<Time> free_;  // when each rank's last message has left; none: sooner than the next could
     std::vector<Time> left_;  // when each rank's own message had left, where it waits for that
+    std::set<std::string> answered_;
     std::vector<Call> calls_;
     std::vector<std::uint32_t> order_;  // scratch of travel_together()
     struct Passed {
         std::size_t from;
         std::size_t to;
+        Time start;
         Time arrived;
     };
     std::vector<Passed> passed_;   // scratch of step()
     Wheel<std::uint32_t> agenda_;  // legs to be handed over
-    Turn turn_ = Turn::none;
+    Time first_ = never;           // of the calls, when the first was handed over
+    Time clear_ = 0;               // until when they used the network
+    bool waited_ = false;          // whether one may have waited for another in it
 };
 
 }  // namespace leadline::machine

@@ -6,14 +6,50 @@
 
 namespace leadline::machine {
 
-double Stages::step_through(std::string_view tier, const std::vector<Reach>& all) {
+// False where the stage may not begin in an empty network.
+bool Stages::step_through(const std::vector<Reach>& all) {
+    const Conditions& conditions = engine_.conditions();
+    std::int64_t largest = 0;
+    for (const Reach& reach : all) largest = std::max(largest, reach.stage->bytes);
+    // Requests that are granted before their receiver comes are no matter of a stage.
+    if (machine_.node.ahead > 0 && std::ranges::any_of(all, [&](const Reach& reach) {
+            return machine_.protocol(reach.stage->bytes, false).handshake;
+        }))
+        return false;
+    // Packets that come to a link at one instant pass it in the order in which they were sent to it, which a
+    // stage by itself does not know: it only tells of packets that meet no others.
+    const bool packets = conditions.network == "packet";
+    std::string tier = conditions.automatic || packets ? "loggp" : conditions.network;
+    const double late = attempt(tier, all);
+    if (conditions.automatic && late > negligible) {
+        tier = tier_under_contention(machine_, largest);
+        if (tier == "packet") return false;
+        static_cast<void>(attempt(tier, all));
+    } else if (packets && !conditions.automatic) {
+        if (waited_ || std::ranges::any_of(machine_.protocols, &Protocol::adaptive)) return false;
+        tier = conditions.network;
+    }
+    if (first_ < std::max(kept_.out, kept_.in)) return false;
+    if (first_ != never) answered_.insert(tier);
+    kept_.out = kept_.in = std::max({kept_.out, kept_.in, clear_});
+    if (each_) {
+        std::ranges::fill(kept_.outs, kept_.out);
+        std::ranges::fill(kept_.ins, kept_.in);
+    }
+    return true;
+}
+
+// Moves the clocks, into next_, over a stage through an empty network. The largest part by which a message
+// waited for others, where the tier keeps books of it.
+double Stages::attempt(std::string_view tier, const std::vector<Reach>& all) {
     calls_.clear();
     next_ = clocks_;
-    free_.resize(next_.size());
     for (const Reach& reach : all)
         each_message(reach, [&](std::size_t from, std::size_t to) {
             call(from, to, reach.stage->bytes, reach.stage->combines);
         });
+    first_ = never;
+    for (const Call& each : calls_) first_ = std::min(first_, each.ready);
     travel_together();
     for (std::uint32_t token = 0; token < calls_.size(); ++token)
         if (!calls_[token].rides) agenda_.push(calls_[token].ready, token);
@@ -22,31 +58,24 @@ double Stages::step_through(std::string_view tier, const std::vector<Reach>& all
     return late;
 }
 
-// A rank says what it has for another one, once its last message has left.
+// A rank says what it has for another one.
 void Stages::call(std::size_t from, std::size_t to, std::int64_t bytes, bool combines) {
     const Protocol& way = engine_.protocol(rank_of(from), rank_of(to), bytes);
-    Call made{.way = &way,
-              .bytes = bytes,
-              .wire = bytes + way.header,
-              .there = clocks_[to],
-              .from = static_cast<std::int32_t>(from),
-              .to = static_cast<std::int32_t>(to),
-              .leg = way.handshake ? Leg::request : Leg::data,
-              .combines = combines};
     Time& clock = next_[from];
-    clock += start_cost(made);
-    made.ready = way.handshake ? clock : std::max(clock, free_[from]);
+    clock += way.handshake ? way.handshake_overhead : engine_.send_cost(way, bytes);
+    calls_.push_back({.way = &way,
+                      .bytes = bytes,
+                      .wire = bytes + way.header,
+                      .there = clocks_[to],
+                      .ready = clock,
+                      .from = static_cast<std::int32_t>(from),
+                      .to = static_cast<std::int32_t>(to),
+                      .leg = way.handshake ? Leg::request : Leg::data,
+                      .combines = combines});
     if (!way.handshake) clock += engine_.send_rest(way, bytes);
-    calls_.push_back(made);
-}
-
-Time Stages::start_cost(const Call& call) const {
-    return call.way->handshake ? call.way->handshake_overhead : engine_.send_cost(*call.way, call.bytes);
 }
 
 double Stages::exchange(std::string_view tier) {
-    // A network goes forward in time only, and some ranks begin a stage before others have ended the last:
-    // each stage has its own.
     const auto network = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
     for (;;) {
         const Time ready = agenda_.next();
@@ -56,6 +85,8 @@ double Stages::exchange(std::string_view tier) {
         else network->advance();
     }
     agenda_ = {};
+    clear_ = network->clear();
+    waited_ = network->waited();
     return network->contention();
 }
 
@@ -83,25 +114,16 @@ void Stages::hand_over(Network& network, std::uint32_t token) {
 }
 
 void Stages::injected(std::uint32_t token, Time when) {
-    const bool data = calls_[token].leg == Leg::data;
     for (std::uint32_t each = token; each != none; each = calls_[each].with) calls_[each].left = when;
-    if (turn_ != Turn::sends || !data || token + 1 >= calls_.size()) return;
-    // The root's next send begins: this one has left, or was handed over at least.
-    const Time free = calls_[token].way->waits
-                          ? when
-                          : calls_[token].ready + engine_.send_rest(*calls_[token].way, calls_[token].bytes);
-    Call& next = calls_[token + 1];
-    next.ready = std::max(free, agenda_.now()) + start_cost(next);
-    agenda_.push(next.ready, token + 1);
 }
 
 void Stages::arrived(std::uint32_t token, Time when) {
     Call& call = calls_[token];
     switch (call.leg) {
         case Leg::request:
+            // The receiver grants what was asked for, once it is there.
             call.leg = Leg::grant;
-            call.arrived = when;
-            if (turn_ != Turn::receives || token < window() || calls_[token - window()].taken) begin(token);
+            agenda_.push(std::max({when, call.there, agenda_.now()}) + call.way->handshake_overhead, token);
             break;
         case Leg::grant:
             call.leg = Leg::data;
@@ -110,37 +132,27 @@ void Stages::arrived(std::uint32_t token, Time when) {
         case Leg::data:
             for (std::uint32_t each = token; each != none; each = calls_[each].with)
                 calls_[each].arrived = when;
-            if (turn_ != Turn::receives) break;
-            call.taken = true;
-            // The root turns to the next one, which may have asked already.
-            if (const auto next = token + static_cast<std::uint32_t>(window()); next < calls_.size()) {
-                calls_[next].there =
-                    std::max(calls_[next].there, when + engine_.receive_cost(*call.way, call.bytes));
-                if (calls_[next].leg == Leg::grant && calls_[next].arrived > 0) begin(next);
-            }
             break;
     }
 }
 
-// The receiver grants what was asked for.
-void Stages::begin(std::uint32_t token) {
-    const Call& call = calls_[token];
-    agenda_.push(std::max({call.arrived, call.there, agenda_.now()}) + call.way->handshake_overhead, token);
-}
-
 // A rank that waits for its own message to leave and for another's to come charges each when it is over, as
-// one that says sendrecv does.
+// one that says sendrecv does, and combines when both are.
 void Stages::finish() {
     left_.assign(next_.size(), 0);
-    for (const Call& call : calls_) {
-        free_[static_cast<std::size_t>(call.from)] = call.left;
+    for (const Call& call : calls_)
         if (call.way->waits) left_[static_cast<std::size_t>(call.from)] = call.left;
-    }
     for (const Call& call : calls_) {
         Time& clock = next_[static_cast<std::size_t>(call.to)];
-        const Time left = left_[static_cast<std::size_t>(call.to)];
+        const Time left = std::exchange(left_[static_cast<std::size_t>(call.to)], 0);
+        const Time free = clock;
         if (left <= call.arrived) clock = std::max(clock, left);
-        clock = taken(call, clock);
+        clock = std::max(clock, call.arrived) + engine_.receive_cost(*call.way, call.bytes);
+        clock = std::max(clock, left);
+        if (!call.combines) continue;
+        const int from = rank_of(static_cast<std::size_t>(call.from));
+        const int to = rank_of(static_cast<std::size_t>(call.to));
+        clock = engine_.combined(from, to, call.bytes, call.ready, free, clock);
     }
     for (std::size_t r = 0; r < next_.size(); ++r) next_[r] = std::max(next_[r], left_[r]);
 }
@@ -185,65 +197,6 @@ void Stages::travel_together() {
         first.ready =
             std::max(calls_[last].ready, began + rule.wait * (ranks - std::min(come, ranks)) / (ranks - 1));
     }
-}
-
-// ---------------------------------------------------------------------------------------- in turn
-
-std::set<std::string> Stages::scatter(const Part& part, std::int32_t root, std::span<const Block> blocks) {
-    return in_turn(part, root, blocks, Turn::sends);
-}
-
-std::set<std::string> Stages::gather(const Part& part, std::int32_t root, std::span<const Block> blocks) {
-    return in_turn(part, root, blocks, Turn::receives);
-}
-
-std::set<std::string> Stages::in_turn(const Part& part, std::int32_t root, std::span<const Block> blocks,
-                                      Turn turn) {
-    const auto& [network, gate, seed, noise, protocol] = engine_.conditions();
-    take({&part, 1});
-    const auto centre = static_cast<std::size_t>(root);
-    std::int64_t largest = 0;
-    const auto all = [&](std::string_view tier) {
-        calls_.clear();
-        turn_ = turn;
-        next_ = clocks_;
-        free_.assign(next_.size(), 0);
-        for (const Block& block : blocks) {
-            if (block.rank == root || block.bytes == 0) continue;
-            const auto rank = static_cast<std::size_t>(block.rank);
-            if (turn == Turn::sends) call(centre, rank, block.bytes, false);
-            else call(rank, centre, block.bytes, false);
-            largest = std::max(largest, block.bytes);
-        }
-        if (calls_.empty()) return 0.0;
-        const bool sends = turn == Turn::sends;
-        if (sends) calls_.front().ready = clocks_[centre] + start_cost(calls_.front());
-        for (std::uint32_t token = 0; token < (sends ? 1 : calls_.size()); ++token)
-            agenda_.push(calls_[token].ready, token);
-        const double late = exchange(tier);
-        Time& own = next_[centre] = clocks_[centre];
-        for (const Call& each : calls_) {
-            if (!sends) {
-                own = taken(each, own);
-                if (each.way->waits) next_[static_cast<std::size_t>(each.from)] = each.left;
-                continue;
-            }
-            own = std::max(
-                own, each.way->waits ? each.left : each.ready + engine_.send_rest(*each.way, each.bytes));
-            Time& clock = next_[static_cast<std::size_t>(each.to)];
-            clock = taken(each, clock);
-        }
-        return late;
-    };
-    std::string tier = network;
-    if (all(tier) > negligible && gate) {
-        tier = tier_under_contention(machine_, largest);
-        all(tier);
-    }
-    turn_ = Turn::none;
-    clocks_.swap(next_);
-    give_back({&part, 1});
-    return {tier};
 }
 
 }  // namespace leadline::machine

@@ -7,7 +7,6 @@
 
 #include "comm/sim/world.hpp"
 #include "machine/hardware.hpp"
-#include "machine/stages.hpp"
 
 namespace leadline::sim {
 namespace {
@@ -18,7 +17,27 @@ std::int64_t mean(Layout parts, int ranks) {
     return (all + ranks - 1) / ranks;
 }
 
-// What a rank waits for, in a deadlock's sentence.
+// Whether hardware may serve: nobody has said how it is to be done, and nobody but the program itself knows
+// what an operation of its own does.
+bool plain(const Asked& asked) {
+    return asked.algorithm.empty() && asked.reduce != Reduce::user && !asked.varies;
+}
+
+machine::Call call_of(const Group& group, const Asked& asked) {
+    return {.operation = name_of(asked.what),
+            .whole = group.whole,
+            .bytes = asked.bytes,
+            .floating = asked.floating,
+            .sums = asked.reduce == Reduce::sum};
+}
+
+// The bytes of a rank's own block of a gather or scatter.
+std::int64_t own_block(const Call& call) {
+    return static_cast<std::int64_t>(call.what == Collective::gather ? call.out.size() : call.in.size());
+}
+
+}  // namespace
+
 const char* stands(Collective what) {
     constexpr std::array<const char*, 12> sentences{
         "in a barrier",        "in a bcast",   "in a reduce",        "in an allreduce",
@@ -27,23 +46,6 @@ const char* stands(Collective what) {
     return sentences.at(static_cast<std::size_t>(what));
 }
 
-// Whether hardware may serve: nobody has said how it is to be done, and nobody but the program itself knows
-// what an operation of its own does.
-bool plain(const Asked& asked) {
-    return asked.algorithm.empty() && asked.reduce != Reduce::user && asked.parts.empty();
-}
-
-machine::Call call_of(const Due& due) {
-    return {.operation = name_of(due.asked.what),
-            .whole = due.group->whole,
-            .root = due.asked.root,
-            .bytes = due.asked.bytes,
-            .floating = due.asked.floating,
-            .sums = due.asked.reduce == Reduce::sum};
-}
-
-}  // namespace
-
 // Where blocks vary and yet every stage moves blocks of many ranks, they count as their mean: of an allgather
 // or a reduce_scatter all ranks know the layout, and no rank's message is far from it after a stage or two.
 Asked asked_by(const Call& call, int ranks) {
@@ -51,7 +53,8 @@ Asked asked_by(const Call& call, int ranks) {
                 .root = call.root,
                 .floating = call.type == Type::float32 || call.type == Type::float64,
                 .reduce = call.reduce,
-                .algorithm = call.algorithm};
+                .algorithm = call.algorithm,
+                .varies = call.varies && (call.what == Collective::gather || call.what == Collective::scatter)};
     const auto out = static_cast<std::int64_t>(call.out.size());
     const auto in = static_cast<std::int64_t>(call.in.size());
     switch (call.what) {
@@ -90,12 +93,6 @@ const collectives::Algorithm& World::choose(const Asked& asked, int ranks) const
     return *algorithm;
 }
 
-bool World::by_network(const Due& due) {
-    if (!plain(due.asked) || !machine::by_network(engine.machine(), call_of(due), *due.clocks)) return false;
-    answered.insert("hardware");
-    return true;
-}
-
 bool World::has_box(Group& group) const {
     if (!group.box) {
         std::vector<int> nodes(static_cast<std::size_t>(group.ranks));
@@ -106,152 +103,174 @@ bool World::has_box(Group& group) const {
     return group.box->has_value();
 }
 
-std::vector<Due> World::by_lines(const std::vector<Due>& together) {
-    std::vector<Due> others;
-    std::vector<Due> along;
-    for (const Due& due : together) {
-        const bool lines =
-            plain(due.asked) && machine::goes_by_lines(engine.machine(), call_of(due)) && has_box(*due.group);
-        (lines ? along : others).push_back(due);
+// The messages of a collective. Communicators of one size share them.
+std::shared_ptr<const collectives::Program> World::program(Group& group, const Asked& asked) {
+    constexpr std::size_t kept = 4;
+    if (group.per_node == 0) {
+        const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
+        group.per_node = 1;
+        while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
     }
-    for (const Due& due : along) {
-        const machine::Box& box = **due.group->box;
-        const auto sharing =
-            std::ranges::count_if(along, [&](const Due& each) { return (*each.group->box)->meets(box); });
-        machine::by_lines(engine, box, static_cast<int>(sharing), call_of(due), *due.clocks);
-        answered.insert("hardware");
-    }
-    for (const Due& due : along) settle(due);
-    return others;
+    const auto& algorithm = choose(asked, group.ranks);
+    const collectives::Asked like{
+        .ranks = group.ranks, .root = asked.root, .bytes = asked.bytes, .per_node = group.per_node};
+    const auto known = std::ranges::find_if(
+        made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
+    if (known != made_.end()) return known->program;
+    if (made_.size() == kept) made_.pop_back();
+    made_.push_front(
+        {&algorithm, like, std::make_shared<collectives::Program>(algorithm.stages(like), group.ranks)});
+    return made_.front().program;
 }
 
-// ---------------------------------------------------------------------------------------- coming together
+// ---------------------------------------------------------------------------------------- coming to one
 
-void World::stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call) {
+// The collective to which a rank comes: of its communicator the one after its last.
+Meeting& World::join(Group& group, int rank, const Call& call) {
+    while (!group.meetings.empty() && group.meetings.front()->left == group.ranks) {
+        group.over.push_back(std::move(group.meetings.front()));
+        group.meetings.pop_front();
+        ++group.first_meeting;
+    }
+    group.entered.resize(static_cast<std::size_t>(group.ranks));
+    const auto turn = static_cast<std::size_t>(group.entered[static_cast<std::size_t>(rank)] - group.first_meeting);
+    if (turn >= group.meetings.size()) {
+        auto made = group.over.empty() ? std::make_unique<Meeting>() : std::move(group.over.back());
+        if (!group.over.empty()) group.over.pop_back();
+        found(*made, group, call);
+        made->number = group.first_meeting + static_cast<std::int32_t>(turn);
+        group.meetings.push_back(std::move(made));
+    }
+    ++group.entered[static_cast<std::size_t>(rank)];
+    Meeting& meeting = *group.meetings[turn];
+    if (rank == call.root && !meeting.asked.varies &&
+        ((call.what == Collective::gather && call.takes.data()) ||
+         (call.what == Collective::scatter && call.gives.data())))
+        throw Unsupported("a gather or scatter with a layout at its root says on every rank that it varies");
+    if (meeting.asked.varies) {
+        meeting.blocks.resize(meeting.stays.size());
+        meeting.blocks[static_cast<std::size_t>(rank)] = own_block(call);
+        if (rank == call.root) meeting.parts = call.what == Collective::gather ? call.takes : call.gives;
+    }
+    return meeting;
+}
+
+// What the first rank's call makes of a collective. Throws for what there is not.
+void World::found(Meeting& meeting, Group& group, const Call& call) {
+    const auto ranks = static_cast<std::size_t>(group.ranks);
+    meeting.group = &group;
+    meeting.asked = asked_by(call, group.ranks);
+    meeting.come = meeting.left = 0;
+    meeting.clocks.resize(ranks);
+    meeting.stays.resize(ranks);
+    meeting.waiting.clear();
+    meeting.parts = {};
+    meeting.beside.clear();
+    meeting.program.reset();
+    meeting.service.reset();
+    meeting.under_way = engine.conditions().by_messages;
+    meeting.lines = false;
+    meeting.there = machine::never;
+    if (meeting.asked.varies) {
+        if (!meeting.asked.algorithm.empty() && meeting.asked.algorithm != "linear")
+            throw Unsupported("blocks that vary go one after another, not by '" +
+                              std::string(meeting.asked.algorithm) + "'");
+        meeting.under_way = true;
+        return;
+    }
+    if (plain(meeting.asked)) {
+        const machine::Call asks = call_of(group, meeting.asked);
+        meeting.service = machine::by_network(engine.machine(), asks);
+        if (!meeting.service && machine::goes_by_lines(engine.machine(), asks) && has_box(group)) {
+            meeting.lines = true;
+            meeting.service = machine::by_lines(engine, **group.box, asks);
+        }
+        if (meeting.service) {
+            answered.insert("hardware");
+            return;
+        }
+    }
+    meeting.program = program(group, meeting.asked);
+}
+
+bool World::stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay) {
     const int world = group.world_rank(rank);
     engine.enter(world);
-    if (rank == call.root && call.what == Collective::gather) group.blocks = call.takes;
-    if (rank == call.root && call.what == Collective::scatter) group.blocks = call.gives;
-    if (!all_here(group, rank)) {
-        engine.park(world, handle, stands(call.what));
-        return;
+    Meeting& meeting = join(group, rank, call);
+    meeting.stays[static_cast<std::size_t>(rank)] = &stay;
+    stay.caller = handle;
+    if (meeting.under_way) {
+        ++meeting.come;
+        meeting.clocks[static_cast<std::size_t>(rank)] = engine.clock(world);
+        return start(meeting, rank);
     }
-    Due due{.group = &group, .asked = asked_by(call, group.ranks), .clocks = &group.clocks, .begun = nullptr};
-    due.asked.parts = std::exchange(group.blocks, {});
-    const bool done = by_network(due);
-    // Throws into this rank's program for what there is not; which must not be parked then.
-    if (!done && due.asked.parts.empty()) static_cast<void>(choose(due.asked, group.ranks));
     engine.park(world, handle, stands(call.what));
-    if (done) settle(due);
-    else fall_due(due);
-}
-
-machine::Operation World::begin(Group& group, int rank, const Call& call) {
-    const auto at = static_cast<std::size_t>(rank);
-    group.begins.resize(static_cast<std::size_t>(group.ranks));
-    const auto turn = static_cast<std::size_t>(group.begins[at]++ - group.settled);
-    if (turn >= group.begun.size()) {
-        group.begun.push_back(std::make_unique<Begun>(Begun{.asked = asked_by(call, group.ranks)}));
-        group.begun.back()->clocks.resize(static_cast<std::size_t>(group.ranks));
-        group.begun.back()->operations.resize(static_cast<std::size_t>(group.ranks));
-    }
-    Begun& begun = *group.begun[turn];
-    if (rank == call.root && call.what == Collective::gather) begun.asked.parts = call.takes;
-    if (rank == call.root && call.what == Collective::scatter) begun.asked.parts = call.gives;
-    const int world = group.world_rank(rank);
-    const machine::Operation operation = begun.operations[at] = engine.open(world);
-    // On a machine where nothing goes on by itself the rank has come once it next stops for something.
-    engine.once_entered(world, [this, &begun, &group, rank] { arrive(begun, group, rank); });
-    return operation;
-}
-
-void World::arrive(Begun& begun, Group& group, int rank) {
-    begun.clocks[static_cast<std::size_t>(rank)] = engine.clock(group.world_rank(rank));
-    if (++begun.come < group.ranks) return;
-    const Due due{.group = &group, .asked = begun.asked, .clocks = &begun.clocks, .begun = &begun};
-    if (by_network(due)) settle(due);
-    else fall_due(due);
-}
-
-// ---------------------------------------------------------------------------------------- all have come
-
-// Sisters over the same nodes share engines and links: a collective waits until all of them have come to
-// theirs, or until nothing else happens that could bring them there.
-void World::fall_due(const Due& due) {
-    const auto& family = due.group->family;
-    if (!family || family->groups == 1 || !due.asked.parts.empty() ||
-        machine::Stages::alone(engine, due.asked.bytes)) {
-        perform({due});
-        return;
-    }
-    if (family->due.empty()) waiting_.push_back(family);
-    family->due.push_back(due);
-    if (static_cast<int>(family->due.size()) < family->groups) return;
-    std::erase(waiting_, family);
-    perform(std::exchange(family->due, {}));
-}
-
-bool World::release() {
-    if (waiting_.empty()) return false;
-    for (const auto& family : std::exchange(waiting_, {})) perform(std::exchange(family->due, {}));
+    come_to(meeting, rank);
     return true;
 }
 
-void World::perform(const std::vector<Due>& all) {
-    const auto together = by_lines(all);
-    if (together.empty()) return;
-    if (!together.front().asked.parts.empty()) {
-        for (const Due& due : together) perform_in_turn(due);
-        return;
-    }
-    std::vector<machine::Stages::Part> parts;
-    for (const Due& due : together) {
-        const auto& algorithm = choose(due.asked, due.group->ranks);
-        const auto& members = due.group->members;
-        const auto node = [&](int rank) { return engine.seat(due.group->world_rank(rank)).node; };
-        int per_node = 1;
-        while (per_node < due.group->ranks && node(per_node) == node(0)) ++per_node;
-        parts.push_back({.members = members,
-                         .clocks = due.clocks,
-                         .stages = algorithm.stages({.ranks = due.group->ranks,
-                                                     .root = due.asked.root,
-                                                     .bytes = due.asked.bytes,
-                                                     .per_node = per_node})});
-    }
-    answered.merge(machine::Stages(engine).run(parts));
-    for (const Due& due : together) settle(due);
+machine::Operation World::begin(Group& group, int rank, const Call& call) {
+    const int world = group.world_rank(rank);
+    Meeting& meeting = join(group, rank, call);
+    const machine::Operation operation = engine.open(world);
+    meeting.stays[static_cast<std::size_t>(rank)] = nullptr;
+    meeting.operations.resize(meeting.stays.size());
+    meeting.operations[static_cast<std::size_t>(rank)] = operation;
+    // On a machine where nothing goes on by itself the rank has come once it next stops for something.
+    engine.once_entered(world, [this, &meeting, rank] { come_to(meeting, rank); });
+    return operation;
 }
 
-// Blocks that vary are gathered and scattered one by one.
-void World::perform_in_turn(const Due& due) {
-    std::vector<machine::Stages::Block> blocks;
-    for (const Part& part : due.asked.parts) blocks.push_back({part.peer, part.bytes});
-    machine::Stages stages(engine);
-    const machine::Stages::Part part{.members = due.group->members, .clocks = due.clocks, .stages = {}};
-    answered.merge(due.asked.what == Collective::gather ? stages.gather(part, due.asked.root, blocks)
-                                                        : stages.scatter(part, due.asked.root, blocks));
-    settle(due);
+void World::come_to(Meeting& meeting, int rank) {
+    ++meeting.come;
+    meeting.clocks[static_cast<std::size_t>(rank)] = engine.clock(meeting.group->world_rank(rank));
+    if (meeting.service) come_to_network(meeting, rank);
+    else if (meeting.under_way) start(meeting, rank);
+    else hold(meeting, rank);
 }
 
-void World::settle(const Due& due) {
-    Group& group = *due.group;
-    if (engine.machine().node.contend > 0)
-        for (int rank = 0; rank < group.ranks; ++rank) {
-            const Time came = engine.clock(group.world_rank(rank));
-            const Time over = (*due.clocks)[static_cast<std::size_t>(rank)];
-            engine.was_in_collective(group.world_rank(rank), came, over);
-        }
-    if (!due.begun) {
-        go_on(group);
+// ---------------------------------------------------------------------------------------- by a network
+
+void World::come_to_network(Meeting& meeting, int rank) {
+    if (meeting.there != machine::never) {
+        leave(meeting, rank);
         return;
     }
-    for (std::size_t rank = 0; rank < due.clocks->size(); ++rank)
-        engine.close(due.begun->operations[rank], (*due.clocks)[rank]);
-    due.begun->settled = true;
-    while (!group.begun.empty() && group.begun.front()->settled) {
-        group.begun.pop_front();
-        ++group.settled;
+    meeting.waiting.push_back(rank);
+    const machine::Service& service = *meeting.service;
+    const bool begins = service.waits_for_all ? meeting.come == meeting.group->ranks : rank == meeting.asked.root;
+    if (!begins) return;
+    const Time begin = service.waits_for_all ? std::ranges::max(meeting.clocks)
+                                             : meeting.clocks[static_cast<std::size_t>(rank)];
+    if (!meeting.lines) {
+        meeting.there = begin + service.lasts;
+        leave_all(meeting);
+        return;
     }
+    lines_.begin(begin, **meeting.group->box, call_of(*meeting.group, meeting.asked),
+                 [this, &meeting](Time sent) {
+                     meeting.there = sent + meeting.service->lasts;
+                     leave_all(meeting);
+                 });
+}
+
+void World::leave_all(Meeting& meeting) {
+    for (const std::int32_t rank : meeting.waiting) leave(meeting, rank);
+    meeting.waiting.clear();
+}
+
+// A rank leaves a collective that a network of its own has done.
+void World::leave(Meeting& meeting, int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    const Time end = std::max(meeting.clocks[at], meeting.there) + meeting.service->overhead;
+    was_in(meeting, rank, end);
+    ++meeting.left;
+    if (meeting.stays[at]) engine.wake(meeting.group->world_rank(rank), end);
+    else engine.close(meeting.operations[at], end);
+}
+
+void World::was_in(const Meeting& meeting, int rank, Time until) {
+    engine.was_in_collective(meeting.group->world_rank(rank), meeting.clocks[static_cast<std::size_t>(rank)], until);
 }
 
 }  // namespace leadline::sim

@@ -58,12 +58,15 @@ public:
     struct Called {
         sim::Member member;
         Call call;
+        sim::Stay stay{};
         [[nodiscard]] bool await_ready() const { return member.group->ranks == 1; }
-        void await_suspend(std::coroutine_handle<> handle) const {
+        bool await_suspend(std::coroutine_handle<> handle) {
             member.enter(call, Form::blocking);
-            member.world->stop_for(*member.group, member.rank, handle, call);
+            return member.world->stop_for(*member.group, member.rank, handle, call, stay);
         }
-        void await_resume() {}
+        void await_resume() {
+            if (stay.program) stay.program->finish();
+        }
     };
 
     sim::Until send(Bytes data, int to, int tag = 0) { return {engine(), me_.mine, isend(data, to, tag)}; }

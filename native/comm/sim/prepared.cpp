@@ -114,11 +114,10 @@ bool Doing::await_suspend(std::coroutine_handle<> handle) {
         return false;
     }
     if (member.by_messages(call)) {
-        program.emplace(member.exchange(call));
-        return program->await_suspend(handle);
+        stay.program.emplace(member.exchange(call));
+        return stay.program->await_suspend(handle);
     }
-    member.world->stop_for(*member.group, member.rank, handle, call);
-    return true;
+    return member.world->stop_for(*member.group, member.rank, handle, call, stay);
 }
 
 }  // namespace sim

@@ -45,11 +45,11 @@ struct Doing {
     const Call& call;
     Form form;
     std::vector<machine::Operation>* operations;  // under way from now on; null: the rank stops until its end
-    std::optional<Task<>> program{};
+    Stay stay{};
     [[nodiscard]] bool await_ready() const { return member.group->ranks == 1 && !member.by_messages(call); }
     bool await_suspend(std::coroutine_handle<> handle);
     void await_resume() {
-        if (program) program->finish();
+        if (stay.program) stay.program->finish();
     }
 };
 

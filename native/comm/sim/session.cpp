@@ -17,6 +17,7 @@ void Session::configure(const nlohmann::json& job) {
     network_ = job.value("network", network_);
     protocol_ = job.value("protocol", protocol_);
     seed_ = job.value("seed", seed_);
+    messages_only_ = job.value("collectives", "auto") == "messages";
     noise_ = job.value("noise", false) && machine_.noise.present;
     seats_ = sim::take_seats(machine_, *topology_, ranks, job.value("mapping", std::string("XYZT")),
                              job.value("placement", std::string("default")));
@@ -33,6 +34,8 @@ void Session::begin() {
                                                                          : dearer_.empty() ? "loggp"
                                                                                            : dearer_,
                                                               .gate = automatic && dearer_.empty(),
+                                                              .automatic = automatic,
+                                                              .by_messages = by_messages_ || messages_only_ || noise_,
                                                               .seed = seed_,
                                                               .noise = noise_,
                                                               .protocol = protocol_});
@@ -42,14 +45,16 @@ void Session::end() {
     answered_ = world_->answered;
     if (world_->engine.messages() > 0) answered_.insert(world_->engine.conditions().network);
     const sim::Engine& engine = world_->engine;
-    const bool settled = network_ != "auto" || !dearer_.empty();
+    again_ = engine.spoiled() || engine.contended();
+    if (engine.spoiled()) by_messages_ = true;
+    else if (engine.contended())
+        dearer_ = machine::tier_under_contention(
+            machine_,
+            engine.bytes() / static_cast<std::int64_t>(std::max<std::uint64_t>(engine.messages(), 1)));
+    if (again_) return;
     dearer_.clear();
-    if (settled || engine.network().contention() <= machine::negligible) return;
-    dearer_ = machine::tier_under_contention(
-        machine_, engine.bytes() / static_cast<std::int64_t>(std::max<std::uint64_t>(engine.messages(), 1)));
+    by_messages_ = false;
 }
-
-bool Session::again() { return !dearer_.empty(); }
 
 nlohmann::json Session::answered() const {
     std::string tiers;

@@ -9,7 +9,6 @@ World::World(const machine::Machine& machine, const machine::Topology& topology,
              std::vector<machine::Seat> seats, machine::Conditions conditions)
     : engine(machine, topology, std::move(seats), std::move(conditions)) {
     new_group({.whole = true, .ranks = engine.ranks()});
-    engine.when_idle([this] { return release(); });
 }
 
 Group& World::new_group(Group&& made) {
@@ -41,17 +40,13 @@ void World::split(Group& group) {
         return group.given[static_cast<std::size_t>(rank)] ^ (std::int64_t{1} << 31);
     });
     group.parts.assign(ranks, {});
-    const auto family = std::make_shared<Family>();
+    const std::int32_t split = splits_++;
     const auto colour = [&](int rank) { return group.given[static_cast<std::size_t>(rank)] >> 32; };
     for (std::size_t from = 0, to = 0; from < ranks; from = to) {
         while (to < ranks && colour(order[to]) == colour(order[from])) ++to;
         Group made{.ranks = static_cast<int>(to - from)};
         for (std::size_t i = from; i < to; ++i) made.members.push_back(group.world_rank(order[i]));
-        // One rank by itself shares nothing with anybody.
-        if (made.ranks > 1) {
-            made.family = family;
-            ++family->groups;
-        }
+        made.split = split;
         Group& part = new_group(std::move(made));
         for (std::size_t i = from; i < to; ++i)
             group.parts[static_cast<std::size_t>(order[i])] = {&part, static_cast<int>(i - from)};

@@ -15,10 +15,13 @@
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "collectives/program.hpp"
 #include "comm/sim/call_order.hpp"
+#include "comm/task.hpp"
 #include "comm/vocabulary.hpp"
 #include "machine/engine.hpp"
 #include "machine/hardware.hpp"
+#include "machine/stages.hpp"
 
 namespace leadline::sim {
 
@@ -26,7 +29,7 @@ using machine::Engine;
 using machine::Time;
 
 struct WindowState;
-struct Family;
+struct Group;
 
 // What the ranks of a communicator have asked for together.
 struct Asked {
@@ -36,18 +39,42 @@ struct Asked {
     bool floating = false;   // of a reduction: its numbers
     Reduce reduce = Reduce::sum;
     std::string_view algorithm{};
-    Layout parts{};  // at the root of a gather or scatter whose blocks vary
+    bool varies = false;  // a gather or scatter whose blocks do
 };
 // By one rank's call.
 Asked asked_by(const Call& call, int ranks);
+// Where a rank waits, in a deadlock's sentence.
+const char* stands(Collective what);
 
-// A collective that ranks begin without stopping for it.
-struct Begun {
-    Asked asked;
+// A rank's stay in a collective that it stops for, in the frame of its caller.
+struct Stay {
+    std::coroutine_handle<> caller{};
+    std::optional<Task<>> program{};  // of its messages
+};
+
+// A collective, from the first rank that comes to it until the last has left.
+struct Meeting {
+    Group* group = nullptr;
+    Asked asked{};
+    std::int32_t number = 0;  // among those of its communicator
     int come = 0;
-    std::vector<Time> clocks{};
-    std::vector<machine::Operation> operations{};  // by which each rank waits for it
-    bool settled = false;
+    int left = 0;
+    std::vector<Time> clocks{};  // when each rank came
+    std::vector<Stay*> stays{};  // of ranks that stop for it; the others go on, and wait for an operation
+    std::vector<machine::Operation> operations{};  // where there are such
+    std::vector<std::int32_t> waiting{};           // ranks that have come and are held, or wait for a network
+    // Of a gather or scatter whose blocks vary: each rank's own, B; and what the root has for all.
+    std::vector<std::int64_t> blocks{};
+    Layout parts{};
+
+    // By messages: these, and the programs of ranks that do not stop for them.
+    std::shared_ptr<const collectives::Program> program{};
+    bool under_way = false;
+    std::vector<std::optional<Task<>>> beside{};
+    // By a network of its own: what it makes of it, and from when on ranks leave.
+    std::optional<machine::Service> service{};
+    bool lines = false;
+    Time there = machine::never;
 };
 
 // A communicator: its ranks, and what a collective among them is waiting for.
@@ -59,7 +86,7 @@ struct Group {
     bool periodic = false;
     int ranks = 0;
     CallOrder calls{};
-    int come = 0;                       // ranks that wait in the collective under way
+    int come = 0;                       // ranks that wait to agree, or for a communicator
     std::vector<Time> clocks{};         // of each, once it has come
     std::vector<std::int64_t> given{};  // what each brought (colours and keys of a split)
     // What the ranks came for last, to be fetched by each: the communicator and its rank there, or a window.
@@ -67,13 +94,14 @@ struct Group {
     // theirs.
     std::vector<std::pair<Group*, int>> parts{};
     std::shared_ptr<WindowState> opened{};
-    std::size_t exposed = 0;                     // B of the window that is being made
-    Layout blocks{};                             // that the root of the collective under way brought
-    std::deque<std::unique_ptr<Begun>> begun{};  // collectives that nobody stops for, in their order
-    std::int32_t settled = 0;                    // of them, those that are no longer there
-    std::vector<std::int32_t> begins{};          // how many each rank has begun
-    std::vector<Seat> seats{};                   // once somebody has asked
-    std::shared_ptr<Family> family{};            // communicators of the same split, where there are several
+    std::size_t exposed = 0;                          // B of the window that is being made
+    std::deque<std::unique_ptr<Meeting>> meetings{};  // in their order
+    std::vector<std::unique_ptr<Meeting>> over{};     // to be used again
+    std::int32_t first_meeting = 0;                   // the number of the first of them
+    std::vector<std::int32_t> entered{};              // how many each rank has come to
+    std::vector<Seat> seats{};                        // once somebody has asked
+    int per_node = 0;                                 // ranks on the first node; once somebody has asked
+    std::int32_t split = -1;                          // by which it was made: its groups share no rank
     // The box that its nodes fill, if they do, each with one rank; once somebody has asked.
     std::optional<std::optional<machine::Box>> box{};
 
@@ -82,20 +110,6 @@ struct Group {
     }
     // The context of messages that collectives consist of.
     [[nodiscard]] std::int32_t inner() const { return -1 - context; }
-};
-
-// A collective for which everybody has come.
-struct Due {
-    Group* group;
-    Asked asked;
-    std::vector<Time>* clocks;
-    Begun* begun;  // null: its ranks stand still for it
-};
-
-// Communicators made by one split. They run at the same time over the same nodes.
-struct Family {
-    int groups = 0;
-    std::vector<Due> due{};  // those that wait for their sisters
 };
 
 // What the ranks of a window share.
@@ -137,8 +151,8 @@ public:
         engine.park(group.world_rank(rank), handle, why);
         go_on(group);
     }
-    // A rank comes to a collective and stops there.
-    void stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call);
+    // A rank comes to a collective; whether it stops there.
+    bool stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay);
     // A rank comes to a collective and goes on; the operation is over when its part is.
     machine::Operation begin(Group& group, int rank, const Call& call);
 
@@ -151,19 +165,37 @@ public:
 private:
     [[nodiscard]] bool all_here(Group& group, int rank) const;
     void go_on(Group& group);
-    void arrive(Begun& begun, Group& group, int rank);
-    void fall_due(const Due& due);
-    bool release();  // collectives that wait for sisters, when nothing else happens; false: there were none
-    void perform(const std::vector<Due>& all);
-    void perform_in_turn(const Due& due);
-    void settle(const Due& due);
-    [[nodiscard]] const collectives::Algorithm& choose(const Asked& asked, int ranks) const;
-    [[nodiscard]] bool by_network(const Due& due);
-    // Those of them that go along lines; returns the others.
-    std::vector<Due> by_lines(const std::vector<Due>& together);
-    [[nodiscard]] bool has_box(Group& group) const;
 
-    std::vector<std::shared_ptr<Family>> waiting_;  // families with a collective that waits for sisters
+    // A collective: collective.cpp.
+    Meeting& join(Group& group, int rank, const Call& call);
+    void found(Meeting& meeting, Group& group, const Call& call);
+    void come_to(Meeting& meeting, int rank);
+    void come_to_network(Meeting& meeting, int rank);
+    void leave(Meeting& meeting, int rank);
+    void leave_all(Meeting& meeting);
+    void was_in(const Meeting& meeting, int rank, Time until);
+    [[nodiscard]] bool has_box(Group& group) const;
+    [[nodiscard]] const collectives::Algorithm& choose(const Asked& asked, int ranks) const;
+    [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group, const Asked& asked);
+    // By messages, or at once where that is the same: programs.cpp.
+    void hold(Meeting& meeting, int rank);
+    void let_go();
+    [[nodiscard]] bool at_once();
+    bool start(Meeting& meeting, int rank);
+    [[nodiscard]] Task<> play(Meeting& meeting, int rank, int agent);
+    [[nodiscard]] Task<> play_beside(Meeting& meeting, int rank);
+    [[nodiscard]] Task<> play_in_turn(Meeting& meeting, int rank, int agent);
+
+    struct Made {
+        const collectives::Algorithm* algorithm;
+        collectives::Asked asked;
+        std::shared_ptr<const collectives::Program> program;
+    };
+    std::deque<Made> made_;       // programs, the latest first
+    std::vector<Meeting*> held_;  // with ranks that have come, and may be computed at once
+    machine::Kept kept_;
+    machine::LineTraffic lines_{engine};
+    std::int32_t splits_ = 0;
 };
 
 }  // namespace leadline::sim

@@ -179,6 +179,7 @@ void FlowNetwork::begin(Stream& stream) {
         Time& gate = next_out_[static_cast<std::size_t>(stream.from())];
         stream.since = std::max(now_, gate);
         gate = stream.since + machine_.node.message_gap;
+        clear_ = std::max(clear_, gate);
     }
     stream.left = static_cast<double>(messages_[stream.head].wire);
     stream.fresh = true;
@@ -201,6 +202,7 @@ void FlowNetwork::complete(StreamId id) {
         arrived = std::max(arrived, gate);
         gate = arrived + machine_.node.message_gap;
     }
+    clear_ = std::max({clear_, now_, arrived + machine_.node.message_gap});
     reports_.push_back({messages_[message].token, now_, arrived});
     stream.head = messages_[message].next;
     messages_.give_back(message);

@@ -27,6 +27,7 @@ public:
     void send(Time now, const Transfer& transfer) override;
     [[nodiscard]] Time next() const override;
     void advance() override;
+    [[nodiscard]] Time clear() const override { return clear_; }
 
     // The part of its capacity that is in use at the fullest resource. For tests; asks all streams.
     [[nodiscard]] double fullest();
@@ -113,6 +114,7 @@ private:
     Listener& listener_;
     Options options_;
     Time now_ = 0;
+    Time clear_ = 0;
     Loads loads_;
     Fluid fluid_;
     Pairs pairs_;

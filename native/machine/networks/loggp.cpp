@@ -38,7 +38,9 @@ public:
         if (transfer.from == transfer.to) {
             const Time lasts = transfer_time(wire, machine_.node.local);
             const Time start = std::max(now, from.local);
+            waited_ = waited_ || start > now;
             from.local = start + std::max(lasts, machine_.node.message_gap);
+            clear_ = std::max(clear_, from.local);
             listener_.injected(transfer.token, start + lasts);
             listener_.arrived(transfer.token, start + lasts + machine_.node.local_latency);
             return;
@@ -91,7 +93,9 @@ public:
         if (port.first != nobody) events_.push(port.out, {port.first, Kind::leaves});
     }
 
+    [[nodiscard]] Time clear() const override { return clear_; }
     [[nodiscard]] double contention() const override { return contention_; }
+    [[nodiscard]] bool waited() const override { return spans_.empty() || waited_; }
 
 private:
     using Id = Pool<int>::Id;
@@ -107,6 +111,8 @@ private:
     struct Span {
         Time from = 0, until = 0;  // when a link was last booked
         bool ends = false;         // by a message whose last link it is
+        Time first = never;        // when it was ever booked first, and until when last
+        Time last = 0;
     };
     // A message from its handing over until its head is at its receiver's node.
     struct alignas(64) Coming {
@@ -144,9 +150,11 @@ private:
         const Coming& coming = coming_[id];
         Engines& from = engines_[static_cast<std::size_t>(coming.from)];
         const Time start = std::max(now, from.injection);
+        waited_ = waited_ || start > now;
         from.injection =
             start + std::max(transfer_time(coming.wire, machine_.node.injection), machine_.node.message_gap);
         ports_[static_cast<std::size_t>(coming.out)].out = start + port_time(coming.wire, coming.out);
+        clear_ = std::max({clear_, from.injection, ports_[static_cast<std::size_t>(coming.out)].out});
         if (!spans_.empty()) note(coming, start);
         listener_.injected(coming.token, start + coming.lasts);
         events_.push(start + machine_.links.base + coming.hops * machine_.links.hop, {id, Kind::arrives});
@@ -161,9 +169,12 @@ private:
             Time& port = ports_[static_cast<std::size_t>(coming.in)].in;
             start = std::max(start, port);
             port = start + port_time(coming.wire, coming.in);
+            clear_ = std::max(clear_, port);
         }
         engine =
             start + std::max(transfer_time(coming.wire, machine_.node.reception), machine_.node.message_gap);
+        clear_ = std::max(clear_, engine);
+        waited_ = waited_ || start > now;
         listener_.arrived(coming.token, start + coming.lasts);
     }
 
@@ -192,7 +203,9 @@ private:
             if (head < span.until && span.from < until && !(ends && span.ends))
                 contention_ = std::max(contention_, static_cast<double>(span.until - head) /
                                                         static_cast<double>(std::max<Time>(whole, 1)));
-            span = {head, std::max(span.until, until), ends};
+            waited_ = waited_ || (head < span.last && span.first < until);
+            span = {head, std::max(span.until, until), ends, std::min(span.first, head),
+                    std::max(span.last, until)};
             head += machine_.links.hop;
         }
     }
@@ -208,6 +221,8 @@ private:
     Wheel<Event> events_;
     Pool<Coming> coming_;
     double contention_ = 0;
+    Time clear_ = 0;
+    bool waited_ = false;
 };
 
 }  // namespace

@@ -144,6 +144,7 @@ void PacketNetwork::send_local(Time now, const Transfer& transfer, std::int64_t 
     const Time start = std::max(now, engine.local);
     const Time lasts = transfer_time(wire, machine_.node.local);
     engine.local = start + std::max(lasts, machine_.node.message_gap);
+    clear_ = std::max(clear_, engine.local);
     listener_.injected(transfer.token, start + lasts);
     listener_.arrived(transfer.token, start + lasts + machine_.node.local_latency);
 }

@@ -35,6 +35,7 @@ public:
     void send(Time now, const Transfer& transfer) override;
     [[nodiscard]] Time next() const override { return wheel_.next(); }
     void advance() override;
+    [[nodiscard]] Time clear() const override { return clear_; }
 
     // Packets that went over a link or into a node, so far.
     [[nodiscard]] std::int64_t passed() const { return passed_; }
@@ -175,6 +176,7 @@ private:
     bool grid_ = false;  // channels are deterministic and dynamic, else one for each hop
     Index channels_ = 0;
     Time now_ = 0;
+    Time clear_ = 0;
     std::int64_t passed_ = 0;
     std::size_t under_way_ = 0;
 

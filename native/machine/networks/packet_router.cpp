@@ -204,6 +204,7 @@ Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool pro
     Port& port = ports_[at];
     const Time lasts = duration(packet, port.full, per_byte_[at]);
     port.busy = now_ + lasts;
+    clear_ = std::max(clear_, port.busy);
     ++passed_;
     if (at < links_ && !promised) ++port.taken[channel];
     if (options_.watch != nullptr)
@@ -230,7 +231,7 @@ Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool pro
 void PacketNetwork::deliver(Index at, const Packet& packet) {
     Message& message = messages_[packet.message];
     if (message.missing == message.count)
-        engines_[at - links_].reception_gap = now_ + machine_.node.message_gap;
+        clear_ = std::max(clear_, engines_[at - links_].reception_gap = now_ + machine_.node.message_gap);
     if ((packet.hop & own_bit) != 0) free_routes_.push_back(packet.route);
     if (--message.missing != 0) return;
     const Time bytes = is_last(packet) ? message.rest : piece_;
@@ -271,6 +272,7 @@ bool PacketNetwork::inject(Index at, bool turn) {
     const Time lasts = duration(packet, injection_full_, injection_per_byte_);
     engine.free = now_ + lasts;
     if (begins) engine.gap = now_ + machine_.node.message_gap;
+    clear_ = std::max({clear_, engine.free, engine.gap});
     since_[at] = now_;
     const Time passes = pass(at, packet, way, false);
     --message.unsent;

@@ -75,7 +75,8 @@ void play(const json& simulate, Program program) {
     char** argv = nullptr;
     Session session(argc, argv);
     session.configure(simulate);
-    session.run(program);
+    do session.run(program);
+    while (session.again());
 }
 
 }  // namespace leadline::testing_sim

@@ -1,0 +1,191 @@
+// Collectives by messages: what each rank sends and receives, from when it comes to one until it leaves; and
+// the short cut that computes them for all ranks at once where that is the same.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "comm/sim/world.hpp"
+#include "machine/stages.hpp"
+
+namespace leadline::sim {
+namespace {
+
+using collectives::Program;
+using machine::no_operation;
+using machine::Operation;
+
+// An agent's messages of one stage: until both are over.
+struct Exchanged {
+    Engine& engine;
+    int agent;
+    std::array<Operation, 2> operations;
+    const char* why;
+    Time handed = 0;  // when what was received was handed over
+    static bool await_ready() { return false; }
+    bool await_suspend(std::coroutine_handle<> handle) {
+        if (!engine.await_all(agent, handle, operations)) return false;
+        engine.because(agent, why);
+        return true;
+    }
+    Time await_resume() {
+        if (operations[1] != no_operation) handed = engine.handed(operations[1]);
+        engine.finish(agent, operations);
+        return handed;
+    }
+};
+
+// Content is none of a collective's: a size without memory.
+std::span<std::byte> sized(std::int64_t bytes) {
+    return {static_cast<std::byte*>(nullptr), static_cast<std::size_t>(bytes)};
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------- one by one
+
+// A rank's program begins, where it came; whether it stops.
+bool World::start(Meeting& meeting, int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (Stay* stay = meeting.stays[at]) {
+        stay->program.emplace(meeting.asked.varies ? play_in_turn(meeting, rank, meeting.group->world_rank(rank))
+                                                         : play(meeting, rank, meeting.group->world_rank(rank)));
+        return stay->program->await_suspend(stay->caller);
+    }
+    meeting.beside.resize(meeting.stays.size());
+    meeting.beside[at].emplace(play_beside(meeting, rank));
+    meeting.beside[at]->resume();
+    return false;
+}
+
+Task<> World::play(Meeting& meeting, int rank, int agent) {
+    const Group& group = *meeting.group;
+    const Program& program = *meeting.program;
+    // Among a communicator's collectives the messages of each are its own.
+    const std::int32_t tag = -1 - meeting.number;
+    Program::Walk walk(program, rank);
+    for (Program::Step step; walk.next(step);) {
+        const collectives::Stage& stage = program.stage(step);
+        if (stage.pattern == collectives::Stage::Pattern::local) {
+            engine.spend(agent, engine.copy_cost(stage.bytes));
+            continue;
+        }
+        std::array<Operation, 2> operations{no_operation, no_operation};
+        if (step.from != Program::nobody)
+            operations[1] = engine.receive(agent, group.world_rank(step.from), {group.inner(), step.from, tag}, sized(stage.bytes));
+        if (step.to != Program::nobody)
+            operations[0] = engine.send(agent, group.world_rank(step.to), {group.inner(), rank, tag}, sized(stage.bytes));
+        const Time free = engine.clock(agent);
+        const Time handed = co_await Exchanged{engine, agent, operations, stands(meeting.asked.what)};
+        if (step.from == Program::nobody || !stage.combines) continue;
+        const Time whole = engine.clock(agent);
+        engine.spend(agent, engine.combined(group.world_rank(step.from), group.world_rank(rank), stage.bytes, handed,
+                                            free, whole) -
+                                whole);
+    }
+    if (agent == group.world_rank(rank)) was_in(meeting, rank, engine.clock(agent));
+    ++meeting.left;
+}
+
+// Of a gather or scatter whose blocks vary: the root deals with one rank after another, as blocking sends and
+// receives do.
+Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
+    const Group& group = *meeting.group;
+    const std::int64_t own = meeting.blocks[static_cast<std::size_t>(rank)];
+    const std::int32_t tag = -1 - meeting.number;
+    const int root = meeting.asked.root;
+    const bool gathers = meeting.asked.what == Collective::gather;
+    const auto receive = [&](int from, std::int64_t bytes) {
+        return engine.receive(agent, group.world_rank(from), {group.inner(), from, tag}, sized(bytes));
+    };
+    const auto send = [&](int to, std::int64_t bytes) {
+        return engine.send(agent, group.world_rank(to), {group.inner(), rank, tag}, sized(bytes));
+    };
+    using Both = std::array<Operation, 2>;
+    const char* why = stands(meeting.asked.what);
+    if (rank != root && own > 0) {
+        const Both operations = gathers ? Both{send(root, own), no_operation} : Both{no_operation, receive(root, own)};
+        co_await Exchanged{engine, agent, operations, why};
+    }
+    for (const Part& part : rank == root ? meeting.parts : Layout()) {
+        if (part.peer == root || part.bytes == 0) continue;
+        const Both operations = gathers ? Both{no_operation, receive(part.peer, part.bytes)} : Both{send(part.peer, part.bytes), no_operation};
+        co_await Exchanged{engine, agent, operations, why};
+    }
+    if (agent == group.world_rank(rank)) was_in(meeting, rank, engine.clock(agent));
+    ++meeting.left;
+}
+
+// The same beside the rank's own program.
+Task<> World::play_beside(Meeting& meeting, int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    const int agent = engine.beside(meeting.group->world_rank(rank), meeting.clocks[at]);
+    // Made before it is awaited: GCC 12 makes two of what a conditional expression awaits.
+    std::optional<Task<>> program;
+    if (meeting.asked.varies) program.emplace(play_in_turn(meeting, rank, agent));
+    else program.emplace(play(meeting, rank, agent));
+    const Operation operation = meeting.operations[at];
+    co_await std::move(*program);
+    engine.close(operation, engine.clock(agent));
+    engine.end_beside(agent);
+}
+
+// ---------------------------------------------------------------------------------------- at once
+
+// The rank waits until nobody can come any more before something else happens.
+void World::hold(Meeting& meeting, int rank) {
+    if (meeting.waiting.empty()) {
+        if (held_.empty()) engine.before_events([this] { let_go(); });
+        held_.push_back(&meeting);
+    }
+    meeting.waiting.push_back(rank);
+}
+
+void World::let_go() {
+    const bool done = at_once();
+    const auto held = std::exchange(held_, {});
+    if (done) return;
+    for (Meeting* meeting : held) {
+        meeting->under_way = true;
+        for (const std::int32_t rank : meeting->waiting)
+            if (!start(*meeting, rank) && meeting->stays[static_cast<std::size_t>(rank)])
+                engine.wake(meeting->group->world_rank(rank), 0);
+        meeting->waiting.clear();
+    }
+}
+
+// Computes the collectives that are held for all their ranks. False where that might not be what their messages
+// give: then nothing has happened.
+bool World::at_once() {
+    if (!engine.quiet()) return false;
+    std::vector<machine::Stages::Part> parts;
+    for (Meeting* meeting : held_) {
+        const Group& group = *meeting->group;
+        const Group& first = *held_.front()->group;
+        const bool apart = meeting == held_.front() || (group.split >= 0 && group.split == first.split);
+        const bool again = std::ranges::count(held_, &group, &Meeting::group) > 1;
+        if (meeting->come < group.ranks || !apart || again) return false;
+        parts.push_back(
+            {.members = group.members, .clocks = &meeting->clocks, .stages = &meeting->program->stages()});
+    }
+    const auto tiers = machine::Stages(engine, kept_).run(parts);
+    if (!tiers) return false;
+    answered.insert(tiers->begin(), tiers->end());
+    engine.keep(std::max(kept_.out, kept_.in));
+    for (Meeting* meeting : held_) {
+        const Group& group = *meeting->group;
+        for (const std::int32_t rank : meeting->waiting) {
+            const auto at = static_cast<std::size_t>(rank);
+            const int world = group.world_rank(rank);
+            const Time end = meeting->clocks[at];
+            // Its clock still is what it was when it came, where it stopped.
+            engine.was_in_collective(world, engine.clock(world), end);
+            if (meeting->stays[at]) engine.wake(world, end);
+            else engine.close(meeting->operations[at], end);
+        }
+        meeting->left = group.ranks;
+        meeting->waiting.clear();
+    }
+    return true;
+}
+
+}  // namespace leadline::sim

@@ -1,0 +1,52 @@
+// Short messages of collectives that ranks of one node have for one other node travel as one, on machines where
+// they do. The first of them waits, the less the more of its node's ranks have come with theirs.
+#include <algorithm>
+#include <utility>
+
+#include "machine/engine.hpp"
+
+namespace leadline::machine {
+
+bool Engine::travels_together(const Message& message) const {
+    return machine_.node.ranks > 1 && message.envelope.context < 0 && message.leg == Leg::data &&
+           !message.protocol->handshake && message.bytes <= machine_.coalesce.up_to &&
+           !local(message.from, message.to);
+}
+
+void Engine::join_others(std::uint32_t id) {
+    const Message& message = messages_[id];
+    const std::uint64_t key = (static_cast<std::uint64_t>(seat(message.from).node) + 1) << 32U |
+                              static_cast<std::uint32_t>(seat(message.to).node);
+    std::int32_t& at = waiting_[key];
+    if (at < 0) {
+        at = static_cast<std::int32_t>(bundles_.take());
+        Bundle& made = bundles_[static_cast<std::uint32_t>(at)];
+        made.began = now_;
+        made.key = key;
+        made.messages.clear();
+    }
+    const auto number = static_cast<std::uint32_t>(at);
+    Bundle& bundle = bundles_[number];
+    bundle.messages.push_back(id);
+    const int ranks = machine_.node.ranks;
+    const int missing = std::max(0, ranks - static_cast<int>(bundle.messages.size()));
+    bundle.until = std::max(now_, bundle.began + machine_.coalesce.wait * missing / (ranks - 1));
+    wheel_.push(bundle.until, {Kind::together, number});
+}
+
+void Engine::go_together(std::uint32_t number) {
+    Bundle& bundle = bundles_[number];
+    if (bundle.messages.empty() || bundle.until > now_) return;  // it has gone, or waits for another moment
+    const auto messages = std::exchange(bundle.messages, {});
+    waiting_.erase(bundle.key);
+    bundles_.give_back(number);
+    std::int64_t bytes = 0;
+    for (const std::uint32_t each : messages) bytes += messages_[each].bytes + messages_[each].protocol->header;
+    const std::uint32_t first = messages.front();
+    const int from = messages_[first].from;
+    const int to = messages_[first].to;
+    if (messages.size() > 1) together_.emplace(first, messages);
+    send_out(first, from, to, bytes);
+}
+
+}  // namespace leadline::machine

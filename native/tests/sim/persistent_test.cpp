@@ -1,0 +1,191 @@
+// Collectives are messages like others: they meet whatever else is on the network, and nothing waits for them
+// that need not.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+#include "tiers.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace testing_sim;
+
+// Two nodes on one link of 1 GB/s each way, with several ranks each.
+json two_nodes(int per_node, const std::string& tier) {
+    json described = round_machine();
+    described["node"] = {{"cores", per_node}, {"ranks", per_node}};
+    return {{"machine", described},
+            {"topology", {{"kind", "mesh"}, {"shape", {2}}}},
+            {"ranks", 2 * per_node},
+            {"network", tier},
+            {"mapping", "TX"}};
+}
+
+// Half of what every rank has goes over the one link, each way.
+TEST(Persistent, AnAlltoallBetweenTwoNodesKeepsToTheirLink) {
+    constexpr std::size_t block = 100'000;
+    for (const auto& tier : tiers)
+        for (const int per_node : {2, 4, 16}) {
+            const auto ranks = static_cast<std::size_t>(2 * per_node);
+            const Ends all = ends(two_nodes(per_node, tier), [&](Comm& world, Control&) -> Task<> {
+                std::vector<std::byte> data(block * ranks);
+                co_await world.collective({.what = Collective::alltoall,
+                                           .out = data,
+                                           .in = data,
+                                           .algorithm = "pairwise"});
+            });
+            const double least = static_cast<double>(block) * per_node * per_node / 1e9;
+            EXPECT_GT(*std::ranges::max_element(all), least) << tier << ", " << per_node << " a node";
+            EXPECT_LT(*std::ranges::max_element(all), 2 * least + 1e-3) << tier << ", " << per_node;
+        }
+}
+
+// Row A does an allreduce and sends a message on; row B keeps itself busy for a second meanwhile.
+struct Rows {
+    double arrived = 0;  // of row A's next message
+    double seen = 0;     // by who asks for it again and again
+    int asked = 0;
+};
+Rows rows(const json& simulate) {
+    Rows found;
+    play(simulate, [&](Comm world, Control control) -> Task<> {
+        found.asked = 0;
+        const int half = world.size() / 2;
+        Comm row = co_await world.split(world.rank() / half, 0);
+        std::vector<std::byte> data(8);
+        if (world.rank() < half) {
+            co_await row.allreduce(data, data, Type::float64, Reduce::sum);
+            if (row.rank() == 0) {
+                co_await row.send(data, 1);
+            } else if (row.rank() == 1) {
+                Comm::Request request = row.irecv(data, 0);
+                while (!co_await row.test(request)) ++found.asked;
+                found.arrived = control.now();
+            }
+        } else {
+            while (control.now() < 1) {
+                if (row.rank() == 0) {
+                    co_await row.send(data, 1);
+                    co_await row.recv(data, 1);
+                } else if (row.rank() == 1) {
+                    co_await row.recv(data, 0);
+                    co_await row.send(data, 0);
+                } else {
+                    co_return;
+                }
+                co_await control.busy(1e-3);
+            }
+            co_await row.allreduce(data, data, Type::float64, Reduce::sum);
+        }
+    });
+    return found;
+}
+
+TEST(Persistent, ACollectiveOfAPartWaitsForNobodyElse) {
+    for (const std::string tier : {"loggp", "flow", "packet", "auto"})
+        for (const int per_node : {1, 2}) {
+            json described = round_machine();
+            if (per_node > 1) described = two_ranks(described);
+            json simulate{{"machine", described},
+                          {"topology", {{"kind", "torus"}, {"shape", {2, 4 / per_node}}}},
+                          {"ranks", 4},
+                          {"network", tier},
+                          {"mapping", "TYX"}};
+            const Rows found = rows(simulate);
+            EXPECT_LT(found.arrived, 30e-6) << tier << ", " << per_node << " a node";
+            EXPECT_GT(found.arrived, 6e-6);
+            EXPECT_LT(found.asked, 300);
+        }
+}
+
+// Whoever has what a broadcast brings goes on, also where another has not come yet.
+TEST(Persistent, ABroadcastWaitsForNobodyWhoIsLate) {
+    for (const bool tree : {false, true}) {
+        json described = round_machine();
+        if (tree) described["collective_network"] = {{"rate", 1e9}, {"latency", 2e-6}};
+        const Ends all = ends(on(8, described), [](Comm& world, Control& control) -> Task<> {
+            std::vector<std::byte> data(8);
+            if (world.rank() == 7) co_await control.busy(1);
+            co_await world.bcast(data, 0);
+            if (world.rank() == 0) co_await world.send(data, 1);
+            if (world.rank() == 1) co_await world.recv(data, 0);
+        });
+        EXPECT_LT(all[1], 50e-6) << tree;
+        EXPECT_GE(all[7], 1);
+    }
+}
+
+// ---------------------------------------------------------------------------------------- at once
+
+// When each rank ends, after rounds of a collective between which ranks compute, each for another time.
+Ends repeated(json simulate, const std::string& operation, const std::string& algorithm, std::size_t bytes,
+              bool messages, double skew) {
+    simulate["collectives"] = messages ? "messages" : "auto";
+    return ends(simulate, [=](Comm& world, Control& control) -> Task<> {
+        std::vector<std::byte> data(bytes * static_cast<std::size_t>(world.size()));
+        const Bytes block = Bytes(data).first(bytes);
+        const bool blocks = operation == "allgather" || operation == "gather";
+        Call call{.out = block, .in = data};
+        if (operation == "barrier") call = {.what = Collective::barrier};
+        if (operation == "bcast") call = {.what = Collective::bcast, .in = block};
+        if (operation == "reduce") call.what = Collective::reduce;
+        if (operation == "allreduce") call.what = Collective::allreduce;
+        if (operation == "scan") call.what = Collective::scan;
+        if (blocks) call.what = operation == "gather" ? Collective::gather : Collective::allgather;
+        if (operation == "scatter") call = {.what = Collective::scatter, .out = data, .in = block};
+        if (operation == "alltoall") call = {.what = Collective::alltoall, .out = data, .in = data};
+        if (operation == "reduce_scatter")
+            call = {.what = Collective::reduce_scatter, .out = data, .in = block};
+        call.algorithm = algorithm;
+        for (int round = 0; round < 3; ++round) {
+            co_await control.busy(skew * ((world.rank() * 7 + round) % 5));
+            co_await world.collective(call);
+        }
+    });
+}
+
+// Whatever is computed at once is, for every rank, what its messages give.
+TEST(AtOnce, EveryAlgorithmGivesWhatItsMessagesGive) {
+    for (const auto& algorithm : collectives::algorithms())
+        for (const int ranks : {7, 16})
+            for (const std::size_t bytes : {8U, 1U << 17U})
+                for (const double skew : {0.0, 2e-7, 1e-5}) {
+                    const json simulate = on(ranks);
+                    EXPECT_EQ(repeated(simulate, algorithm.operation, algorithm.name, bytes, false, skew),
+                              repeated(simulate, algorithm.operation, algorithm.name, bytes, true, skew))
+                        << algorithm.operation << ' ' << algorithm.name << " of " << ranks << ", " << bytes
+                        << " B, " << skew;
+                }
+}
+
+TEST(AtOnce, EveryNetworkGivesWhatItsMessagesGive) {
+    json asking = two_ranks(packet_machine());
+    asking["reduce"] = 1e9;
+    asking["reduce_streams"] = true;
+    asking["protocol"] = {{{"name", "eager"}, {"up_to", 1200}, {"send_overhead", 1e-6}},
+                          {{"name", "rendezvous"},
+                           {"handshake", true},
+                           {"handshake_overhead", 3e-7},
+                           {"receive_overhead", 2e-6}}};
+    json together = two_ranks(round_machine());
+    together["coalesce"] = {{"up_to", 64}, {"wait", 3e-6}};
+    for (const auto& described : {packet_machine(), two_ranks(round_machine()), asking, together})
+        for (const auto& topology : topologies())
+            for (const std::string tier : {"loggp", "flow", "packet"})
+                for (const std::string operation : {"allreduce", "bcast", "alltoall"})
+                    for (const std::size_t bytes : {8U, 20'000U}) {
+                        const json simulate = every_seat(described, topology, tier);
+                        const std::string algorithm = operation == "allreduce" ? "recursive-doubling"
+                                                      : operation == "bcast"   ? "binomial"
+                                                                               : "pairwise";
+                        EXPECT_EQ(repeated(simulate, operation, algorithm, bytes, false, 2e-7),
+                                  repeated(simulate, operation, algorithm, bytes, true, 2e-7))
+                            << described << ' ' << topology << ' ' << tier << ' ' << operation << ' ' << bytes;
+                    }
+}
+
+}  // namespace
+}  // namespace leadline
