@@ -63,10 +63,18 @@ public:
         const Layout at_root = middle_ ? all : Layout();
         if (operation == "send") {
             const Bytes in = middle_ ? Bytes() : in_;
-            return {.what = Collective::scatter, .out = middle_ ? out_ : Bytes(), .in = in, .gives = at_root, .varies = true};
+            return {.what = Collective::scatter,
+                    .out = middle_ ? out_ : Bytes(),
+                    .in = in,
+                    .gives = at_root,
+                    .varies = true};
         }
         const Bytes out = middle_ ? Bytes() : out_;
-        return {.what = Collective::gather, .out = out, .in = middle_ ? in_ : Bytes(), .takes = at_root, .varies = true};
+        return {.what = Collective::gather,
+                .out = out,
+                .in = middle_ ? in_ : Bytes(),
+                .takes = at_root,
+                .varies = true};
     }
     Task<> answers() {
         for (const int peer : peers_) {

@@ -12,7 +12,8 @@ Program::Program(std::vector<Stage> stages, std::int32_t ranks) : stages_(std::m
     if (patterns_.size() < stages_.size()) list();
 }
 
-// The messages of listed stages, dealt to their two ranks: as many as there are, however many stages and ranks.
+// The messages of listed stages, dealt to their two ranks: as many as there are, however many stages and
+// ranks.
 void Program::list() {
     const auto each = [&](auto take) {
         for (std::size_t i = 0; i < stages_.size(); ++i)

@@ -98,13 +98,16 @@ public:
     [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const;  // and after that
     [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
     // What a rank's core takes to combine a message with what it has, and to copy within its memory.
-    [[nodiscard]] Time combine_cost(std::int64_t bytes) const { return transfer_time(bytes, machine_.reduce); }
+    [[nodiscard]] Time combine_cost(std::int64_t bytes) const {
+        return transfer_time(bytes, machine_.reduce);
+    }
     [[nodiscard]] Time copy_cost(std::int64_t bytes) const {
         return transfer_time(2 * bytes, machine_.node.memory / machine_.node.ranks);  // read and written
     }
     // When a message is combined that was handed over at `handed`, whose receiver was free from `free` on and
     // has all of it at `whole`.
-    [[nodiscard]] Time combined(int from, int to, std::int64_t bytes, Time handed, Time free, Time whole) const;
+    [[nodiscard]] Time combined(int from, int to, std::int64_t bytes, Time handed, Time free,
+                                Time whole) const;
     // From handing over to the last byte's arrival, on an idle network.
     [[nodiscard]] Time under_way(int from, int to, const Protocol& way, std::int64_t bytes) const;
 
@@ -340,7 +343,7 @@ private:
     std::vector<Seat> seats_;
     std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;
-    std::vector<Rank> ranks_;  // and what goes on beside them
+    std::vector<Rank> ranks_;       // and what goes on beside them
     std::vector<Detours> detours_;  // of each rank, where there is noise
     // What each rank has begun, where nothing goes on but in its calls.
     std::vector<std::vector<std::function<void()>>> begun_;

@@ -1,5 +1,5 @@
-// Short messages of collectives that ranks of one node have for one other node travel as one, on machines where
-// they do. The first of them waits, the less the more of its node's ranks have come with theirs.
+// Short messages of collectives that ranks of one node have for one other node travel as one, on machines
+// where they do. The first of them waits, the less the more of its node's ranks have come with theirs.
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +41,8 @@ void Engine::go_together(std::uint32_t number) {
     waiting_.erase(bundle.key);
     bundles_.give_back(number);
     std::int64_t bytes = 0;
-    for (const std::uint32_t each : messages) bytes += messages_[each].bytes + messages_[each].protocol->header;
+    for (const std::uint32_t each : messages)
+        bytes += messages_[each].bytes + messages_[each].protocol->header;
     const std::uint32_t first = messages.front();
     const int from = messages_[first].from;
     const int to = messages_[first].to;

@@ -73,8 +73,7 @@ void LineTraffic::share() {
     for (auto each = streams_.begin(); each != streams_.end();) {
         const auto next = std::next(each);
         // Less than a picosecond's worth is what sums of fractions leave over.
-        if (each->rate > 0 && each->left <= each->rate * 1e-12)
-            through.splice(through.end(), streams_, each);
+        if (each->rate > 0 && each->left <= each->rate * 1e-12) through.splice(through.end(), streams_, each);
         each = next;
     }
     Time first = never;

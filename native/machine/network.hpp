@@ -51,8 +51,8 @@ public:
     // The largest part by which any message so far was late because of a link that others used between its
     // ends: where it is nothing the cheaper `loggp` was true. Only `loggp` itself keeps books of it.
     [[nodiscard]] virtual double contention() const { return 0; }
-    // Whether a message may have waited for another of another node anywhere: where none has, every tier gives
-    // the same times. Only `loggp` with its books knows.
+    // Whether a message may have waited for another of another node anywhere: where none has, every tier
+    // gives the same times. Only `loggp` with its books knows.
     [[nodiscard]] virtual bool waited() const { return true; }
 };
 

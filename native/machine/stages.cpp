@@ -13,9 +13,8 @@ std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
     kept_.in = std::max(kept_.in, clear);
     before_ = kept_;
     const bool lists = std::ranges::any_of(parts, [](const Part& part) {
-        return std::ranges::any_of(*part.stages, [](const Stage& stage) {
-            return stage.pattern == Stage::Pattern::listed;
-        });
+        return std::ranges::any_of(
+            *part.stages, [](const Stage& stage) { return stage.pattern == Stage::Pattern::listed; });
     });
     // First by what is kept by anybody, which costs nothing; then by what each rank keeps.
     for (const bool each : {false, true}) {
@@ -129,10 +128,10 @@ bool Stages::begins_after(Time first_start) const {
 
 struct Stages::Costs {
     const Protocol& way;
-    Time send;     // of the sender, before a message is handed over
-    Time busy;     // and with what follows
-    Time receive;  // of the receiver, with combining where that begins when all is there
-    Time uses;     // how long the message keeps an engine or a port
+    Time send;      // of the sender, before a message is handed over
+    Time busy;      // and with what follows
+    Time receive;   // of the receiver, with combining where that begins when all is there
+    Time uses;      // how long the message keeps an engine or a port
     Time anywhere;  // under way, where that is the same everywhere
     bool same;
     bool streams;
@@ -156,16 +155,15 @@ bool Stages::step(const Reach& reach) {
                       .same = members_.size() < 2 && machine_.links.hop == 0,
                       .streams = streams};
     const auto under_way = [&](std::size_t from, std::size_t to) {
-        return costs.same ? costs.anywhere
-                          : engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes);
+        return costs.same ? costs.anywhere : engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes);
     };
     const auto take_up = [&](const Passed& passed) {
         Time& clock = stage.pattern == Stage::Pattern::listed ? clocks_[passed.to] : next_[passed.to];
         const Time free = clock;
         clock = std::max(free, passed.arrived) + costs.receive;
         if (streams)
-            clock = engine_.combined(rank_of(passed.from), rank_of(passed.to), stage.bytes, passed.start, free,
-                                     clock);
+            clock = engine_.combined(rank_of(passed.from), rank_of(passed.to), stage.bytes, passed.start,
+                                     free, clock);
     };
     if (!each_) {
         if (costs.same && !streams && stage.pattern == Stage::Pattern::exchange && stage.first == 0 &&

@@ -2,9 +2,9 @@
 //
 //   after a stage:  clock'(r) = max(clock(r) + o_s, clock(s) + o_s + L(s, r) + wire(bytes) / R) + o_r
 //
-// and the time of combining. It is a short cut: what a collective takes is what its messages take, and this is
-// only taken where it gives the same to the picosecond, which it proves as it goes. Nothing else may be under
-// way; and
+// and the time of combining. It is a short cut: what a collective takes is what its messages take, and this
+// is only taken where it gives the same to the picosecond, which it proves as it goes. Nothing else may be
+// under way; and
 //   - where every message has its node's engines to itself: no message finds an engine or a port in use;
 //   - else, where the messages of a stage travel through a network of their own: what they use is free again
 //     before the first message of the next stage is handed over.

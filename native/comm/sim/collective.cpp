@@ -49,12 +49,13 @@ const char* stands(Collective what) {
 // Where blocks vary and yet every stage moves blocks of many ranks, they count as their mean: of an allgather
 // or a reduce_scatter all ranks know the layout, and no rank's message is far from it after a stage or two.
 Asked asked_by(const Call& call, int ranks) {
-    Asked asked{.what = call.what,
-                .root = call.root,
-                .floating = call.type == Type::float32 || call.type == Type::float64,
-                .reduce = call.reduce,
-                .algorithm = call.algorithm,
-                .varies = call.varies && (call.what == Collective::gather || call.what == Collective::scatter)};
+    Asked asked{
+        .what = call.what,
+        .root = call.root,
+        .floating = call.type == Type::float32 || call.type == Type::float64,
+        .reduce = call.reduce,
+        .algorithm = call.algorithm,
+        .varies = call.varies && (call.what == Collective::gather || call.what == Collective::scatter)};
     const auto out = static_cast<std::int64_t>(call.out.size());
     const auto in = static_cast<std::int64_t>(call.in.size());
     switch (call.what) {
@@ -133,7 +134,8 @@ Meeting& World::join(Group& group, int rank, const Call& call) {
         ++group.first_meeting;
     }
     group.entered.resize(static_cast<std::size_t>(group.ranks));
-    const auto turn = static_cast<std::size_t>(group.entered[static_cast<std::size_t>(rank)] - group.first_meeting);
+    const auto turn =
+        static_cast<std::size_t>(group.entered[static_cast<std::size_t>(rank)] - group.first_meeting);
     if (turn >= group.meetings.size()) {
         auto made = group.over.empty() ? std::make_unique<Meeting>() : std::move(group.over.back());
         if (!group.over.empty()) group.over.pop_back();
@@ -238,7 +240,8 @@ void World::come_to_network(Meeting& meeting, int rank) {
     }
     meeting.waiting.push_back(rank);
     const machine::Service& service = *meeting.service;
-    const bool begins = service.waits_for_all ? meeting.come == meeting.group->ranks : rank == meeting.asked.root;
+    const bool begins =
+        service.waits_for_all ? meeting.come == meeting.group->ranks : rank == meeting.asked.root;
     if (!begins) return;
     const Time begin = service.waits_for_all ? std::ranges::max(meeting.clocks)
                                              : meeting.clocks[static_cast<std::size_t>(rank)];
@@ -270,7 +273,8 @@ void World::leave(Meeting& meeting, int rank) {
 }
 
 void World::was_in(const Meeting& meeting, int rank, Time until) {
-    engine.was_in_collective(meeting.group->world_rank(rank), meeting.clocks[static_cast<std::size_t>(rank)], until);
+    engine.was_in_collective(meeting.group->world_rank(rank), meeting.clocks[static_cast<std::size_t>(rank)],
+                             until);
 }
 
 }  // namespace leadline::sim

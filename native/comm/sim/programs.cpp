@@ -47,8 +47,9 @@ std::span<std::byte> sized(std::int64_t bytes) {
 bool World::start(Meeting& meeting, int rank) {
     const auto at = static_cast<std::size_t>(rank);
     if (Stay* stay = meeting.stays[at]) {
-        stay->program.emplace(meeting.asked.varies ? play_in_turn(meeting, rank, meeting.group->world_rank(rank))
-                                                         : play(meeting, rank, meeting.group->world_rank(rank)));
+        stay->program.emplace(meeting.asked.varies
+                                  ? play_in_turn(meeting, rank, meeting.group->world_rank(rank))
+                                  : play(meeting, rank, meeting.group->world_rank(rank)));
         return stay->program->await_suspend(stay->caller);
     }
     meeting.beside.resize(meeting.stays.size());
@@ -71,15 +72,17 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
         }
         std::array<Operation, 2> operations{no_operation, no_operation};
         if (step.from != Program::nobody)
-            operations[1] = engine.receive(agent, group.world_rank(step.from), {group.inner(), step.from, tag}, sized(stage.bytes));
+            operations[1] = engine.receive(agent, group.world_rank(step.from),
+                                           {group.inner(), step.from, tag}, sized(stage.bytes));
         if (step.to != Program::nobody)
-            operations[0] = engine.send(agent, group.world_rank(step.to), {group.inner(), rank, tag}, sized(stage.bytes));
+            operations[0] =
+                engine.send(agent, group.world_rank(step.to), {group.inner(), rank, tag}, sized(stage.bytes));
         const Time free = engine.clock(agent);
         const Time handed = co_await Exchanged{engine, agent, operations, stands(meeting.asked.what)};
         if (step.from == Program::nobody || !stage.combines) continue;
         const Time whole = engine.clock(agent);
-        engine.spend(agent, engine.combined(group.world_rank(step.from), group.world_rank(rank), stage.bytes, handed,
-                                            free, whole) -
+        engine.spend(agent, engine.combined(group.world_rank(step.from), group.world_rank(rank), stage.bytes,
+                                            handed, free, whole) -
                                 whole);
     }
     if (agent == group.world_rank(rank)) was_in(meeting, rank, engine.clock(agent));
@@ -103,12 +106,14 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     using Both = std::array<Operation, 2>;
     const char* why = stands(meeting.asked.what);
     if (rank != root && own > 0) {
-        const Both operations = gathers ? Both{send(root, own), no_operation} : Both{no_operation, receive(root, own)};
+        const Both operations =
+            gathers ? Both{send(root, own), no_operation} : Both{no_operation, receive(root, own)};
         co_await Exchanged{engine, agent, operations, why};
     }
     for (const Part& part : rank == root ? meeting.parts : Layout()) {
         if (part.peer == root || part.bytes == 0) continue;
-        const Both operations = gathers ? Both{no_operation, receive(part.peer, part.bytes)} : Both{send(part.peer, part.bytes), no_operation};
+        const Both operations = gathers ? Both{no_operation, receive(part.peer, part.bytes)}
+                                        : Both{send(part.peer, part.bytes), no_operation};
         co_await Exchanged{engine, agent, operations, why};
     }
     if (agent == group.world_rank(rank)) was_in(meeting, rank, engine.clock(agent));
@@ -153,8 +158,8 @@ void World::let_go() {
     }
 }
 
-// Computes the collectives that are held for all their ranks. False where that might not be what their messages
-// give: then nothing has happened.
+// Computes the collectives that are held for all their ranks. False where that might not be what their
+// messages give: then nothing has happened.
 bool World::at_once() {
     if (!engine.quiet()) return false;
     std::vector<machine::Stages::Part> parts;

@@ -29,16 +29,17 @@ nlohmann::json Session::facts(const std::vector<std::string>&) const {
 
 void Session::begin() {
     const bool automatic = network_ == "auto";
-    world_ = std::make_unique<sim::World>(machine_, *topology_, seats_,
-                                          machine::Conditions{.network = !automatic        ? network_
-                                                                         : dearer_.empty() ? "loggp"
-                                                                                           : dearer_,
-                                                              .gate = automatic && dearer_.empty(),
-                                                              .automatic = automatic,
-                                                              .by_messages = by_messages_ || messages_only_ || noise_,
-                                                              .seed = seed_,
-                                                              .noise = noise_,
-                                                              .protocol = protocol_});
+    world_ = std::make_unique<sim::World>(
+        machine_, *topology_, seats_,
+        machine::Conditions{.network = !automatic        ? network_
+                                       : dearer_.empty() ? "loggp"
+                                                         : dearer_,
+                            .gate = automatic && dearer_.empty(),
+                            .automatic = automatic,
+                            .by_messages = by_messages_ || messages_only_ || noise_,
+                            .seed = seed_,
+                            .noise = noise_,
+                            .protocol = protocol_});
 }
 
 void Session::end() {

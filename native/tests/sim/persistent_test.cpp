@@ -32,10 +32,8 @@ TEST(Persistent, AnAlltoallBetweenTwoNodesKeepsToTheirLink) {
             const auto ranks = static_cast<std::size_t>(2 * per_node);
             const Ends all = ends(two_nodes(per_node, tier), [&](Comm& world, Control&) -> Task<> {
                 std::vector<std::byte> data(block * ranks);
-                co_await world.collective({.what = Collective::alltoall,
-                                           .out = data,
-                                           .in = data,
-                                           .algorithm = "pairwise"});
+                co_await world.collective(
+                    {.what = Collective::alltoall, .out = data, .in = data, .algorithm = "pairwise"});
             });
             const double least = static_cast<double>(block) * per_node * per_node / 1e9;
             EXPECT_GT(*std::ranges::max_element(all), least) << tier << ", " << per_node << " a node";
@@ -183,7 +181,8 @@ TEST(AtOnce, EveryNetworkGivesWhatItsMessagesGive) {
                                                                                : "pairwise";
                         EXPECT_EQ(repeated(simulate, operation, algorithm, bytes, false, 2e-7),
                                   repeated(simulate, operation, algorithm, bytes, true, 2e-7))
-                            << described << ' ' << topology << ' ' << tier << ' ' << operation << ' ' << bytes;
+                            << described << ' ' << topology << ' ' << tier << ' ' << operation << ' '
+                            << bytes;
                     }
 }
 

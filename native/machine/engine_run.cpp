@@ -1,0 +1,131 @@
+// What happens when: the calendar of events, and who goes on next.
+#include <algorithm>
+#include <utility>
+
+#include "machine/engine.hpp"
+
+namespace leadline::machine {
+
+void Engine::fetch(const Event& event, int step) const {
+    const auto fetch_program = [&](int rank) { __builtin_prefetch(at(rank).handle.address()); };
+    switch (event.kind) {
+        case Kind::inject:
+            if (step == 0) __builtin_prefetch(&messages_[event.id]);
+            if (step == 1) __builtin_prefetch(&seat(messages_[event.id].to));
+            break;
+        case Kind::reach: {
+            // The receiver's lines, and what it takes up if it goes on.
+            const Message& message = messages_[event.id];
+            if (step == 0) __builtin_prefetch(&message);
+            if (step == 1) {
+                __builtin_prefetch(&at(message.to));
+                posted_.fetch(message.to);
+                unexpected_.fetch(message.to);
+            }
+            if (step == 2) {
+                fetch_program(message.to);
+                posted_.fetch_first(message.to);
+                unexpected_.fetch_first(message.to);
+            }
+            if (step == 3) {
+                if (const auto receive = posted_.first_id(message.to); receive != Lines::none)
+                    __builtin_prefetch(&operations_[receive]);
+                if (const auto waiting = unexpected_.first_id(message.to); waiting != Lines::none)
+                    __builtin_prefetch(&messages_[waiting]);
+            }
+            break;
+        }
+        case Kind::together:
+        case Kind::call: break;
+        case Kind::left:
+            if (step == 0) __builtin_prefetch(&operations_[event.id]);
+            if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));
+            if (step == 2) fetch_program(operations_[event.id].rank);
+            break;
+        case Kind::wake:
+            if (step == 0) __builtin_prefetch(&at(static_cast<int>(event.id)));
+            if (step == 1) fetch_program(static_cast<int>(event.id));
+            break;
+    }
+}
+
+void Engine::run(const std::function<bool(int)>& ended) {
+    ended_ = ended;
+    stopped_ = false;
+    for (int rank = 0; rank < ranks(); ++rank)
+        if (at(rank).handle) ready_.push_back(rank);
+    for (;;) {
+        for (std::size_t i = 0; i < ready_.size() && !stopped_; ++i) resume(ready_[i]);
+        ready_.clear();
+        if (stopped_) return;
+        if (before_events_) {
+            std::exchange(before_events_, {})();
+            continue;
+        }
+        // What ranks do at an instant comes before what the network makes of it, so that messages of one
+        // instant are seen together.
+        const Time event = wheel_.next();
+        const Time inner = network_->next();
+        if (event == never && inner == never) break;
+        now_ = std::max(now_, std::min(event, inner));
+        if (now_ > longest) [[unlikely]]
+            too_long(seconds(now_));
+        if (event <= inner) {
+            wheel_.foresee([this](const Event& each, int step) { fetch(each, step); });
+            happen(wheel_.pop([this](const Event& each, int level) {
+                if (level == 2) fetch(each, 0);
+                if (level == 1)
+                    for (const int step : {0, 1, 2, 3}) fetch(each, step);
+            }));
+        } else {
+            network_->advance();
+        }
+    }
+    if (std::any_of(ranks_.begin(), ranks_.begin() + ranks(), [](const Rank& rank) { return !rank.ended; }))
+        throw Deadlock(who_waits());
+    check_nothing_left();
+}
+
+int Engine::beside(int rank, Time clock) {
+    if (free_beside_.empty()) {
+        free_beside_.push_back(static_cast<int>(ranks_.size()));
+        ranks_.emplace_back();
+        beside_.push_back(0);
+    }
+    const int agent = free_beside_.back();
+    free_beside_.pop_back();
+    at(agent) = {};
+    at(agent).clock = clock;
+    beside_[static_cast<std::size_t>(agent - ranks())] = rank;
+    return agent;
+}
+
+void Engine::end_beside(int agent) { free_beside_.push_back(agent); }
+
+void Engine::resume(int rank) {
+    const auto handle = std::exchange(at(rank).handle, {});
+    at(rank).parked = nullptr;
+    handle.resume();
+    if (at(rank).handle || rank >= ranks()) return;
+    at(rank).ended = true;
+    stopped_ = ended_(rank) || stopped_;
+}
+
+void Engine::happen(const Event& event) {
+    switch (event.kind) {
+        case Kind::inject: inject(event.id); break;
+        case Kind::reach: reach(event.id); break;
+        case Kind::left: complete(event.id, now_); break;
+        case Kind::wake:
+            ask();
+            ready_.push_back(static_cast<int>(event.id));
+            break;
+        case Kind::together: go_together(event.id); break;
+        case Kind::call:
+            calls_.give_back(event.id);
+            std::exchange(calls_[event.id], {})();
+            break;
+    }
+}
+
+}  // namespace leadline::machine
