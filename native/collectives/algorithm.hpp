@@ -2,8 +2,9 @@
 // needs anything for but what the stages before gave it. One file an algorithm, which enters itself.
 //
 // The same list is done rank by rank on a real MPI (harness/perform.hpp) and on a simulated machine, where it
-// may also be computed at once, over arrays of clocks. The first needs no more than who tells whom and how much; what the
-// messages hold is told on demand, as numbers of blocks of a working memory that every rank has:
+// may also be computed at once, over arrays of clocks. The first needs no more than who tells whom and how
+// much; what the messages hold is told on demand, as numbers of blocks of a working memory that every rank
+// has:
 //
 //   barrier                          none; messages are empty
 //   bcast, reduce, allreduce, scan   the message in as many equal parts as Algorithm::blocks says

@@ -12,6 +12,16 @@ Program::Program(std::vector<Stage> stages, std::int32_t ranks) : stages_(std::m
     if (patterns_.size() < stages_.size()) list();
 }
 
+std::int64_t Program::messages() const {
+    std::int64_t all = 0;
+    for (const Stage& stage : stages_) {
+        if (stage.pattern == Stage::Pattern::exchange) all += stage.ranks;
+        if (stage.pattern == Stage::Pattern::shift) all += ranks_;
+        for (const Row& row : stage.rows) all += row.count;
+    }
+    return all;
+}
+
 // The messages of listed stages, dealt to their two ranks: as many as there are, however many stages and
 // ranks.
 void Program::list() {

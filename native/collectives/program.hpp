@@ -22,6 +22,8 @@ public:
     Program(std::vector<Stage> stages, std::int32_t ranks);
 
     [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
+    // Of all ranks together.
+    [[nodiscard]] std::int64_t messages() const;
     [[nodiscard]] const Stage& stage(const Step& step) const {
         return stages_[static_cast<std::size_t>(step.stage)];
     }

@@ -6,8 +6,6 @@ namespace leadline::collectives {
 namespace {
 
 constexpr std::int64_t kib = 1024;
-// As many stages as ranks are no longer computed, nor waited for.
-constexpr std::int32_t many = 4096;
 
 }  // namespace
 
@@ -19,12 +17,11 @@ std::string_view usual(std::string_view operation, std::int32_t ranks, std::int6
     if (operation == "gather" || operation == "scatter") return "binomial";
     const bool power = (ranks & (ranks - 1)) == 0;
     if (operation == "allgather") {
-        if (bytes * ranks >= 512 * kib && ranks <= many) return "ring";
+        if (bytes * ranks >= 512 * kib) return "ring";
         return power ? "recursive-doubling" : "bruck";
     }
-    if (operation == "alltoall") return bytes <= 256 || ranks > many ? "bruck" : "pairwise";
-    if (operation == "reduce_scatter")
-        return bytes * ranks < 512 * kib || ranks > many ? "recursive-halving" : "pairwise";
+    if (operation == "alltoall") return bytes <= 256 ? "bruck" : "pairwise";
+    if (operation == "reduce_scatter") return bytes * ranks < 512 * kib ? "recursive-halving" : "pairwise";
     if (operation == "scan") return "recursive-doubling";
     return {};
 }

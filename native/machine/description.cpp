@@ -202,6 +202,7 @@ Machine parse_machine(const json& description) {
         to.present = true;
         collective.rate("rate", to.rate);
         collective.time("latency", to.latency);
+        collective.whole("nodes", to.nodes);
         collective.time("overhead", to.overhead);
         collective.factor("float_factor", to.float_factor);
         collective.factor("product_factor", to.product_factor);

@@ -87,7 +87,8 @@ struct BarrierNetwork {
 struct CollectiveNetwork {
     bool present = false;
     double rate = infinite;     // B/s of payload, up and down at the same time
-    Time latency = 0;           // up and down the tree of the whole machine
+    Time latency = 0;           // up and down the tree of so many nodes
+    int nodes = 0;              // 0: of however many there are
     Time overhead = 0;          // of each core, a call
     double float_factor = 1;    // times the time of an integer sum, for floating-point sums
     double product_factor = 1;  // the same, for operations that the network lacks

@@ -1,13 +1,27 @@
 #include "machine/hardware.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
 namespace leadline::machine {
 
-std::optional<Service> by_network(const Machine& machine, const Call& call) {
+namespace {
+
+// Levels below the root of a tree in which each node has two below it.
+int depth(int nodes) {
+    return std::max(1, static_cast<int>(std::bit_width(static_cast<unsigned>(nodes))) - 1);
+}
+
+Time tree_latency(const CollectiveNetwork& tree, int nodes) {
+    return tree.nodes == 0 ? tree.latency : tree.latency * depth(nodes) / depth(tree.nodes);
+}
+
+}  // namespace
+
+std::optional<Service> by_network(const Machine& machine, int nodes, const Call& call) {
     if (!call.whole) return std::nullopt;
     if (machine.barrier.present && call.operation == "barrier")
         return Service{.lasts = machine.barrier.latency, .overhead = machine.barrier.overhead};
@@ -20,7 +34,8 @@ std::optional<Service> by_network(const Machine& machine, const Call& call) {
         else if (!call.sums) factor = tree.product_factor;
     }
     const auto passes = whole(factor * static_cast<double>(transfer_time(call.bytes, tree.rate)));
-    return Service{.waits_for_all = reduces, .lasts = tree.latency + passes, .overhead = tree.overhead};
+    return Service{
+        .waits_for_all = reduces, .lasts = tree_latency(tree, nodes) + passes, .overhead = tree.overhead};
 }
 
 bool goes_by_lines(const Machine& machine, const Call& call) {

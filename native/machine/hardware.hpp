@@ -29,7 +29,7 @@ struct Service {
     Time lasts = 0;
     Time overhead = 0;
 };
-std::optional<Service> by_network(const Machine& machine, const Call& call);
+std::optional<Service> by_network(const Machine& machine, int nodes, const Call& call);
 
 // Nodes that are all those between two corners, each of them once.
 struct Box {

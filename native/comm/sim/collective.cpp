@@ -17,6 +17,9 @@ std::int64_t mean(Layout parts, int ranks) {
     return (all + ranks - 1) / ranks;
 }
 
+// Of one collective: about a quarter of an hour.
+constexpr std::int64_t most_messages = std::int64_t{1} << 30U;
+
 // Whether hardware may serve: nobody has said how it is to be done, and nobody but the program itself knows
 // what an operation of its own does.
 bool plain(const Asked& asked) {
@@ -182,7 +185,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
     }
     if (plain(meeting.asked)) {
         const machine::Call asks = call_of(group, meeting.asked);
-        meeting.service = machine::by_network(engine.machine(), asks);
+        meeting.service = machine::by_network(engine.machine(), engine.topology().nodes(), asks);
         if (!meeting.service && machine::goes_by_lines(engine.machine(), asks) && has_box(group)) {
             meeting.lines = true;
             meeting.service = machine::by_lines(engine, **group.box, asks);
@@ -193,6 +196,14 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
         }
     }
     meeting.program = program(group, meeting.asked);
+    const auto& conditions = engine.conditions();
+    const bool each_by_itself = conditions.network == "loggp" && !conditions.gate &&
+                                !conditions.by_messages && engine.machine().node.ranks == 1;
+    if (!each_by_itself && meeting.program->messages() > most_messages)
+        throw Unsupported(std::string(name_of(meeting.asked.what)) + " of " + std::to_string(group.ranks) +
+                          " ranks is " + std::to_string(meeting.program->messages()) +
+                          " messages, and a simulation plays up to " + std::to_string(most_messages) +
+                          ": fewer ranks, or another algorithm");
 }
 
 bool World::stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay) {

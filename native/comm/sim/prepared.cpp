@@ -62,6 +62,9 @@ void Member::enter(const Call& call, Form form) const {
 
 void Member::post(const Call& call, std::vector<machine::Operation>& operations) const {
     if (call.what == Collective::alltoall) {
+        if (!call.algorithm.empty() && call.algorithm != "linear")
+            throw Unsupported("blocks that vary are all sent at once, not by '" +
+                              std::string(call.algorithm) + "'");
         for (const Part& part : call.takes)
             if (part.bytes > 0) receive(part.peer, plain, part.bytes, operations);
         for (const Part& part : call.gives)

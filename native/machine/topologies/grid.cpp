@@ -2,15 +2,18 @@
 // the way of growing coordinates and the next number for the other way; each is the link that leaves by it.
 // At the end of a line, and on an axis of length 1, a port has no cable and width 0.
 //
-// A route goes axis by axis, each the shorter way round. Where both ways are as long, a source whose
-// coordinates have an even sum goes the growing way and the others the other way, so that both are loaded
-// alike. A ring of two nodes has two cables, which the same rule shares out; adaptive routing may take
-// either.
+// A route goes axis by axis, each the shorter way round. Where both ways are as long, `ties` decides: by
+// "parity" a source whose coordinates have an even sum goes the growing way and the others the other way, so
+// that both are loaded alike; "growing" has all go the growing way, as routers do that compare distances. A
+// ring of two nodes has two cables, which the same rule shares out; adaptive routing may take either.
 #include "machine/topologies/grid.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
 
 #include "machine/topologies/parts.hpp"
 
@@ -41,9 +44,10 @@ struct Legs {
 
 class Grid final : public Topology {
 public:
-    Grid(const std::vector<int>& shape, bool wrap)
+    Grid(const std::vector<int>& shape, bool wrap, bool parity)
         : shape_(shape),
           wrap_(wrap),
+          parity_(parity),
           ports_(2 * static_cast<int>(shape.size())),
           nodes_(product(shape, "nodes")),
           links_(count_links({static_cast<std::int64_t>(nodes_) * ports_})) {
@@ -153,7 +157,8 @@ private:
             if (at != goal)
                 legs.all[static_cast<std::size_t>(legs.count++)] = {static_cast<int>(i), at, goal, 0, true};
         }
-        for (int i = 0; i < legs.count; ++i) aim(legs.all[static_cast<std::size_t>(i)], legs.sum % 2 == 0);
+        for (int i = 0; i < legs.count; ++i)
+            aim(legs.all[static_cast<std::size_t>(i)], !parity_ || legs.sum % 2 == 0);
         return legs;
     }
 
@@ -201,7 +206,8 @@ private:
 
     std::vector<int> shape_;
     bool wrap_;
-    int ports_;  // of a node
+    bool parity_;  // decides ties
+    int ports_;    // of a node
     int nodes_;
     Link links_;
     std::vector<Axis> axes_;
@@ -210,7 +216,10 @@ private:
 }  // namespace
 
 std::unique_ptr<Topology> make_grid(const nlohmann::json& description, bool wrap) {
-    return std::make_unique<Grid>(read_counts(description, "shape", most_axes), wrap);
+    const std::string ties = description.value("ties", "parity");
+    if (ties != "parity" && ties != "growing")
+        throw std::invalid_argument("topology: ties is parity or growing, but got " + ties);
+    return std::make_unique<Grid>(read_counts(description, "shape", most_axes), wrap, ties == "parity");
 }
 
 }  // namespace leadline::machine

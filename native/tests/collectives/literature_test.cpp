@@ -97,13 +97,13 @@ TEST(Literature, AHierarchyLeavesNodesAsSeldomAsCanBe) {
     }
 }
 
-// What a machine of very many ranks is asked: nothing is listed rank by rank, and what is taken where nobody
-// says which has few stages.
+// What a machine of very many ranks is asked: nothing is listed rank by rank, and what is taken of short
+// messages where nobody says which has few stages.
 TEST(Literature, StagesOfVeryManyRanksAreFewRows) {
     for (const Algorithm& algorithm : algorithms())
         for (const std::int32_t ranks : {8191, 8192, 131'071, 131'072}) {
-            const Asked asked{.ranks = ranks, .root = 5, .bytes = 1 << 20, .per_node = 4};
-            const bool taken = algorithm.name == usual(algorithm.operation, ranks, asked.bytes);
+            const bool taken = algorithm.name == usual(algorithm.operation, ranks, 1);
+            const Asked asked{.ranks = ranks, .root = 5, .bytes = taken ? 1 : 1 << 20, .per_node = 4};
             if (!taken && ranks > 10'000) continue;
             const auto stages = algorithm.stages(asked);
             std::size_t rows = 0;
@@ -111,6 +111,13 @@ TEST(Literature, StagesOfVeryManyRanksAreFewRows) {
             EXPECT_LE(rows, 32U) << spelt(algorithm, asked);
             EXPECT_LT(stages.size(), taken ? 40U : 20'000U) << spelt(algorithm, asked);
         }
+}
+
+// Libraries know no number of ranks from which on all is different.
+TEST(Literature, NoNumberOfRanksTurnsLongMessagesIntoShortOnes) {
+    for (const std::string operation : {"alltoall", "allgather", "reduce_scatter"})
+        for (const std::int32_t ranks : {64, 4096, 4097, 8192, 131'072})
+            EXPECT_EQ(usual(operation, ranks, 8192), usual(operation, 64, 8192)) << operation << ' ' << ranks;
 }
 
 }  // namespace

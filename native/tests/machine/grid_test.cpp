@@ -43,6 +43,23 @@ TEST(Torus, TheDiameterIsHalfOfEachAxis) {
 
 TEST(Mesh, TheDiameterIsEachAxisLessOne) { EXPECT_EQ(grid("mesh", {8, 8, 4})->diameter(), 17); }
 
+// Half-way round a ring of even length both ways are as long.
+TEST(Torus, TiesGoAsTheMachineSays) {
+    const auto first = [](const Topology& torus, int from, int to) {
+        return torus.ends(route(torus, from, to).front()).second;
+    };
+    const auto parity = grid("torus", {8});
+    EXPECT_EQ(first(*parity, 0, 4), 1);
+    EXPECT_EQ(first(*parity, 1, 5), 0);
+    const auto growing = make_topology({{"kind", "torus"}, {"shape", {8}}, {"ties", "growing"}});
+    EXPECT_EQ(first(*growing, 0, 4), 1);
+    EXPECT_EQ(first(*growing, 1, 5), 2);
+    EXPECT_EQ(first(*growing, 1, 4), 2);
+    EXPECT_EQ(first(*growing, 4, 1), 3);
+    EXPECT_THROW(make_topology({{"kind", "torus"}, {"shape", {8}}, {"ties", "random"}}),
+                 std::invalid_argument);
+}
+
 // A cut across the longest axis severs one cable a row, and on a torus another that wraps.
 TEST(Torus, TheBisectionIsTwoCablesARow) {
     EXPECT_EQ(bisection(*grid("torus", {8, 4, 4}), 0), 2 * 4 * 4);

@@ -116,6 +116,20 @@ TEST(Persistent, ABroadcastWaitsForNobodyWhoIsLate) {
     }
 }
 
+// A tree of fewer nodes is less deep.
+TEST(Persistent, TheTreeOfAllNodesCostsItsDepth) {
+    json described = round_machine();
+    described["collective_network"] = {{"rate", 1e9}, {"latency", 2.6e-6}, {"nodes", 65536}};
+    const auto lasts = [&](int nodes) {
+        return ends(on(nodes, described), [](Comm& world, Control&) -> Task<> {
+            std::vector<std::byte> data(8);
+            co_await world.allreduce(data, data, Type::int64, Reduce::sum);
+        })[0];
+    };
+    EXPECT_NEAR(lasts(64), 2.6e-6 * 6 / 16 + 8e-9, 1e-12);
+    EXPECT_NEAR(lasts(1024) - lasts(64), 2.6e-6 * 4 / 16, 1e-12);
+}
+
 // ---------------------------------------------------------------------------------------- at once
 
 // When each rank ends, after rounds of a collective between which ranks compute, each for another time.

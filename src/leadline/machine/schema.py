@@ -64,6 +64,7 @@ WORD = Kind(text, number=False)
 
 
 _PROGRESS = Kind(word(("engine", "calls")), number=False)
+_TIES = Kind(word(("parity", "growing")), number=False)
 _FILE_SYSTEM = Kind(word(("lustre", "gpfs")), number=False)
 
 
@@ -134,6 +135,7 @@ PARTS: dict[str, Part] = {
         {
             "rate": RATE,
             "latency": TIME,
+            "nodes": COUNT,
             "overhead": TIME,
             "float_factor": FACTOR,
             "product_factor": FACTOR,
@@ -220,7 +222,7 @@ TOP: dict[str, Kind] = {
 # What a file says of itself.
 ABOUT = ("title", "about", "extends", "sources")
 
-_GRID = Part({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT}, needed=("shape",))
+_GRID = Part({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT, "ties": _TIES}, needed=("shape",))
 
 # Kind of topology: its keys. `native/machine/topologies/` has one file for each.
 TOPOLOGIES: dict[str, Part] = {

@@ -84,7 +84,8 @@ class Grid(Kind):
             axis = min(room, key=lambda i: (shape[i], -i))
             shape[axis] = min(2 * shape[axis], caps[axis])
         wraps = self.kind == "torus" and prod(shape) >= values.get("torus_from", 1)
-        return {"kind": "torus" if wraps else "mesh", "shape": shape}
+        ties = {"ties": values["ties"]} if wraps and "ties" in values else {}
+        return {"kind": "torus" if wraps else "mesh", "shape": shape} | ties
 
     def axes(self, topology: Topology) -> list[int]:
         return list(map(int, topology["shape"]))
