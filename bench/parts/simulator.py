@@ -43,7 +43,7 @@ PACKETS = {
     "links": {"rate": 425e6, "hop": 58e-9, "base": 9e-7},
     "packets": {"payload": 240, "overhead": 16, "granule": 32},
     "node": NODE | {"injection": 2.2e9, "reception": 1.6e9},
-    "buffer_packets": 8,
+    "buffer": 2048,
     "protocol": [{"name": "eager"}],
 }
 

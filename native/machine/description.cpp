@@ -233,7 +233,7 @@ Machine parse_machine(const json& description) {
         coalesce.time("wait", machine.coalesce.wait);
     });
     from.flag("transit_first", machine.transit_first);
-    from.whole("buffer_packets", machine.buffer_packets);
+    from.whole("buffer", machine.buffer);
     return machine;
 }
 

@@ -132,7 +132,7 @@ struct Machine {
     Noise noise;
     std::vector<Choice> collectives;
     bool transit_first = true;  // through traffic before local injection
-    int buffer_packets = 8;     // that a router's input holds, each virtual channel
+    int buffer = 0;             // B of a router's input, each virtual channel; 0: eight packets
 
     [[nodiscard]] const Protocol& protocol(std::int64_t bytes, bool local) const;
 };

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "machine/networks/watched.hpp"
+
 namespace leadline::machine {
 
 std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes) {
@@ -10,13 +12,24 @@ std::string_view tier_under_contention(const Machine& machine, std::int64_t byte
     return machine.packets.count(bytes) <= few ? "packet" : "flow";
 }
 
-std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
-                                      Listener& listener, bool gate) {
+namespace {
+
+std::unique_ptr<Network> make_tier(std::string_view tier, const Machine& machine, const Topology& topology,
+                                   Listener& listener, bool gate) {
     if (tier == "loggp") return make_loggp(machine, topology, listener, gate);
     if (tier == "flow") return make_flow(machine, topology, listener);
     if (tier == "packet") return make_packet(machine, topology, listener);
     throw std::invalid_argument("there is no network tier '" + std::string(tier) +
                                 "'; there are auto, loggp, flow and packet");
+}
+
+}  // namespace
+
+std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
+                                      Listener& listener, bool gate) {
+    if (!watching) return make_tier(tier, machine, topology, listener, gate);
+    return watched(tier, machine, topology, listener,
+                   [&](Listener& watch) { return make_tier(tier, machine, topology, watch, gate); });
 }
 
 }  // namespace leadline::machine

@@ -189,7 +189,14 @@ def test_a_partition_is_the_smallest_balanced_block(tmp_path: Path) -> None:
 )
 def test_blue_gene_p_has_the_partitions_of_its_paper(nodes: int, shape: list[int]) -> None:
     """512 nodes are a midplane, 8x8x8; 131,072 cores are 32 racks, 32x32x32."""
-    assert machine.load("bgp").partition(4 * nodes) == {"kind": "torus", "shape": shape}
+    torus = {"kind": "torus", "shape": shape, "ties": "parity"}
+    assert machine.load("bgp").partition(4 * nodes) == torus
+
+
+def test_ties_are_those_of_the_machine() -> None:
+    """A torus knows which way goes half-way round; a block that is a mesh has no such way."""
+    assert machine.load("bgp").partition(4 * 512)["ties"] == "parity"
+    assert "ties" not in machine.load("bgp").partition(4 * 64)
 
 
 def test_a_shape_that_is_longer_in_one_axis_ends_as_it_is() -> None:

@@ -2,8 +2,10 @@
 // it is alone. LogGP's g and G with the node's parts told apart: injection engine, output port, input port,
 // reception engine, each busy for the message's bytes over its own rate.
 //
-// With its gate on it also notes when each link between is busy, and tells by which part messages would have
-// been late had they waited for one another there: where that is nothing, this tier is the truth.
+// With its gate on it also adds up by how much each message is late for others: on links between, where this
+// tier lets them pass one another, and at engines and ports that messages of several packets share, where
+// other tiers have them take turns. Where that is nothing, this tier is the truth. Messages that follow one
+// another out of a port of their node do so in every tier.
 #include <algorithm>
 #include <vector>
 
@@ -103,9 +105,12 @@ private:
     static constexpr Link none = -1;
     struct Engines {
         Time injection = 0, reception = 0, local = 0;  // when each is free
+        bool taken_by_long = false;                    // the reception engine, by messages of several packets
+        bool given_to_long = false;                    // the injection engine
     };
     struct Port {
         Time out = 0, in = 0;              // when each way is free
+        bool taken_by_long = false;        // the way in
         Id first = nobody, last = nobody;  // messages that wait for the way out
     };
     struct Span {
@@ -118,6 +123,7 @@ private:
     struct alignas(64) Coming {
         Time handed = 0;
         Time lasts = 0;
+        Time late = 0;  // for others, so far
         std::int64_t wire = 0;
         std::uint32_t token = 0;
         Id next = nobody;  // behind it at its port
@@ -147,10 +153,11 @@ private:
 
     // The port is free: the message takes the engine and goes.
     void leave(Id id, Time now) {
-        const Coming& coming = coming_[id];
+        Coming& coming = coming_[id];
         Engines& from = engines_[static_cast<std::size_t>(coming.from)];
         const Time start = std::max(now, from.injection);
         waited_ = waited_ || start > now;
+        if (shares_turns(from.given_to_long, coming, start > now)) coming.late += start - now;
         from.injection =
             start + std::max(transfer_time(coming.wire, machine_.node.injection), machine_.node.message_gap);
         ports_[static_cast<std::size_t>(coming.out)].out = start + port_time(coming.wire, coming.out);
@@ -163,14 +170,18 @@ private:
     void arrive(Id id, Time now) {
         const Coming coming = coming_[id];
         coming_.give_back(id);
-        Time& engine = engines_[static_cast<std::size_t>(coming.to)].reception;
+        Engines& to = engines_[static_cast<std::size_t>(coming.to)];
+        Time& engine = to.reception;
         Time start = std::max(now, engine);
+        bool turns = shares_turns(to.taken_by_long, coming, engine > now);
         if (coming.in != none) {
-            Time& port = ports_[static_cast<std::size_t>(coming.in)].in;
-            start = std::max(start, port);
-            port = start + port_time(coming.wire, coming.in);
-            clear_ = std::max(clear_, port);
+            Port& port = ports_[static_cast<std::size_t>(coming.in)];
+            turns = shares_turns(port.taken_by_long, coming, port.in > now) || turns;
+            start = std::max(start, port.in);
+            port.in = start + port_time(coming.wire, coming.in);
+            clear_ = std::max(clear_, port.in);
         }
+        if (!spans_.empty()) weigh(coming, turns ? start - now : 0);
         engine =
             start + std::max(transfer_time(coming.wire, machine_.node.reception), machine_.node.message_gap);
         clear_ = std::max(clear_, engine);
@@ -185,12 +196,25 @@ private:
         return widths_.empty() ? 1 : widths_[static_cast<std::size_t>(link)];
     }
 
+    // Whether a message takes turns with others at an engine or a port, packet by packet; and what those that
+    // come after it find there.
+    [[nodiscard]] bool shares_turns(bool& by_long, const Coming& coming, bool waits) const {
+        const bool before = waits && by_long;
+        by_long = coming.wire > packet_ || before;
+        return waits && by_long;
+    }
+
+    // By which part of what it takes alone a message was late.
+    void weigh(const Coming& coming, Time waited) {
+        const Time alone = coming.lasts + machine_.links.base + coming.hops * machine_.links.hop;
+        contention_ = std::max(contention_, static_cast<double>(coming.late + waited) /
+                                                static_cast<double>(std::max<Time>(alone, 1)));
+    }
+
     // Books each link for the time in which the message would pass it, and notes whether another has.
     // Messages that end here wait for one another at the input port, which is part of this tier.
-    void note(const Coming& coming, Time start) {
+    void note(Coming& coming, Time start) {
         Time head = start + machine_.links.base;
-        const Time whole =
-            start + coming.lasts - coming.handed + machine_.links.base + coming.hops * machine_.links.hop;
         if (coming.handed < start || route_.empty()) {
             // It waited: the route that is at hand is another message's.
             route_.clear();
@@ -201,8 +225,7 @@ private:
             const Time until = head + port_time(coming.wire, link);
             const bool ends = link == route_.back();
             if (head < span.until && span.from < until && !(ends && span.ends))
-                contention_ = std::max(contention_, static_cast<double>(span.until - head) /
-                                                        static_cast<double>(std::max<Time>(whole, 1)));
+                coming.late += span.until - head;
             waited_ = waited_ || (head < span.last && span.first < until);
             span = {head, std::max(span.until, until), ends, std::min(span.first, head),
                     std::max(span.last, until)};
@@ -220,6 +243,7 @@ private:
     std::vector<Link> route_;
     Wheel<Event> events_;
     Pool<Coming> coming_;
+    const std::int64_t packet_ = std::min<std::int64_t>(machine_.packets.largest(), 4096);
     double contention_ = 0;
     Time clear_ = 0;
     bool waited_ = false;

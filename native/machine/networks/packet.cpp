@@ -7,10 +7,13 @@
 // the
 //   packet's bytes over its rate. It needs a slot in the buffer behind the link, which is given back when the
 //   packet begins to leave: bytes go out as fast as others come in.
-// - Buffers are FIFOs: a head that waits holds up the packets behind it.
+// - Buffers are FIFOs of so many bytes: a head that waits holds up the packets behind it, and short packets
+// take
+//   as much of one as they are long.
 // - Grid (links of rings or lines between nodes): one deterministic channel under the bubble rule (BG/L,
 // BG/P:
-//   to enter a ring takes two free slots, to stay in it one, so that a ring never fills), and one dynamic
+//   to enter a ring a packet needs room for itself and a full one, to stay in it for itself, so that a ring
+//   never fills), and one dynamic
 //   channel for messages routed by load. Their packets take, at each node, the link with the most free room
 //   among the message's variants, and the deterministic channel where there is none; they stay in it then.
 // - Elsewhere: a channel for each hop of a route, so that no circle of waiting can close, and no bubble rule.
@@ -32,6 +35,24 @@ namespace leadline::machine {
 namespace {
 
 constexpr std::int64_t train = 4096;  // B of a piece, where the machine has no packets
+constexpr std::int64_t usual = 8;     // full packets in a buffer, where the machine does not say
+
+std::int64_t full_packet(const Machine& machine) {
+    const std::int64_t largest = machine.packets.largest();
+    return largest == std::numeric_limits<std::int64_t>::max() ? train : largest;
+}
+
+// Of less than two full packets none could enter a ring.
+std::int64_t buffer_of(const Machine& machine) {
+    const std::int64_t full = full_packet(machine);
+    return machine.buffer == 0 ? usual * full : std::max<std::int64_t>(2 * full, machine.buffer);
+}
+
+// What routers count their buffers by; no more than fit the counters.
+std::int64_t unit_of(const Machine& machine) {
+    constexpr std::int64_t most = 30'000;
+    return std::max(machine.packets.granule, (buffer_of(machine) + most - 1) / most);
+}
 
 // Axis and direction of a link between two neighbours of a grid; -1 for any other link.
 int ring_of(const Topology& topology, Link link) {
@@ -61,13 +82,12 @@ PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, L
       listener_(listener),
       options_(options),
       links_(static_cast<Index>(topology.links())),
-      room_(static_cast<Index>(std::max(2, machine.buffer_packets))),  // less than two could enter no ring
-      piece_(machine.packets.largest() == std::numeric_limits<std::int64_t>::max()
-                 ? train
-                 : machine.packets.largest()),
+      piece_(full_packet(machine)),
+      unit_(unit_of(machine)),
+      full_units_(units(piece_)),
+      room_(std::max<Index>(2 * full_units_, static_cast<Index>(buffer_of(machine) / unit_))),
       injection_per_byte_(per_byte(machine.node.injection)),
       engines_(static_cast<std::size_t>(topology.nodes())) {
-    if (room_ > 255) throw std::invalid_argument("machine description: buffer_packets is at most 255");
     injection_full_ = whole(static_cast<double>(piece_) * injection_per_byte_);
     lay_out();
 }
@@ -76,7 +96,7 @@ PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, L
 void PacketNetwork::lay_out() {
     const auto nodes = static_cast<std::size_t>(topology_.nodes());
     ports_.resize(links_ + nodes);
-    per_byte_.resize(links_ + nodes);
+    paces_.resize(links_ + nodes);
     since_.resize(links_);
     bool other = false;
     for (Index port = 0; port < ports_.size(); ++port) {
@@ -91,8 +111,8 @@ void PacketNetwork::lay_out() {
         } else {
             ports_[port].node = port - links_;
         }
-        per_byte_[port] = per_byte(rate);
-        ports_[port].full = whole(static_cast<double>(piece_) * per_byte_[port]);
+        paces_[port].per_byte = per_byte(rate);
+        paces_[port].full = whole(static_cast<double>(piece_) * paces_[port].per_byte);
     }
     grid_ = grid_ && !other;
     widen_routes(static_cast<std::size_t>(topology_.diameter()) + 1);
@@ -103,7 +123,6 @@ void PacketNetwork::grow_channels(Index channels) {
     if (channels <= channels_) return;
     channels_ = channels;
     buffers_.resize(static_cast<std::size_t>(channels_) * links_);
-    packets_.resize(buffers_.size() * room_);
 }
 
 void PacketNetwork::send(Time now, const Transfer& transfer) {

@@ -16,7 +16,7 @@ namespace leadline::machine {
 // Sees each packet pass a link or a reception engine (links() + node). For tests.
 class PacketWatch {
 public:
-    // `taken` is how many slots of the buffer behind the link are taken or promised, this packet's included;
+    // `taken` is how many B of the buffer behind the link are taken or promised, this packet's included;
     // `transit` whether the packet came over another link.
     virtual void passed(int port, Time start, Time end, std::uint32_t token, int taken, bool transit) = 0;
 
@@ -56,32 +56,33 @@ private:
         Index route = 0;         // row of routes_
         std::uint16_t ways = 0;  // variants of its message still open to it: it is routed by load
         std::uint16_t hop = 0;   // place in the route of the next port, and the two flags below
+        Index behind = none;     // of queue_, the packet behind it in its buffer
     };
     static constexpr unsigned last_bit = 1U << 15U;  // the last of its message, so maybe smaller
     static constexpr unsigned own_bit = 1U << 14U;   // has a row of routes_ to itself
     // A FIFO of packets behind a link, one for each channel. Its head waits for one port at a time. The
-    // others are in packets_: where no packet waits for another, all that is needed is here.
+    // others are in queue_: where no packet waits for another, all that is needed is here.
     struct alignas(64) Buffer {
         Packet head;
-        Time since = 0;  // when the head began to wait
-        std::uint16_t first = 0,
-                      count = 0;  // of packets_: where the second packet is; packets, with the head
-        std::uint16_t need = 0;   // free slots that the head needs at its target
-        Index channel = 0;        // of that port, which the head goes to
-        Index next = none;        // the next buffer that waits for the same port
+        Time since = 0;                   // when the head began to wait
+        Index first = none, last = none;  // of queue_: the second packet and the last
+        std::uint16_t count = 0;          // packets, with the head
+        std::uint16_t need = 0;           // units that the head needs free at its target
+        Index channel = 0;                // of that port, which the head goes to
+        Index next = none;                // the next buffer that waits for the same port
     };
     // A link or a reception engine: packets pass it one at a time.
     struct alignas(64) Port {
-        Time busy = 0;                                    // until then
-        Time armed = never;                               // when it will be looked at
-        Time full = 0;                                    // how long a full packet takes
-        std::array<std::uint8_t, most_channels> taken{};  // slots behind it, with those that are promised
-        Index first = none, last = none;                  // buffers whose heads wait for it
-        Index local_first = none, local_last = none;      // messages of the node that begin with it
-        Index node = 0;                                   // whose engine feeds it, or which it feeds
-        std::int32_t ring = -1;                           // axis and direction in a grid
-        Index queued = none;                              // the next port that waits for the same engine
-        bool waits = false;                               // for the injection engine
+        Time busy = 0;       // until then
+        Time armed = never;  // when it will be looked at
+        // Units of the buffers behind it that are taken, or promised.
+        std::array<std::uint16_t, most_channels> taken{};
+        Index first = none, last = none;              // buffers whose heads wait for it
+        Index local_first = none, local_last = none;  // messages of the node that begin with it
+        Index node = 0;                               // whose engine feeds it, or which it feeds
+        std::int32_t ring = -1;                       // axis and direction in a grid
+        Index queued = none;                          // the next port that waits for the same engine
+        bool waits = false;                           // for the injection engine
     };
     struct Engine {
         Time free = 0;                    // the injection engine
@@ -149,7 +150,14 @@ private:
     void arm(Index at, Time when);
 
     [[nodiscard]] Index route_at(Index row, unsigned hop) const { return routes_[row * stride_ + hop]; }
-    [[nodiscard]] Index need_to_enter() const { return grid_ && options_.bubble ? 2 : 1; }
+    // Units that a packet takes in a buffer, and that must be free for it to enter a ring.
+    [[nodiscard]] Index units(const Packet& packet) const {
+        return is_last(packet) ? units(messages_[packet.message].rest) : full_units_;
+    }
+    [[nodiscard]] Index units(std::int64_t bytes) const {
+        return static_cast<Index>((bytes + unit_ - 1) / unit_);
+    }
+    [[nodiscard]] Index bubble() const { return grid_ && options_.bubble ? full_units_ : 0; }
     [[nodiscard]] Index link_of(Index buffer) const { return buffer < links_ ? buffer : buffer % links_; }
     // The channel of a packet that is not routed by load in a grid.
     [[nodiscard]] Index channel(unsigned hop) const {
@@ -169,9 +177,11 @@ private:
     Listener& listener_;
     const Options options_;
     const Index links_;
-    const Index room_;         // packets of a buffer
-    std::int64_t piece_;       // B of a full packet on the wire
-    Time injection_full_ = 0;  // how long the injection engine takes for it
+    const std::int64_t piece_;  // B of a full packet on the wire
+    const std::int64_t unit_;   // B by which buffers are counted
+    const Index full_units_;    // of a full packet
+    const Index room_;          // units of a buffer
+    Time injection_full_ = 0;   // how long the injection engine takes for it
     double injection_per_byte_;
     bool grid_ = false;  // channels are deterministic and dynamic, else one for each hop
     Index channels_ = 0;
@@ -180,11 +190,15 @@ private:
     std::int64_t passed_ = 0;
     std::size_t under_way_ = 0;
 
-    std::vector<Port> ports_;       // links, then reception engines
-    std::vector<double> per_byte_;  // ps, of each port
-    std::vector<Buffer> buffers_;   // [channel][link]
-    std::vector<Packet> packets_;   // [buffer][slot]
-    std::vector<Time> since_;       // when each link's own messages last had their turn
+    std::vector<Port> ports_;  // links, then reception engines
+    struct Pace {
+        double per_byte = 0;  // ps
+        Time full = 0;        // how long a full packet takes
+    };
+    std::vector<Pace> paces_;      // of each port
+    std::vector<Buffer> buffers_;  // [channel][link]
+    Pool<Packet> queue_;           // packets behind others
+    std::vector<Time> since_;      // when each link's own messages last had their turn
     std::vector<Engine> engines_;
     std::size_t stride_ = 0;
     std::vector<Index> routes_;  // rows of `stride_` ports, the last of which is a reception engine

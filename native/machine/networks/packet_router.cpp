@@ -81,14 +81,14 @@ void PacketNetwork::request(Index at) {
         buffer.need = 0;
     } else if (packet.ways == 0) {
         const bool stays = at < links_ && port.ring == ports_[at].ring;
-        buffer.need = static_cast<std::uint16_t>(stays ? 1 : need_to_enter());
+        buffer.need = static_cast<std::uint16_t>(units(packet) + (stays ? 0 : bubble()));
         buffer.channel = channel(place(packet));
     }
     buffer.since = now_;
     buffer.next = none;
     (port.first == none ? port.first : buffers_[port.last].next) = at;
     port.last = at;
-    if (buffer.count > 1) __builtin_prefetch(&packets_[at * room_ + buffer.first]);
+    if (buffer.count > 1) __builtin_prefetch(&queue_[buffer.first]);
     if (port.busy > now_) arm(to, port.busy);
     else serve(to, false);
 }
@@ -105,7 +105,7 @@ PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
         for (unsigned left = packet.ways; left != 0; left &= left - 1) {
             const int variant = std::countr_zero(left);
             const Index to = route_at(routes[variant], place(packet));
-            const Index room = to < links_ ? room_ - ports_[to].taken[way] : room_;
+            const Index room = to < links_ ? room_ - std::min<Index>(room_, ports_[to].taken[way]) : room_;
             if (to != best && best != none &&
                 (room < best_room || (room == best_room && ports_[to].busy >= ports_[best].busy)))
                 continue;
@@ -118,12 +118,13 @@ PacketNetwork::Index PacketNetwork::choose(Index at, Packet& packet) {
         packet.ways = ways;
     }
     if (best >= links_) return best;
-    if (grid_ && ports_[best].taken[way] >= room_) return detour(at, packet);
-    // In a grid the slot is taken now: a packet never waits for room in a dynamic channel, which has no
+    const Index size = units(packet);
+    if (grid_ && ports_[best].taken[way] + size > room_) return detour(at, packet);
+    // In a grid the room is taken now: a packet never waits for it in a dynamic channel, which has no
     // bubble.
-    buffers_[at].need = grid_ ? 0 : 1;
+    buffers_[at].need = static_cast<std::uint16_t>(grid_ ? 0 : size);
     buffers_[at].channel = way;
-    if (grid_) ++ports_[best].taken[way];
+    if (grid_) ports_[best].taken[way] += static_cast<std::uint16_t>(size);
     return best;
 }
 
@@ -190,36 +191,43 @@ void PacketNetwork::forward(Index from, Index before, Index at) {
         if (source.first != none) __builtin_prefetch(&buffers_[source.first]);
         work_.push_back({port_free, link});
     }
-    --source.taken[from < links_ ? 0 : from / links_];
+    source.taken[from < links_ ? 0 : from / links_] -= static_cast<std::uint16_t>(units(buffer.head));
     pass(at, buffer.head, buffer.channel, buffer.head.ways != 0 && grid_);
     if (--buffer.count == 0) return;
-    buffer.head = packets_[from * room_ + buffer.first];
+    const Index next = buffer.first;
+    buffer.head = queue_[next];
+    buffer.first = buffer.head.behind;
+    queue_.give_back(next);
     if (decided(buffer.head)) __builtin_prefetch(&ports_[buffer.head.next]);
-    if (++buffer.first == room_) buffer.first = 0;
     work_.push_back({head_ready, from});
 }
 
 // Sends a packet over a port. The time for which the port is busy.
 Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool promised) {
     Port& port = ports_[at];
-    const Time lasts = duration(packet, port.full, per_byte_[at]);
+    const Time lasts = duration(packet, paces_[at].full, paces_[at].per_byte);
     port.busy = now_ + lasts;
     clear_ = std::max(clear_, port.busy);
     ++passed_;
-    if (at < links_ && !promised) ++port.taken[channel];
+    if (at < links_ && !promised) port.taken[channel] += static_cast<std::uint16_t>(units(packet));
     if (options_.watch != nullptr)
         options_.watch->passed(static_cast<int>(at), now_, port.busy, messages_[packet.message].token,
-                               port.taken[channel], at >= links_ || place(packet) != 0);
+                               static_cast<int>(port.taken[channel] * unit_),
+                               at >= links_ || place(packet) != 0);
     if (at >= links_) {
         deliver(at, packet);
         return lasts;
     }
     const Index target = channel * links_ + at;
     Buffer& buffer = buffers_[target];
-    Index slot = buffer.first + Index{buffer.count} - 1;
-    if (slot >= room_) slot -= room_;
-    Packet& to = buffer.count == 0 ? buffer.head : packets_[target * room_ + slot];
+    const Index place_in_queue = buffer.count == 0 ? none : queue_.take();
+    Packet& to = place_in_queue == none ? buffer.head : queue_[place_in_queue];
     to = packet;
+    to.behind = none;
+    if (place_in_queue != none) {
+        (buffer.count == 1 ? buffer.first : queue_[buffer.last].behind) = place_in_queue;
+        buffer.last = place_in_queue;
+    }
     to.ready = now_ + machine_.links.hop;
     ++to.hop;
     if (decided(to)) to.next = route_at(to.route, place(to));
@@ -295,9 +303,10 @@ bool PacketNetwork::inject(Index at, bool turn) {
 // The channel that a message's next packet would take over a port, and its ways; none where there is no room.
 PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, Packet& packet) const {
     packet.route = message.routes[0];
+    const Index size = message.unsent == 1 ? units(message.rest) : full_units_;
     if (message.variants != 0) {
         const Index way = grid_ ? dynamic : 0;
-        if (ports_[at].taken[way] < room_) {
+        if (ports_[at].taken[way] + size <= room_) {
             for (int variant = 0; variant < message.variants; ++variant) {
                 if (route_at(message.routes[variant], 0) != at) continue;
                 packet.ways |= static_cast<std::uint16_t>(1U << variant);
@@ -307,7 +316,7 @@ PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, P
         }
         if (route_at(packet.route, 0) != at) return none;
     }
-    return ports_[at].taken[0] + need_to_enter() <= room_ ? 0 : none;
+    return ports_[at].taken[0] + size + bubble() <= room_ ? 0 : none;
 }
 
 // Which of the ports where a message stands first should take its next packet: the one with the most free

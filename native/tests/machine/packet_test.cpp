@@ -29,7 +29,7 @@ Machine machine() {
     machine.node.reception = 1.6e9;
     machine.node.local = 3e9;
     machine.node.local_latency = 400'000;
-    machine.buffer_packets = 4;
+    machine.buffer = static_cast<int>(4 * machine.packets.largest());
     return machine;
 }
 
@@ -261,7 +261,7 @@ void check(const Play& run, const Machine& of, const Topology& topology, const s
     EXPECT_EQ(run.network.under_way(), 0U);
     EXPECT_EQ(run.ear.came.size(), messages.size());
     EXPECT_EQ(run.ear.left.size(), messages.size());
-    EXPECT_LE(run.ear.fullest, of.buffer_packets);
+    EXPECT_LE(run.ear.fullest, of.buffer);
     std::int64_t due = 0, seen = 0;
     for (const auto& [when, each] : messages) {
         due += of.packets.count(each.bytes) * (topology.hops(each.from, each.to) + 1);
@@ -285,7 +285,7 @@ TEST(Packet, a_saturated_ring_drains_and_without_the_bubble_rule_does_not) {
             messages.push_back(
                 {0, transfer(node, (node + 3) % 8, 24'000, static_cast<std::uint32_t>(node) * 4 + each)});
     Machine of = machine();
-    of.buffer_packets = 2;
+    of.buffer = static_cast<int>(2 * of.packets.largest());
     check(Play(of, *ring, messages), of, *ring, messages);
     of.transit_first = false;
     check(Play(of, *ring, messages), of, *ring, messages);
@@ -298,7 +298,7 @@ TEST(Packet, a_saturated_torus_drains) {
     for (const bool adaptive : {false, true})
         for (const int room : {2, 8}) {
             Machine of = machine();
-            of.buffer_packets = room;
+            of.buffer = static_cast<int>(room * of.packets.largest());
             const auto messages = all_to_all(64, 2'000, adaptive);
             check(Play(of, *torus, messages), of, *torus, messages);
         }
@@ -320,7 +320,7 @@ TEST(Packet, random_traffic_drains_from_any_grid) {
                                              random() % 2 == 0)});
             }
             Machine of = machine();
-            of.buffer_packets = 2;
+            of.buffer = static_cast<int>(2 * of.packets.largest());
             of.node.message_gap = 300'000;
             check(Play(of, *topology, messages), of, *topology, messages);
         }
@@ -334,7 +334,7 @@ TEST(Packet, fat_trees_and_dragonflies_drain) {
         const auto topology = make_topology(kind);
         for (const bool adaptive : {false, true}) {
             Machine of = machine();
-            of.buffer_packets = 2;
+            of.buffer = static_cast<int>(2 * of.packets.largest());
             const auto messages = all_to_all(topology->nodes(), 2'000, adaptive);
             const Play run(of, *topology, messages);
             EXPECT_EQ(run.network.under_way(), 0U);

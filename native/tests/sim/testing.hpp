@@ -10,10 +10,27 @@
 #include <vector>
 
 #include "harness/job.hpp"
+#include "machine/networks/watched.hpp"
 
 namespace leadline::testing_sim {
 
 using nlohmann::json;
+
+// Every network of these tests is watched, in all tiers and in collectives too: a test in which a link or an
+// engine moves more than it can, or a message is lost, fails.
+class Watchman final : public testing::EmptyTestEventListener {
+public:
+    Watchman() { machine::watching = true; }
+    void OnTestStart(const testing::TestInfo&) override { machine::take_violations(); }
+    void OnTestEnd(const testing::TestInfo&) override {
+        const auto seen = machine::take_violations();
+        for (std::size_t i = 0; i < seen.size() && i < 3; ++i) ADD_FAILURE() << seen[i];
+    }
+};
+inline const bool watched = [] {
+    testing::UnitTest::GetInstance()->listeners().Append(new Watchman);
+    return true;
+}();
 
 // 1 us to send, 2 us to receive, 3 us between the ends and 0.1 us a link, 1 GB/s; a node runs one rank.
 inline json round_machine() {

@@ -213,7 +213,7 @@ TOP: dict[str, Kind] = {
     "reduce": RATE,
     "reduce_streams": FLAG,
     "transit_first": FLAG,
-    "buffer_packets": COUNT,
+    "buffer": BYTES,
     "line_broadcast": FLAG,
     "line_reduce": RATE,
     "lines_from": BYTES,
