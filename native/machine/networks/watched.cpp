@@ -19,7 +19,7 @@ public:
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
     ~Watched() override {
-        if (network_->next() == never && !under_way_.empty())
+        if (!broken_ && network_->next() == never && !under_way_.empty())
             say(std::to_string(under_way_.size()) + " messages never arrived");
         for (auto& [resource, stays] : stays_) check(resource, stays);
     }
@@ -27,10 +27,12 @@ public:
     void send(Time now, const Transfer& transfer) override {
         if (!under_way_.emplace(transfer.token, Sent{transfer, now}).second)
             say("a message was handed over twice");
-        network_->send(now, transfer);
+        unless_thrown([&] { network_->send(now, transfer); });
     }
     [[nodiscard]] Time next() const override { return network_->next(); }
-    void advance() override { network_->advance(); }
+    void advance() override {
+        unless_thrown([&] { network_->advance(); });
+    }
     [[nodiscard]] Time clear() const override { return network_->clear(); }
     [[nodiscard]] double contention() const override { return network_->contention(); }
     [[nodiscard]] bool waited() const override { return network_->waited(); }
@@ -44,8 +46,17 @@ private:
         Time from, until;
         std::int64_t bytes;
     };
-    using Resource = std::int64_t;  // a link, or links() + kind * nodes() + node: injection, reception, local
+    // A link, less links() as the way in of a node; or links() + kind * nodes() + node.
+    using Resource = std::int64_t;
     enum Kind : std::uint8_t { injection, reception, local };
+
+    // A network that an error has left half-way need not go on.
+    template <class Does>
+    void unless_thrown(Does does) {
+        broken_ = true;
+        does();
+        broken_ = false;
+    }
 
     void say(const std::string& what) const { violations.push_back("network " + tier_ + ": " + what); }
 
@@ -72,13 +83,17 @@ private:
         }
         stays_[engine(injection, transfer.from)].push_back(stay);
         stays_[engine(reception, transfer.to)].push_back(stay);
-        // By load nobody knows which way it went; and `loggp` has the links at the two ends only.
+        // By load nobody knows which way it went; and `loggp` has the links at the two ends only, where a
+        // node's own messages and those that come to its neighbour over the same link do not meet.
         if (transfer.adaptive && tier_ != "loggp") return;
         route_.clear();
         topology_.route(transfer.from, transfer.to, 0, route_);
-        for (const Link link : route_)
-            if (tier_ != "loggp" || link == route_.front() || link == route_.back())
-                stays_[link].push_back(stay);
+        if (tier_ == "loggp") {
+            stays_[route_.front()].push_back(stay);
+            if (route_.size() > 1) stays_[route_.back() - topology_.links()].push_back(stay);
+            return;
+        }
+        for (const Link link : route_) stays_[link].push_back(stay);
     }
 
     [[nodiscard]] Resource engine(Kind kind, int node) const {
@@ -86,6 +101,7 @@ private:
     }
 
     [[nodiscard]] double rate(Resource resource) const {
+        if (resource < 0) return rate(resource + topology_.links());
         if (resource < topology_.links())
             return machine_.links.rate * topology_.width(static_cast<Link>(resource));
         const auto kind = (resource - topology_.links()) / topology_.nodes();
@@ -114,6 +130,7 @@ private:
     }
 
     void weigh(Resource resource, std::int64_t bytes, Time time) const {
+        if (rate(resource) == infinite) return;
         const double most = rate(resource) * seconds(time);
         // Durations of packets are cut to whole picoseconds.
         if (static_cast<double>(bytes) <= most * (1 + 1e-5) + 1) return;
@@ -122,6 +139,7 @@ private:
             std::to_string(static_cast<double>(bytes) / most) + " times what it can");
     }
 
+    bool broken_ = false;
     std::string tier_;
     const Machine& machine_;
     const Topology& topology_;

@@ -142,9 +142,19 @@ TEST(Mismatch, BlocksAreWhatTheRootSays) {
             const Layout laid = world.rank() == 1 ? Layout(parts) : Layout();
             const Bytes own = Bytes(memory).first(mine);
             if (what == Collective::gather)
-                co_await world.collective({.what = what, .out = own, .in = memory, .root = 1, .takes = laid});
+                co_await world.collective({.what = what,
+                                           .out = own,
+                                           .in = memory,
+                                           .root = 1,
+                                           .takes = laid,
+                                           .varies = !parts.empty()});
             else
-                co_await world.collective({.what = what, .out = memory, .in = own, .root = 1, .gives = laid});
+                co_await world.collective({.what = what,
+                                           .out = memory,
+                                           .in = own,
+                                           .root = 1,
+                                           .gives = laid,
+                                           .varies = !parts.empty()});
         };
     };
     const std::vector<Part> parts{{0, 8, 0}, {1, 8, 8}, {2, 24, 16}, {3, 8, 40}};

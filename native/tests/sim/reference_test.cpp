@@ -45,7 +45,7 @@ std::vector<json> unlimited() {
     for (json& each : all) {
         each["links"].erase("rate");
         for (const auto* key : {"injection", "reception", "local", "message_gap"}) each["node"].erase(key);
-        each["buffer_packets"] = 255;
+        each["buffer"] = 255 * 4096;
     }
     return all;
 }
@@ -112,7 +112,7 @@ TEST(Reference, TheOrderOfOneInstantChangesNothing) {
     json round = round_machine();
     round["protocol"][0] = {{"name", "eager"}, {"send_overhead", 1e-6}, {"receive_overhead", 1e-6}};
     round["links"] = {{"base", 2e-6}, {"hop", 1e-6}};
-    round["buffer_packets"] = 255;
+    round["buffer"] = 255 * 4096;
     json none = round;
     none["protocol"][0] = {{"name", "eager"}};
     json asks = two_ranks(round);

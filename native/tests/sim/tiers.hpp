@@ -76,7 +76,7 @@ inline Body round_trip(int peer, std::size_t bytes) {
 inline json wide_open(double engines) {
     json described = round_machine();
     described["links"].erase("rate");
-    described["buffer"] = 1 << 20;  // where a buffer is full its packets wait, however quick the links are
+    described["buffer"] = 255 * 256;  // where a buffer is full its packets wait, however quick the links are
     described["packets"] = {{"payload", 240}, {"overhead", 16}, {"granule", 32}};
     if (engines > 0) described["node"].update({{"injection", engines}, {"reception", engines}});
     return described;
