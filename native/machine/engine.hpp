@@ -98,14 +98,11 @@ public:
     [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const;  // and after that
     [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
     // What a rank's core takes to combine a message with what it has, and to copy within its memory.
-    [[nodiscard]] Time combine_cost(std::int64_t bytes) const {
-        return transfer_time(bytes, machine_.reduce);
-    }
+    [[nodiscard]] Time combine_cost(std::int64_t bytes) const;
     [[nodiscard]] Time copy_cost(std::int64_t bytes) const {
         return transfer_time(2 * bytes, machine_.node.memory / machine_.node.ranks);  // read and written
     }
-    // When a message is combined that was handed over at `handed`, whose receiver was free from `free` on and
-    // has all of it at `whole`.
+    // When a message is combined whose receiver was free from `free` on and has all of it at `whole`.
     [[nodiscard]] Time combined(int from, int to, std::int64_t bytes, Time handed, Time free,
                                 Time whole) const;
     // From handing over to the last byte's arrival, on an idle network.
@@ -119,17 +116,12 @@ public:
         const bool queued = messages_.used() > 0 || operations_.used() > 1;  // beside no_operation
         return wheel_.empty() && network_->next() == never && !(machine_.node.match > 0 && queued);
     }
-    // Calls `then` at a time.
     void at_time(Time when, std::function<void()> then);
-    // What was computed at once keeps the network until then: a message that comes to it before spoils the
-    // run, which stops.
+    // What was computed at once keeps the network until then: a message that comes before stops the run.
     void keep(Time until) { kept_ = std::max(kept_, until); }
-    [[nodiscard]] Time kept() const { return kept_; }
     [[nodiscard]] bool spoiled() const { return spoiled_; }
-    // Whether the run was stopped since its tier is not the truth.
-    [[nodiscard]] bool contended() const { return contended_; }
-    // Something beside a rank's program with a clock of its own: a collective that the rank has begun and
-    // that goes on by itself. It sends and receives as the rank, under its own number.
+    [[nodiscard]] bool contended() const { return contended_; }  // stopped: its tier is not the truth
+    // Something with a clock of its own beside a rank's program, which sends and receives as the rank.
     int beside(int rank, Time clock);
     void end_beside(int agent);
     // The rank as which an agent, a rank or something beside it, sends.
@@ -195,8 +187,9 @@ public:
 
     // When the data of a receive that is over were handed over to the network.
     [[nodiscard]] Time handed(Operation operation) const { return operations_[operation].posted; }
-    // For what an agent that stops waits, for a deadlock's sentence.
-    void because(int agent, const char* why) { at(agent).parked = why; }
+    void because(int agent, const char* why) {
+        at(agent).parked = why;
+    }  // it waits, in a deadlock's sentence
     // When an operation was over; `never` while it is under way.
     [[nodiscard]] Time done(Operation operation) const { return operations_[operation].done; }
     // Charges an operation that is over and forgets it; the source of a receive.

@@ -69,6 +69,8 @@ Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
            transfer_time(bytes, way.receive_copy);
 }
 
+Time Engine::combine_cost(std::int64_t bytes) const { return transfer_time(bytes, machine_.reduce); }
+
 Time Engine::combined(int from, int to, std::int64_t bytes, Time handed, Time free, Time whole) const {
     if (!machine_.reduce_streams) return whole + combine_cost(bytes);
     // Packet by packet as they come: it is behind by the last one, or by all if it is slower than they are.
