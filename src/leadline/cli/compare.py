@@ -53,7 +53,7 @@ OF_MACHINES = {
     type=Parsed(parse_fraction),
     default="5 %",
     show_default=True,
-    help="Relative change that matters: a regression is certainly a change, and estimated to be larger than this.",
+    help="Relative change that matters: a regression is certain, and estimated to be larger than this.",
 )
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
