@@ -46,16 +46,21 @@ striping_unit = 65536
 BOTH = "[hdf5]\nalignment = [0, 4096]\n[mpi-io]\ncb_buffer_size = 65536\n"
 
 
-# An open tracer as tools preload it: it loses what errno was.
+# An open tracer as tools preload it: it loses what errno was. It asks the loader when it is started, since a
+# handler of signals that asked it would hang by itself.
 TRACER = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#define TRACE(name) int name(const char* path, int flags, ...) { \\
+#define TRACE(name) static int (*real_##name)(const char*, int, ...); \\
+  __attribute__((constructor)) static void find_##name(void) { \\
+    *(void**)&real_##name = dlsym(RTLD_NEXT, #name); } \\
+  int name(const char* path, int flags, ...) { \\
     va_list rest; va_start(rest, flags); int mode = flags & O_CREAT ? va_arg(rest, int) : 0; va_end(rest); \\
-    int file = ((int (*)(const char*, int, ...))dlsym(RTLD_NEXT, #name))(path, flags, mode); \\
+    if (!real_##name) find_##name(); \\
+    int file = real_##name(path, flags, mode); \\
     errno = 0; return file; }
 TRACE(open)
 TRACE(open64)

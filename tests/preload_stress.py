@@ -64,7 +64,7 @@ class Kind:
                 words, cwd=folder, env=environ, capture_output=True, timeout=PATIENCE, check=False
             )
         except subprocess.TimeoutExpired:
-            return Outcome(-1, "", "hangs", "")
+            return Outcome(-1, "", "hangs", _digest(folder))
         err = [line for line in done.stderr.splitlines() if not line.startswith(b"libleadline_h5: ")]
         return Outcome(done.returncode, done.stdout.decode(), b"\n".join(err).decode(), _digest(folder))
 
