@@ -152,9 +152,8 @@ def test_the_verb_prints_points_patterns_and_the_whole(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     assert "off by +60 %" in told.output
     assert "within the interval" in told.output
-    assert (
-        "4 points: off by 15 % (median), 75 % of them within 25 %, 25 % within the interval." in told.output
-    )
+    whole = next(line for line in told.output.splitlines() if line.startswith("4 points"))
+    assert [word for word in whole.split() if word[0].isdigit()] == ["4", "15", "75", "25", "25"]
     listed = json.loads(CliRunner().invoke(main, ["against", a, b, "--json"]).stdout)
     assert [row["of"] for row in listed] == ["point"] * 4 + ["pattern", "all"]
     assert listed[-1]["median_off"] == pytest.approx(0.15)
@@ -165,7 +164,7 @@ def test_runs_without_a_common_point_are_refused(tmp_path: Path) -> None:
     a, b = saved(tmp_path, "a", measured()), saved(tmp_path, "b", simulated([1] * 4, benchmark="barrier"))
     told = CliRunner().invoke(main, ["against", a, b])
     assert told.exit_code == 1
-    assert "have no point in common; run the same plan on both" in told.output
+    assert "no point in common" in told.output
 
 
 HALF_MICROSECOND = """
@@ -214,7 +213,7 @@ def test_a_simulated_run_says_at_its_end_how_far_off_it_is(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [(["--against", "RUN"], "name a machine with --on"), (["--json"], "are of --against")],
+    [(["--against", "RUN"], "--on"), (["--json"], "--against")],
 )
 def test_only_a_simulation_is_held_against_a_run(tmp_path: Path, option: list[str], said: str) -> None:
     """--against without --on, and what belongs to it without it, are refused in a sentence."""

@@ -15,7 +15,7 @@ from leadline.core.record import FAILED, IMPORTED, INVALID, MEASURED, OK, SIMULA
 WORDS: dict[str, tuple[str | None, ...]] = {
     "source": (MEASURED, SIMULATED, IMPORTED),
     "status": (OK, SKIPPED, FAILED, INVALID),
-    "unit": ("s", "B/s", "1/s", "1", None),
+    "unit": ("s", "B", "B/s", "1/s", "1", None),
     "better": ("lower", "higher", None),
     "stopped_by": ("tolerance", "time", "samples", "exact", None),
 }
