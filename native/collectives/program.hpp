@@ -44,7 +44,7 @@ public:
 
 private:
     // What a rank does in a stage with a pattern; a step that names nobody where it has no part.
-    [[nodiscard]] Step by_pattern(std::int32_t stage, std::int32_t rank) const;
+    [[nodiscard]] Step by_pattern(std::int32_t number, std::int32_t rank) const;
     void list();
 
     std::vector<Stage> stages_;

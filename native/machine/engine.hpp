@@ -114,7 +114,7 @@ public:
     // Whether nothing is under way: no message, no operation, no rank that will go on by itself.
     [[nodiscard]] bool quiet() const {
         const bool queued = messages_.used() > 0 || operations_.used() > 1;  // beside no_operation
-        return wheel_.empty() && network_->next() == never && !(machine_.node.match > 0 && queued);
+        return wheel_.empty() && network_->next() == never && (machine_.node.match <= 0 || !queued);
     }
     void at_time(Time when, std::function<void()> then);
     // What was computed at once keeps the network until then: a message that comes before stops the run.
@@ -296,7 +296,7 @@ private:
     void has_come(std::uint32_t id, Time when);
     [[nodiscard]] bool travels_together(const Message& message) const;
     void join_others(std::uint32_t id);
-    void go_together(std::uint32_t bundle);
+    void go_together(std::uint32_t number);
     void reach(std::uint32_t id);
     [[nodiscard]] bool find_tapered() const;
     void share_cores();

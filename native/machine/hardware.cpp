@@ -70,7 +70,7 @@ void LineTraffic::begin(Time when, const Box& box, const Call& call, std::functi
     const double alone =
         reduces ? machine.line_reduce : std::min(streams * machine.links.rate, machine.node.reception);
     const std::int64_t wire = reduces ? call.bytes : machine.packets.wire(call.bytes);
-    engine_.at_time(when, [this, &box, alone, wire, then = std::move(then)] {
+    engine_.at_time(when, [this, &box, alone, wire, then = std::move(then)]() mutable {
         share();
         streams_.push_back(
             {.box = &box, .alone = alone, .left = static_cast<double>(wire), .then = std::move(then)});

@@ -137,6 +137,8 @@ struct Stages::Costs {
     bool streams;
 };
 
+// One stage in two ways, with the costs that both share.
+// NOLINTNEXTLINE(readability-function-size)
 bool Stages::step(const Reach& reach) {
     const Stage& stage = *reach.stage;
     const Protocol& way = protocol(reach);

@@ -3,6 +3,7 @@
 #include "machine/networks/watched.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -120,8 +121,8 @@ private:
             std::vector<Stay> period(stays.begin() + static_cast<std::ptrdiff_t>(from),
                                      stays.begin() + static_cast<std::ptrdiff_t>(to));
             std::int64_t bytes = 0;
-            for (auto each = period.rbegin(); each != period.rend(); ++each)
-                weigh(resource, bytes += each->bytes, until - each->from);
+            for (const Stay& each : std::views::reverse(period))
+                weigh(resource, bytes += each.bytes, until - each.from);
             const Time begin = period.front().from;
             std::ranges::sort(period, {}, &Stay::until);
             bytes = 0;
