@@ -106,11 +106,14 @@ TEST(Mismatch, IsAnErrorThatNamesRanksAndCalls) {
 }
 
 TEST(Mismatch, MakingACommunicatorIsACallOfAll) {
-    const Body splits = [](Comm& world, Control&) -> Task<> { co_await world.split(world.rank() % 2, 0); };
-    const Body copies = [](Comm& world, Control&) -> Task<> { co_await world.dup(); };
+    const Body splits = [](Comm& world, Control&) -> Task<> {
+        std::ignore = co_await world.split(world.rank() % 2, 0);
+    };
+    const Body copies = [](Comm& world, Control&) -> Task<> { std::ignore = co_await world.dup(); };
     const Body barrier = calls({.what = Collective::barrier});
     const auto grid = [](std::array<int, 2> lengths) {
-        return [lengths](Comm& world, Control&) -> Task<> { co_await world.cart(lengths, true); };
+        return
+            [lengths](Comm& world, Control&) -> Task<> { std::ignore = co_await world.cart(lengths, true); };
     };
     const Body window = [](Comm& world, Control&) -> Task<> {
         Window made = co_await world.window(64, Exposure::allocated);
@@ -127,7 +130,7 @@ TEST(Mismatch, MakingACommunicatorIsACallOfAll) {
     expect<Mismatch>(
         [&](Comm& world, Control& control) -> Task<> {
             Comm part = co_await world.split(world.rank() / 2, -world.rank());
-            if (world.rank() == 3) co_await part.dup();
+            if (world.rank() == 3) std::ignore = co_await part.dup();
             else co_await barrier(part, control);
         },
         {"rank 3 called dup", "rank 2 called barrier", "a communicator of 2"});
@@ -135,7 +138,7 @@ TEST(Mismatch, MakingACommunicatorIsACallOfAll) {
 
 // Blocks of a gather may differ where the root says so, and then they are what it says.
 TEST(Mismatch, BlocksAreWhatTheRootSays) {
-    const auto gathers = [](std::vector<Part> parts, std::size_t at_two, Collective what) {
+    const auto gathers = [](const std::vector<Part>& parts, std::size_t at_two, Collective what) {
         return [=](Comm& world, Control&) -> Task<> {
             std::vector<std::byte> memory(64);
             const std::size_t mine = world.rank() == 2 ? at_two : 8;
