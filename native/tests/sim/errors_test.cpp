@@ -1,4 +1,6 @@
 // Programs that are wrong: each ends with an error of its kind that names the ranks and what they called.
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "comm/sim/call_order.hpp"

@@ -37,7 +37,7 @@ TEST(Golden, TimesAreWhatTheyWereToThePicosecond) {
             const json job = every_seat(machine_of_packets(), topology, tier);
             const int ranks = job.at("ranks");
             const Program program = draw({.ranks = ranks, .steps = 8 * ranks, .seed = 7});
-            found[kind + " " + tier] = simulate(job, program).ends;
+            found[std::string(kind).append(" ").append(tier)] = simulate(job, program).ends;
         }
     if (const char* wish = std::getenv("LEADLINE_GOLDEN"); wish && std::string(wish) == "write")
         std::ofstream(file) << found.dump(0) << '\n';

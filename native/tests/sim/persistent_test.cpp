@@ -29,7 +29,7 @@ TEST(Persistent, AnAlltoallBetweenTwoNodesKeepsToTheirLink) {
     constexpr std::size_t block = 100'000;
     for (const auto& tier : tiers)
         for (const int per_node : {2, 4, 16}) {
-            const auto ranks = static_cast<std::size_t>(2 * per_node);
+            const auto ranks = 2 * static_cast<std::size_t>(per_node);
             const Ends all = ends(two_nodes(per_node, tier), [&](Comm& world, Control&) -> Task<> {
                 std::vector<std::byte> data(block * ranks);
                 co_await world.collective(

@@ -223,6 +223,7 @@ inline Task<> act(Comm& world, Control& control, const Program& program, std::ve
                 break;
             case Op::What::wait_all: {
                 std::vector<Comm::Request> all;
+                all.reserve(op.requests.size());
                 for (const int each : op.requests)
                     all.push_back(std::exchange(requests[static_cast<std::size_t>(each)], Comm::Request{}));
                 co_await world.wait_all(all);

@@ -136,6 +136,7 @@ private:
             case Op::What::wait: return end(rank, {request(op.request)});
             case Op::What::wait_all: {
                 std::vector<Request> all;
+                all.reserve(op.requests.size());
                 for (const int each : op.requests) all.push_back(request(each));
                 return end(rank, all);
             }
@@ -328,7 +329,7 @@ private:
             leave();
             return;
         }
-        out.line.push_back(leave);
+        out.line.emplace_back(leave);
         if (out.line.size() == 1) at(out.free, a, [this, &out, a] { serve(out, a); });
     }
 
