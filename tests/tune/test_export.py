@@ -167,3 +167,11 @@ def test_python_sets_what_the_file_says(tmp_path: Path) -> None:
     module.dataset_creation(creation, "b.h5", "/x")
     assert creation.get_chunk() == (4, 8)
     assert creation.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
+
+
+def test_quotes_in_values_stay_in_their_literals() -> None:
+    """A hint with both kinds of quotes and a backslash is data in every language."""
+    setting = Setting("mpi-io", "cb_config_list", "a'b\"c\\d")
+    compile(source("h5py", [setting]), "exported", "exec")
+    assert "a'b\\\"c\\\\d" in source("c", [setting])
+    assert "a''b" in source("fortran", [setting])

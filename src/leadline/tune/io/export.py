@@ -175,6 +175,7 @@ class Language:
     list_: tuple[str, str]
     hints: tuple[str, str]
     hint: str  # a call, of `{name}` and `{value}`
+    text: Callable[[str], str]  # as it stands between the quotes of a literal
     call: Callable[[Call], str | None]
     statement: Callable[[str, str, str, bool], str]
     comment: Callable[[str], str]
@@ -192,7 +193,9 @@ def source(language: str, settings: Iterable[Setting]) -> str:
             opening, closing = (text.replace("{kind}", kind).replace("{what}", what) for text in own.list_)
             lines += [opening, *body, closing]
     hints = [
-        own.statement(own.hint.format(name=each.name, value=each.value), each.file, "", False)
+        own.statement(
+            own.hint.format(name=own.text(each.name), value=own.text(each.value)), each.file, "", False
+        )
         for each in merged
         if each.layer != "hdf5"
     ]
@@ -281,7 +284,7 @@ def _fortran_statement(call: str, file: str, dataset: str, _: bool) -> str:
         if any(each in pattern for each in "*?["):
             return f"    ! where {name} matches {pattern}: call {call}"
         if pattern:
-            tests.append(f"{name} == '{pattern}'")
+            tests.append(f"{name} == '{pattern.replace(chr(39), chr(39) * 2)}'")
     condition = f"if ({' .and. '.join(tests)}) " if tests else ""
     return f"    {condition}call {call}"
 
@@ -324,6 +327,7 @@ LANGUAGES = {
         list_=(C_LIST, "    return status;\n}\n"),
         hints=(C_HINTS, "    return status;\n}\n#endif\n"),
         hint='MPI_Info_set(info, "{name}", "{value}")',
+        text=_escaped,
         call=lambda call: call.c,
         statement=_c_statement,
         comment=lambda text: f"    /* {text} */",
@@ -334,6 +338,7 @@ LANGUAGES = {
         list_=(FORTRAN_LIST, "  end subroutine leadline_{kind}\n"),
         hints=(FORTRAN_HINTS, "  end subroutine leadline_hints\n"),
         hint="mpi_info_set(info, '{name}', '{value}', error)",
+        text=lambda text: text.replace("'", "''"),
         call=lambda call: call.fortran,
         statement=_fortran_statement,
         comment=lambda text: f"    ! {text}",
@@ -344,6 +349,7 @@ LANGUAGES = {
         list_=(PYTHON_LIST, ""),
         hints=(PYTHON_HINTS, ""),
         hint='info.Set("{name}", "{value}")',
+        text=_escaped,
         call=lambda call: call.python,
         statement=_python_statement,
         comment=lambda text: f"    # {text}",
