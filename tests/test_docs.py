@@ -229,7 +229,7 @@ def test_plans_are_accepted(document: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text)
     plan = Plan.load(path)
-    described = any(measure.settings.partition for measure in plan.measures)
+    described = any(measure.settings.axes["partition"] for measure in plan.measures)
     assert plan.points(SimulatedMachine.of(machine.load("bgp"), path) if described else Anywhere())
 
 

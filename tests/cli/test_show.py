@@ -225,7 +225,7 @@ def test_simulated_points_are_exact(tmp_path: Path) -> None:
         store.finish()
     lines = show(str(tmp_path / "exact"), "-b", "pingpong").splitlines()
     assert lines[0] == (
-        "pingpong latency, exact, simulated, bgp, stack=auto, mapping=XYZT, partition=512, 2 ranks"
+        "pingpong latency, exact, simulated, bgp, stack=auto, 2 ranks, mapping=XYZT, partition=512"
     )
     assert [re.split(r"  +", line) for line in lines[1:]] == [
         ["bytes", "simulated", "network"],

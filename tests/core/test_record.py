@@ -1,7 +1,5 @@
 """The record table: its columns, what is absent, and coordinates that differ from benchmark to benchmark."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,23 +61,3 @@ def test_every_field_says_what_it_is() -> None:
 def test_samples_are_a_list_of_any_length(samples: list[float]) -> None:
     """Nothing is thrown away, and whole numbers are numbers."""
     assert frame([row(samples=samples)])["samples"].to_list() == [[float(each) for each in samples]]
-
-
-def test_an_axis_of_launches_is_one_entry() -> None:
-    """A made-up one is a column, tells points apart, and has its place in tables and in a launch's facts."""
-    code = """
-import polars as pl
-from leadline.core import axes
-axes.AXES["pages"] = axes.Axis(pl.String, "size of pages", later=True)
-from leadline.analysis.guidelines import told
-from leadline.core import record, record_files
-from leadline.report import tables
-from leadline.run import provenance
-rows = [{"benchmark": "b", "launch": 0, "status": "ok", "pages": pages} for pages in ("small", "huge")]
-assert record.frame(rows)["pages"].to_list() == ["small", "huge"]
-assert record.point_columns(record.frame(rows)) == []
-assert len({record_files.point_key(row) for row in rows}) == 2
-assert "pages" in tables._KEYS and "pages" in told._NAMING and "pages" in record.LATER
-assert len(provenance.merged({}, [{"pages": "small"}, {"pages": "huge"}])["kinds"]) == 2
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,19 +7,11 @@ from itertools import product
 
 import pytest
 
+from leadline.core.axes import PLACEMENTS, PROTOCOLS
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import family as room
 from leadline.mpi.families import mpich
-from leadline.mpi.family import (
-    PLACEMENTS,
-    PROTOCOLS,
-    TRANSPORTS,
-    Start,
-    Unsupported,
-    failure,
-    families,
-    transports,
-)
+from leadline.mpi.family import TRANSPORTS, Start, Unsupported, failure, families, transports
 from leadline.mpi.library import Mpi
 
 from . import fabricated

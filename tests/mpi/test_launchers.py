@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from leadline.core.axes import PLACEMENTS
 from leadline.core.errors import UsageError
-from leadline.mpi.family import PLACEMENTS, Start, Unsupported
+from leadline.mpi.family import Start, Unsupported
 from leadline.mpi.launcher import choose, launchers, starter
 from leadline.mpi.launchers import srun
 from leadline.mpi.library import Mpi

@@ -334,7 +334,9 @@ def test_shipped_plans_are_sound(name: str) -> None:
     plan = Plan.load(path)
     assert plan.question.endswith("?")
     targets: list[Target] = [Anywhere(count=cores) for cores in (2, 64)]
-    if any(measure.settings.mapping or measure.settings.partition for measure in plan.measures):
+    if any(
+        measure.settings.axes["mapping"] or measure.settings.axes["partition"] for measure in plan.measures
+    ):
         targets = [SimulatedMachine.of(machine.load(name if name in machine.names() else "bgp"), path)]
     for target in targets:
         assert plan.points(target)

@@ -51,7 +51,7 @@ def test_each_is_every_algorithm_that_can_do_the_point(tmp_path: Path) -> None:
     assert len({point.launch_key for point in points if point.mpi == MPICH.id}) == 4
     assert len({point.key for point in points}) == len(points)
     first = next(point for point in points if point.collectives == "binomial")
-    assert first.describe().endswith("collectives binomial, 2 ranks")
+    assert first.describe().endswith("2 ranks, collectives binomial")
 
 
 def test_only_what_a_library_lets_one_choose_is_forced(tmp_path: Path) -> None:

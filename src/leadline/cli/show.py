@@ -13,15 +13,13 @@ from leadline.cli._options import where_option
 from leadline.cli._summary import print_lost, print_summary
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import newest_run
+from leadline.core.axes import AXES
 
 if TYPE_CHECKING:
     import polars as pl
 
 # What launches a point, in the order in which it is told; "default" goes without saying.
-AXES = (
-    *("run", "source", "mpi", "stack", "protocol", "placement", "mapping", "partition", "ranks"),
-    *("collectives", "progress"),
-)
+LAUNCH = ("run", "source", *AXES)
 
 
 @click.command()
@@ -118,7 +116,7 @@ def _print_skipped(rows: list[dict[str, Any]]) -> None:
     """The points without a value, one a row."""
     from leadline.cli._series import differing, words  # noqa: PLC0415
 
-    names = [name for name in (rows[0] if rows else {}) if name not in _fixed() or name in AXES]
+    names = [name for name in (rows[0] if rows else {}) if name not in _fixed() or name in LAUNCH]
     telling = ["benchmark", *differing(rows, names)]
     cells = [{**row, "point": words(row, telling)} for row in rows]
     print_table(cells, {"status": "status", "point": "point", "reason": "reason"})
@@ -160,7 +158,7 @@ def _print(rows: list[dict[str, Any]], columns: Any) -> None:
     for (benchmark, metric), group in groupby(rows, key=lambda row: (row["benchmark"], row["metric"])):
         points = list(group)
         coordinates = [name for name in points[0] if name not in _fixed() and _any(points, name)]
-        told = [name for name in (*AXES, *coordinates) if _any(points, name)]
+        told = [name for name in (*LAUNCH, *coordinates) if _any(points, name)]
         varying = [name for name in told if len({row[name] for row in points}) > 1]
         if not first:
             click.echo()

@@ -1,36 +1,122 @@
-"""The axes of a launch: what points must have in common to share one, in the order in which it is shown.
+"""The axes of a launch: what points must have in common to share one.
 
-The columns of records, the keys that tell points apart, what a launch's provenance is filed under and the
-columns of tables derive from AXES.
+`LaunchAxes` is the only list of them, in the order in which they are shown. The columns of records, the keys
+of plans, the points and what tells them apart, what a launch's provenance is filed under, and the columns of
+tables derive from its fields: a new axis is one more field. Which words a library knows is checked where the
+libraries are (`leadline.plan.settings`), and what a word does is up to the targets.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Annotated, get_type_hints
 
-import polars as pl
+from leadline.core.values import Value, mappings, partitions, rank_counts, words
+
+DEFAULT = "default"  # as the library has it by itself
+FOUND = "found"  # the word for every MPI on the machine
+CORES = "cores"  # the word for one rank on every core of the machine
+PROTOCOLS = (DEFAULT, "eager", "rendezvous")
+PROGRESS = (DEFAULT, "off", "on")  # of messages while the program computes
+PLACEMENTS = {
+    DEFAULT: "one rank a core, in the order of the cores",
+    "core-group": "cores of one group (those that share the last-level cache)",
+    "sockets": "neighbouring ranks on different packages of one node",
+    "nodes": "neighbouring ranks on different nodes",
+}
 
 
-class Axis(NamedTuple):
-    """An axis: the type of its column and what it says; `later`: null in the first records."""
+@dataclass(frozen=True)
+class Axis:
+    """An axis: what its column says, how a plan's value of it is read, and how a point's is shown.
 
-    type: Any
+    `setting` is what a plan asks for that does not name the axis, () where the benchmark or the target
+    decides. `text` is a point's value in words. `names_series`: figures have a series for each value.
+    `later`: null in the first records, and for the word "default".
+    """
+
     says: str
+    read: Callable[[object], tuple[Value, ...]]
+    setting: tuple[Value, ...] = (DEFAULT,)
+    text: str = "{}"
+    names_series: bool = False
     later: bool = False
 
 
-AXES: dict[str, Axis] = {
-    "mpi": Axis(pl.String, "identity of the MPI, e.g. openmpi-4.1.4; name of the machine where simulated"),
-    "stack": Axis(
-        pl.String, "transports (where simulated: network) asked for, in the plan's words; default: any"
-    ),
-    "protocol": Axis(pl.String, "default, eager or rendezvous: what was forced"),
-    "placement": Axis(pl.String, "where the ranks were put: core-group, sockets, nodes, or default"),
-    "ranks": Axis(pl.Int64, "number of ranks of the launch"),
-    "mapping": Axis(pl.String, "which rank sat where on a described machine; null on real ones", True),
-    "partition": Axis(pl.Int64, "ranks of the part of a described machine; null on real ones", True),
-    "collectives": Axis(
-        pl.String,
-        "the library's algorithm that was forced, or tuned: settings from results; null: its own choice",
-        True,
-    ),
-    "progress": Axis(pl.String, "on or off: asynchronous progress asked for; null: as it is", True),
-}
+# An axis that later versions added: null where a plan leaves it at "default".
+later = partial(Axis, later=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchAxes:
+    """The value of each axis in one launch."""
+
+    mpi: Annotated[
+        str,
+        Axis(
+            "identity of the MPI, e.g. openmpi-4.1.4; name of the machine where simulated",
+            words(),
+            (FOUND,),
+            names_series=True,
+        ),
+    ]
+    stack: Annotated[
+        str,
+        Axis(
+            "transports (where simulated: network) asked for, in the plan's words; default: any",
+            words(),
+            names_series=True,
+        ),
+    ] = DEFAULT
+    protocol: Annotated[str, Axis("default, eager or rendezvous: what was forced", words(PROTOCOLS))] = (
+        DEFAULT
+    )
+    placement: Annotated[
+        str,
+        Axis(
+            "where the ranks were put: core-group, sockets, nodes, or default",
+            words(PLACEMENTS),
+            names_series=True,
+        ),
+    ] = DEFAULT
+    ranks: Annotated[int, Axis("number of ranks of the launch", rank_counts(CORES), (), "{} ranks")]
+    mapping: Annotated[
+        str | None,
+        later("which rank sat where on a described machine; null on real ones", mappings, (), "mapping {}"),
+    ] = None
+    partition: Annotated[
+        int | None,
+        later(
+            "ranks of the part of a described machine; null on real ones", partitions, (), "a partition of {}"
+        ),
+    ] = None
+    collectives: Annotated[
+        str | None,
+        later(
+            "the library's algorithm that was forced, or tuned: settings from results; null: its own choice",
+            words(),
+            text="collectives {}",
+        ),
+    ] = None
+    progress: Annotated[
+        str | None,
+        later(
+            "on or off: asynchronous progress asked for; null: as it is",
+            words(PROGRESS),
+            text="progress {}",
+        ),
+    ] = None
+
+    @property
+    def axes(self) -> dict[str, Value | None]:
+        """The value of each axis by its name."""
+        return {name: getattr(self, name) for name in AXES}
+
+    def describe_launch(self) -> str:
+        """The values that do not go without saying: "openmpi-4.1.4, sockets, 2 ranks"."""
+        told = [(AXES[name], value) for name, value in self.axes.items() if value not in (None, DEFAULT)]
+        return ", ".join(axis.text.format(value) for axis, value in told)
+
+
+_HINTS = get_type_hints(LaunchAxes, include_extras=True)
+AXES: dict[str, Axis] = {each.name: _HINTS[each.name].__metadata__[0] for each in fields(LaunchAxes)}

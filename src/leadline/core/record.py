@@ -11,16 +11,27 @@ does not have that sweep.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
 import polars as pl
 
-from leadline.core.axes import AXES
+from leadline.core.axes import AXES, LaunchAxes
+
+if TYPE_CHECKING:
+    from polars._typing import PolarsDataType
 
 MEASURED, SIMULATED, IMPORTED = "measured", "simulated", "imported"
 OK, SKIPPED, FAILED = "ok", "skipped", "failed"
 INVALID = "invalid"  # it ran, and its own result was wrong: what it took is no measurement
 FORMAT = 1  # raised when a field changes its meaning; readers refuse what is newer than they are
+
+
+_COLUMNS: dict[object, "PolarsDataType"] = {
+    str: pl.String,
+    str | None: pl.String,
+    int: pl.Int64,
+    int | None: pl.Int64,
+}
 
 
 class Field(NamedTuple):
@@ -37,7 +48,7 @@ FIELDS: dict[str, Field] = {
     "metric": Field(pl.String, "what was measured; empty where the point was not run"),
     "unit": Field(pl.String, "SI unit of the samples: s, B/s, 1/s or 1"),
     "better": Field(pl.String, "lower or higher: which way is good"),
-    **{name: Field(axis.type, axis.says) for name, axis in AXES.items()},
+    **{name: Field(_COLUMNS[hint], AXES[name].says) for name, hint in get_type_hints(LaunchAxes).items()},
     "oversubscribed": Field(pl.Boolean, "more ranks than cores"),
     "transport": Field(pl.String, "what the library says that it used; the networks that answered"),
     "binding": Field(pl.String, "host:core of each rank, as hwloc saw it from inside"),

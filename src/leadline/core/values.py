@@ -6,7 +6,7 @@ what would do; the caller puts the file and the line in front.
 
 import re
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from leadline.core.errors import UsageError, suggest
 from leadline.core.units import parse_bytes
@@ -20,21 +20,21 @@ LONGEST = 100_000
 _RANGE = re.compile(r"(?P<first>.+?)\.\.(?P<last>.+?)(?:\bstep\b(?P<step>.+))?")
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """One word or sentence."""
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"this is a text in quotes, but got {value!r}")
     return value
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     """Whether something holds: true or false."""
     if not isinstance(value, bool):
         raise UsageError(f"this is true or false, but got {value!r}")
     return value
 
 
-def count(value: Any) -> int:
+def count(value: object) -> int:
     """A whole number, 0 or more; a plan may also write it as text."""
     digits = value.strip() if isinstance(value, str) else value
     if isinstance(digits, str) and digits.isdecimal():
@@ -44,10 +44,10 @@ def count(value: Any) -> int:
     return digits
 
 
-def word(known: Collection[str] = ()) -> Callable[[Any], str]:
+def word(known: Collection[str] = ()) -> Callable[[object], str]:
     """A reader of one word out of `known`, or of any word where none are given."""
 
-    def parse(value: Any) -> str:
+    def parse(value: object) -> str:
         if not isinstance(value, str) or not value.strip():
             raise UsageError(f"this is a word in quotes, but got {value!r}")
         if known and value not in known:
@@ -59,10 +59,10 @@ def word(known: Collection[str] = ()) -> Callable[[Any], str]:
 
 def words(
     known: Collection[str] = (), check: Callable[[str], object] | None = None
-) -> Callable[[Any], tuple[str, ...]]:
+) -> Callable[[object], tuple[str, ...]]:
     """A reader of one word or a list of them, each out of `known` or accepted by `check`."""
 
-    def one(value: Any) -> list[str]:
+    def one(value: object) -> list[str]:
         found = word(known)(value)
         if check:
             check(found)
@@ -71,7 +71,7 @@ def words(
     return lambda value: _each(value, one)
 
 
-def sizes(value: Any) -> tuple[int, ...]:
+def sizes(value: object) -> tuple[int, ...]:
     """Sizes in bytes: "8 B", ["8 B", 1024], "0 B .. 4 MiB" or "1 B .. 2000 B step 16 B".
 
     A range without a step doubles, and may begin at 0.
@@ -79,15 +79,15 @@ def sizes(value: Any) -> tuple[int, ...]:
     return _each(value, lambda item: _range(item, parse_bytes))
 
 
-def counts(value: Any) -> tuple[int, ...]:
+def counts(value: object) -> tuple[int, ...]:
     """Counts: 4, [1, 2, 3], "1 .. 64" (doubling) or "1 .. 6 step 1"."""
     return _each(value, lambda item: _range(item, count))
 
 
-def rank_counts(every_core: str) -> Callable[[Any], tuple[Value, ...]]:
+def rank_counts(every_core: str) -> Callable[[object], tuple[Value, ...]]:
     """A reader of numbers of ranks: counts from 1, or the word for one rank on every core."""
 
-    def ranks(value: Any) -> list[Value]:
+    def ranks(value: object) -> list[Value]:
         if isinstance(value, str) and not re.search(r"\d", value):
             return [word((every_core,))(value)]
         found = _range(value, count)
@@ -98,12 +98,12 @@ def rank_counts(every_core: str) -> Callable[[Any], tuple[Value, ...]]:
     return lambda value: _each(value, ranks)
 
 
-def mappings(value: Any) -> tuple[str, ...]:
+def mappings(value: object) -> tuple[str, ...]:
     """Which rank sits where, once or a list: orders of axes ("XYZT"), "random:SEED", files."""
     return _each(value, lambda item: [text(item)])
 
 
-def partitions(value: Any) -> tuple[int, ...]:
+def partitions(value: object) -> tuple[int, ...]:
     """Sizes of partitions in ranks: counts from 1."""
     found = counts(value)
     if 0 in found:
@@ -111,7 +111,7 @@ def partitions(value: Any) -> tuple[int, ...]:
     return found
 
 
-def launch_counts(value: Any) -> tuple[int, int]:
+def launch_counts(value: object) -> tuple[int, int]:
     """At least and at most how many launches: 10, or {at_least = 6, at_most = 60}."""
     if not isinstance(value, dict):
         value = {"at_least": value, "at_most": value}
@@ -124,7 +124,7 @@ def launch_counts(value: Any) -> tuple[int, int]:
     return least, most
 
 
-def _each(value: Any, parse: Callable[[Any], list[T]]) -> tuple[T, ...]:
+def _each(value: object, parse: Callable[[object], list[T]]) -> tuple[T, ...]:
     """What one item, or each item of a list, stands for; nothing empty, nothing twice."""
     items = value if isinstance(value, list) else [value]
     found = tuple(one for item in items for one in parse(item))
@@ -136,7 +136,7 @@ def _each(value: Any, parse: Callable[[Any], list[T]]) -> tuple[T, ...]:
     return found
 
 
-def _range(value: Any, parse: Callable[[Any], int]) -> list[int]:
+def _range(value: object, parse: Callable[[object], int]) -> list[int]:
     """The numbers of a range, or the one number that `value` is."""
     match = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:

@@ -14,6 +14,7 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
+from leadline.core.axes import DEFAULT, PLACEMENTS, PROGRESS
 from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.plugins import Plugins
 from leadline.mpi.library import Mpi
@@ -26,16 +27,7 @@ TRANSPORTS = {
     "ofi": "the libfabric library, on the transports named beside it or else those it chooses",
     "self": "a rank to itself",
 }
-DEFAULT = "default"  # as the library has it by itself
-PROTOCOLS = (DEFAULT, "eager", "rendezvous")
-PROGRESS = (DEFAULT, "off", "on")  # of messages while the program computes
 EACH = "each"  # the word for every algorithm that a library has for an operation
-PLACEMENTS = {
-    "default": "one rank a core, in the order of the cores",
-    "core-group": "cores of one group (those that share the last-level cache)",
-    "sockets": "neighbouring ranks on different packages of one node",
-    "nodes": "neighbouring ranks on different nodes",
-}
 # What names a cause in the output of launchers and libraries, the plainest first.
 TELLING = (
     r"not enough slots|[Uu]nable to (launch|resolve|find)|[Nn]o such file|command not found",

@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leadline.core import toml as plan_text
+from leadline.core.axes import AXES, CORES, DEFAULT, FOUND
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record_files import PointKey
 from leadline.core.units import parse_fraction
 from leadline.core.values import Value, text, word, words
-from leadline.mpi.family import DEFAULT
 from leadline.plan.points import Point
 from leadline.plan.settings import (
-    CORES,
-    FOUND,
-    READERS,
+    KEYS,
     Launches,
     Settings,
     positive_time,
@@ -121,7 +119,7 @@ class Plan:
     def _of(cls, path: Path, document: plan_text.Document, registry: Registry) -> "Plan":
         """The plan that a document describes."""
         top, measures = document.top, document.rows("measure")
-        top.check_keys([*_PLAN_KEYS, *READERS], "a plan")
+        top.check_keys([*_PLAN_KEYS, *KEYS], "a plan")
         if not measures:
             raise top.error("a plan has at least one [[measure]] with the name of a benchmark")
         settings = read_settings(top, Settings())
@@ -161,33 +159,31 @@ class Plan:
 
     def _expand(
         self, index: int, measure: Measure, target: "Target"
-    ) -> Iterator[tuple[tuple[Value, ...], Point]]:
+    ) -> Iterator[tuple[tuple[Value | None, ...], Point]]:
         """The points of one measurement, each with the plan's words for its MPI and its ranks."""
         try:
             s = target.settings(measure.settings)
         except UsageError as problem:
             raise measure.table.error(str(problem), str(problem).partition(":")[0]) from None
         smallest = self.registry(Situation())[measure.benchmark]
-        kinds = product(s.mpi, s.stack, s.protocol, s.progress, s.placement, s.ranks or (smallest.min_ranks,))
-        for kind, mapping, partition in product(kinds, s.mapping or (None,), s.partition or (None,)):
-            mpi_word, stack, protocol, progress, placement, ranks_word = kind
-            cores = target.cores(partition)
-            ranks = ranks_word if isinstance(ranks_word, int) else _clamp(cores, smallest)
+        # Which algorithms there are depends on the point; all other axes are asked for in the plan's words.
+        asked = {**s.axes, "ranks": s.axes["ranks"] or (smallest.min_ranks,), "collectives": (None,)}
+        for words_used in product(*(asked[name] or (None,) for name in AXES)):
+            launch = dict(zip(AXES, words_used, strict=True))
+            mpi_word, ranks_word, partition = (launch[name] for name in ("mpi", "ranks", "partition"))
+            part = partition if isinstance(partition, int) else None
+            ranks = ranks_word if isinstance(ranks_word, int) else _clamp(target.cores(part), smallest)
             sweeps = {
                 sweep.name: measure.sweeps.get(sweep.name, sweep.default)
-                for sweep in self.registry(target.situation(ranks, partition))[measure.benchmark].sweeps
+                for sweep in self.registry(target.situation(ranks, part))[measure.benchmark].sweeps
             }
-            for mpi, values in product(target.mpis(mpi_word), product(*sweeps.values())):
+            for mpi, values in product(target.mpis(str(mpi_word)), product(*sweeps.values())):
                 coordinates = dict(zip(sweeps, values, strict=True))
                 headline = self.headline is not None and self.headline.covers(measure.benchmark, coordinates)
                 point = Point(
+                    **_launched({**launch, "mpi": mpi, "ranks": ranks}),
                     benchmark=measure.benchmark,
                     values=coordinates,
-                    mpi=mpi,
-                    stack=stack,
-                    protocol=protocol,
-                    placement=placement,
-                    ranks=ranks,
                     oversubscribe=s.oversubscribe,
                     hosts=s.hosts,
                     agent=s.agent,
@@ -199,15 +195,17 @@ class Plan:
                     time=measure.time,
                     measure=index,
                     headline=headline,
-                    mapping=mapping,
-                    partition=partition,
-                    progress=None if progress == DEFAULT else progress,
                 )
-                for each in target.collectives(s.collectives, point):
+                for each in target.collectives(s.words("collectives"), point):
                     yield (mpi_word, ranks_word), replace(point, collectives=each)
 
 
-def _share(value: Any) -> float:
+def _launched(words_used: Mapping[str, Value | None]) -> dict[str, Any]:
+    """The values of axes that a plan's words mean."""
+    return {name: None if AXES[name].later and word == DEFAULT else word for name, word in words_used.items()}
+
+
+def _share(value: object) -> float:
     """A part of the whole: more than nothing, less than everything."""
     if not 0 < (fraction := parse_fraction(value)) < 1:
         raise UsageError(f"this lies between 0 and 1, but got {value!r}")
@@ -222,13 +220,13 @@ def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Me
     """One `[[measure]]`, checked against the benchmark that it names."""
     benchmark = _benchmark(table, registry, "a [[measure]]")
     sweeps = {sweep.name: sweep for sweep in benchmark.sweeps}
-    table.check_keys([*_MEASURE_KEYS, *READERS, *sweeps], f"a [[measure]] of {benchmark.name}")
+    table.check_keys([*_MEASURE_KEYS, *KEYS, *sweeps], f"a [[measure]] of {benchmark.name}")
     settings = read_settings(table, around)
     # Ranks set for the whole plan stand for those benchmarks that can use them.
     if "ranks" not in table.data:
-        usable = tuple(r for r in settings.ranks if isinstance(r, str) or _fits(r, benchmark))
-        settings = replace(settings, ranks=usable)
-    for ranks in settings.ranks:
+        usable = tuple(r for r in settings.axes["ranks"] if isinstance(r, str) or _fits(r, benchmark))
+        settings = settings.with_axes({"ranks": usable})
+    for ranks in settings.axes["ranks"]:
         if isinstance(ranks, int) and not _fits(ranks, benchmark):
             raise table.error(f"ranks: {benchmark.name} takes {_taken(benchmark)}, but got {ranks}", "ranks")
     return Measure(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from leadline.core.axes import AXES
+from leadline.core.axes import LaunchAxes
 from leadline.core.collectives import TUNED, called
 from leadline.core.record_files import PointKey, point_key
 from leadline.core.units import format_bytes
@@ -11,17 +11,12 @@ from leadline.core.values import Value
 from leadline.plan.settings import Launches
 
 
-@dataclass(frozen=True)
-class Point:
+@dataclass(frozen=True, kw_only=True)
+class Point(LaunchAxes):
     """One benchmark at one value of each of its sweeps, in one kind of launch."""
 
     benchmark: str
     values: Mapping[str, Value]
-    mpi: str
-    stack: str
-    protocol: str
-    placement: str
-    ranks: int
     oversubscribe: bool
     hosts: tuple[str, ...]
     agent: str | None
@@ -33,10 +28,6 @@ class Point:
     time: float | None  # s, for all launches of all points of its measurement; None: no share of its own
     measure: int  # which measurement of the plan it belongs to
     headline: bool  # taken over many short launches
-    mapping: str | None = None  # which rank sits where, on a described machine
-    partition: int | None = None  # ranks of the part of a described machine that is used
-    collectives: str | None = None  # the library's algorithm that is forced, or "tuned"
-    progress: str | None = None  # "off" or "on": asynchronous progress
 
     @property
     def operation(self) -> str | None:
@@ -55,11 +46,6 @@ class Point:
         return (*self.axes.values(), *how)
 
     @property
-    def axes(self) -> dict[str, Value | None]:
-        """The point's value of each axis of a launch."""
-        return {name: getattr(self, name) for name in AXES}
-
-    @property
     def key(self) -> PointKey:
         """What tells this point's records from those of others (`leadline.core.record_files.point_key`)."""
         return point_key({**vars(self), **self.values}, self.values)
@@ -70,10 +56,4 @@ class Point:
             f"{name}={format_bytes(value) if name == 'bytes' and isinstance(value, int) else value}"
             for name, value in self.values.items()
         ]
-        axes = [each for each in (self.stack, self.protocol, self.placement) if each != "default"]
-        axes += [f"collectives {self.collectives}"] if self.collectives else []
-        axes += [f"progress {self.progress}"] if self.progress else []
-        where = [f"{self.ranks} ranks"]
-        if self.partition is not None:
-            where = [f"{self.ranks} ranks of {self.partition}", f"mapping {self.mapping}"]
-        return ", ".join([" ".join([self.benchmark, *values]), self.mpi, *axes, *where])
+        return f"{' '.join([self.benchmark, *values])}, {self.describe_launch()}"

@@ -1,28 +1,24 @@
 """What a plan sets for all its measurements, and each of them may set anew."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from leadline.core import toml as plan_text
+from leadline.core.axes import AXES
 from leadline.core.errors import UsageError
 from leadline.core.units import parse_fraction, parse_time
 from leadline.core.values import (
     Value,
     flag,
     launch_counts,
-    mappings,
-    partitions,
-    rank_counts,
     text,
     word,
     words,
 )
-from leadline.mpi.family import PLACEMENTS, PROGRESS, PROTOCOLS, algorithm, transports
+from leadline.mpi.family import algorithm, transports
 from leadline.mpi.launcher import AUTO, OWN, launchers
 
-FOUND = "found"  # the word for every MPI on the machine
-CORES = "cores"  # the word for one rank on every core of the machine
 # How true a simulated network is; auto: the cheapest that is true as far as each message can tell.
 NETWORKS = ("auto", "loggp", "flow", "packet")
 
@@ -42,13 +38,10 @@ class Launches:
 class Settings:
     """What a plan sets for all its measurements and each of them may set anew."""
 
-    mpi: tuple[str, ...] = (FOUND,)
-    stack: tuple[str, ...] = ("default",)
-    protocol: tuple[str, ...] = ("default",)
-    collectives: tuple[str, ...] = ("default",)  # the library's algorithms that are forced
-    progress: tuple[str, ...] = ("default",)  # asynchronous progress: as it is, off, on
-    placement: tuple[str, ...] = ("default",)
-    ranks: tuple[Value, ...] = ()  # none: the least that the benchmark takes
+    # What is asked for of each axis of a launch; (): the benchmark or the target decides.
+    axes: Mapping[str, tuple[Value, ...]] = field(
+        default_factory=lambda: {name: axis.setting for name, axis in AXES.items()}
+    )
     oversubscribe: bool = False
     hosts: tuple[str, ...] = ()
     agent: str | None = None  # the program that starts processes on other hosts; None: the launcher's own
@@ -57,34 +50,39 @@ class Settings:
     launches: Launches = Launches()
     point_time: float = 0.01  # s, of one point in one launch
     point_limit: float = 20.0  # s, after which a point counts as hanging
-    mapping: tuple[str, ...] = ()  # which rank sits where on a described machine; none: as the run says
-    partition: tuple[int, ...] = ()  # ranks of the part of a described machine that is used; none: likewise
-    network: tuple[str, ...] = ()  # how true a described machine's network is; none: likewise
+    network: tuple[str, ...] = ()  # how true a described machine's network is; none: as the run says
+
+    def words(self, axis: str) -> tuple[str, ...]:
+        """What is asked for of an axis whose values are words."""
+        return tuple(str(each) for each in self.axes[axis])
+
+    def with_axes(self, axes: Mapping[str, tuple[Value, ...]], **others: Any) -> "Settings":
+        """These settings with other values of some axes, and of other settings."""
+        return replace(self, axes={**self.axes, **axes}, **others)
 
 
-def positive_time(value: Any) -> float:
+def positive_time(value: object) -> float:
     """A time above nothing, s."""
     if (seconds := parse_time(value)) <= 0:
         raise UsageError(f"this time is more than nothing, but got {value!r}")
     return seconds
 
 
-def _positive_fraction(value: Any) -> float:
+def _positive_fraction(value: object) -> float:
     """A part of one above nothing."""
     if (fraction := parse_fraction(value)) <= 0:
         raise UsageError(f"this is more than nothing, but got {value!r}")
     return fraction
 
 
-# How the value of each key of `Settings` is read.
-READERS: dict[str, Callable[[Any], Any]] = {
-    "mpi": words(),
+# How the value of each axis is read; which of these words are known depends on the MPI families.
+AXIS_READERS: dict[str, Callable[[object], tuple[Value, ...]]] = {
+    **{name: axis.read for name, axis in AXES.items()},
     "stack": words(check=transports),
-    "protocol": words(PROTOCOLS),
     "collectives": words(check=algorithm),
-    "progress": words(PROGRESS),
-    "placement": words(PLACEMENTS),
-    "ranks": rank_counts(CORES),
+}
+# How the value of each other key of `Settings` is read.
+_READERS: dict[str, Callable[[object], object]] = {
     "oversubscribe": flag,
     "hosts": words(),
     "agent": text,
@@ -93,16 +91,17 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "launches": lambda value: Launches(*launch_counts(value)),
     "point_time": positive_time,
     "point_limit": positive_time,
-    "mapping": mappings,
-    "partition": partitions,
     "network": words(NETWORKS),
 }
+KEYS = (*AXIS_READERS, *_READERS)
 
 
 def read_settings(table: plan_text.Table, default: Settings) -> Settings:
     """The settings of a table on top of those around it."""
-    given = {key: table.get(key, parse, None) for key, parse in READERS.items() if key in table.data}
-    settings = replace(default, **given)
+    nothing: tuple[Value, ...] = ()
+    axes = {key: table.get(key, parse, nothing) for key, parse in AXIS_READERS.items() if key in table.data}
+    given = {key: table.get(key, parse, None) for key, parse in _READERS.items() if key in table.data}
+    settings = default.with_axes(axes, **given)
     if settings.point_limit < settings.point_time:
         key = "point_limit" if "point_limit" in given else "point_time"
         raise table.error(

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from leadline.analysis.fits import SWITCH
 from leadline.analysis.noise import percent
 from leadline.core.formatting import Told, tell
-from leadline.report.subject import Names, variant, varying
+from leadline.report.subject import SERIES, Names, variant, varying
 
 if TYPE_CHECKING:
     from leadline.analysis.fits import Fit, Parameter
 
-_KEYS = ("run", "source", "benchmark", "metric", "mpi", "stack", "placement")
+_KEYS = ("benchmark", "metric", *SERIES)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from leadline.core import units
+from leadline.core.axes import AXES
 from leadline.core.formatting import tell
 from leadline.core.record import OK, SIMULATED
 from leadline.report.subject import Row, sweeps, varying
@@ -20,6 +21,8 @@ from leadline.report.words import coordinates
 SAME = 1.02  # a factor that is no change
 MANY = 3  # mappings: from so many on, which is the fastest is more than chance
 NEAREST = 3  # the distance of a neighbouring node
+
+_SIZES = ("ranks", "mapping", "partition")  # axes that a size is about, or that stand in one row
 
 Key = tuple[Any, ...]
 
@@ -84,7 +87,7 @@ def _scales(by_size: Mapping[int, Sequence[Row]]) -> Iterator[Scale]:
 
 def _of(benchmark: str, sizes: Sequence[Sequence[Row]], names: Sequence[str]) -> Iterator[Scale]:
     own = [name for name in names if name != "distance"]
-    keys = ["metric", "stack", "protocol", "placement", *own, "ranks_are"]
+    keys = ["metric", *(name for name in AXES if name not in _SIZES), *own, "ranks_are"]
     together = [_grouped(_counted(rows), keys) for rows in sizes]
     named = ["benchmark", *varying(sizes[0], own)]
     for key, rows in together[0].items():

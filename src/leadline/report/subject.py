@@ -14,6 +14,7 @@ import polars as pl
 
 from leadline.analysis.summary import COLUMNS
 from leadline.core import record, units
+from leadline.core.axes import AXES
 from leadline.report import theme
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ Row = dict[str, Any]
 SIZES = ("bytes", "size")
 HEADLINE = 8  # B: the message whose latency a report leads with, or the size nearest to it
 _USUAL = {"buffers": "reused", "protocol": "default"}
-SERIES = ("run", "source", "mpi", "stack", "placement")
-# Keys that only some points have: on described machines, and of libraries that were told something.
-PLACED = ("mapping", "partition", "collectives", "progress")
-TOLD = ("collectives", "progress")  # of these having none is a way of its own
+SERIES = ("run", "source", *(name for name, axis in AXES.items() if axis.names_series))
+# Axes that only some points have: on described machines, and of libraries that were told something.
+PLACED = tuple(name for name, axis in AXES.items() if axis.later)
+TOLD = tuple(name for name in PLACED if AXES[name].setting)  # of these having none is a way of its own
 UNTOLD = ("default", "auto", "unknown", record.MEASURED)  # goes without saying
 _STATISTICS = frozenset(COLUMNS)
 

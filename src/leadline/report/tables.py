@@ -6,12 +6,12 @@ from typing import Any
 
 from leadline.analysis import start_skew as starts
 from leadline.core import units
-from leadline.core.axes import AXES
+from leadline.core.axes import AXES, DEFAULT
 from leadline.core.formatting import next_launch, tell_row
 from leadline.report.subject import SIZES, Row, sweeps, varying
 from leadline.report.words import coordinates, way
 
-_WAY = ("run", "stack", "protocol", "placement")
+_WAY = ("run", *(name for name, axis in AXES.items() if DEFAULT in axis.setting))
 _KEYS = ("run", "source", *AXES)
 
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from leadline import __version__
 from leadline.analysis.importers.table import Cell, Table
+from leadline.core.axes import AXES, DEFAULT
 from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.record import FAILED, IMPORTED, OK, SKIPPED, frame
 
@@ -99,9 +100,7 @@ def _rows(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[dict[
         "source": IMPORTED,
         "benchmark": table.benchmark,
         "mpi": "unknown",
-        "stack": "default",
-        "protocol": "default",
-        "placement": "default",
+        **{name: DEFAULT for name, axis in AXES.items() if axis.setting == (DEFAULT,) and not axis.later},
         "ranks": table.ranks,
         "launch": launch,
     }

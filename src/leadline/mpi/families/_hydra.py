@@ -2,17 +2,8 @@
 
 from abc import abstractmethod
 
-from leadline.mpi.family import (
-    DEFAULT,
-    PROGRESS,
-    PROTOCOLS,
-    Family,
-    Start,
-    Unsupported,
-    check,
-    launcher_of,
-    transports,
-)
+from leadline.core.axes import DEFAULT, PROGRESS, PROTOCOLS
+from leadline.mpi.family import Family, Start, Unsupported, check, launcher_of, transports
 from leadline.mpi.library import Mpi
 
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from leadline.core.axes import PROTOCOLS
 from leadline.mpi.families import _mpich_collectives, _ucx
 from leadline.mpi.families._hydra import HydraFamily, command
-from leadline.mpi.family import PROTOCOLS, Start, Unsupported, check, transports
+from leadline.mpi.family import Start, Unsupported, check, transports
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from leadline.core.axes import PROTOCOLS
 from leadline.mpi.families import _openmpi_collectives, _ucx
-from leadline.mpi.family import PROTOCOLS, Family, Start, Unsupported, check, is_root, launcher_of, transports
+from leadline.mpi.family import Family, Start, Unsupported, check, is_root, launcher_of, transports
 from leadline.mpi.library import Mpi
 from leadline.mpi.tuned import Choice, Tuned
 

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 
 import psutil
 
+from leadline.core.axes import DEFAULT, FOUND
 from leadline.core.collectives import TUNED, called, members
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import Mpi
 from leadline.mpi.discover import find, resolve, row
-from leadline.mpi.family import DEFAULT, EACH, family
+from leadline.mpi.family import EACH, family
 from leadline.plan.points import Point
-from leadline.plan.settings import FOUND, Settings
+from leadline.plan.settings import Settings
 from leadline.programs.registry import Situation
 from leadline.targets.local.executor import RealExecutor
 from leadline.targets.local.topology import facts, usable_cores
@@ -45,7 +46,8 @@ class LocalMachine:
 
     def settings(self, asked: Settings) -> Settings:
         """All of them, but those of described machines."""
-        if key := next((key for key in ("mapping", "partition", "network") if getattr(asked, key)), None):
+        described = {**{key: asked.axes[key] for key in ("mapping", "partition")}, "network": asked.network}
+        if key := next((key for key, words in described.items() if words), None):
             raise UsageError(f"{key}: only a described machine has one; name it with --on")
         return asked
 

@@ -17,9 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from leadline.core.axes import PLACEMENTS
 from leadline.core.errors import LeadlineError
 from leadline.core.units import format_bytes, format_quantity
-from leadline.mpi.family import PLACEMENTS, check
+from leadline.mpi.family import check
 from leadline.programs.build import build_mock
 
 CPU = Path("/sys/devices/system/cpu")

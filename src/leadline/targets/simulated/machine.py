@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
 
+from leadline.core.axes import DEFAULT
 from leadline.core.errors import UsageError
 from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.machine.topologies import kind_of
-from leadline.mpi.family import DEFAULT
 from leadline.mpi.launcher import AUTO
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
@@ -87,26 +88,25 @@ class SimulatedMachine:
 
     def settings(self, asked: Settings) -> Settings:
         """A plan's settings without those of real launches."""
-        partitions = asked.partition or (self.partition,)
-        mappings = asked.mapping or (self.mapping,)
-        for ranks in partitions:
-            for mapping in mappings:
-                self._check(mapping, ranks, asked)
-        return replace(
-            asked,
-            mpi=(self.machine.name,),
-            stack=asked.network if asked.network and self.network == NETWORKS[0] else (self.network,),
+        axes = {
+            "mpi": (self.machine.name,),
+            "stack": asked.network if asked.network and self.network == NETWORKS[0] else (self.network,),
+            "mapping": asked.axes["mapping"] or (self.mapping,),
+            "partition": asked.axes["partition"] or (self.partition,),
+            "collectives": (DEFAULT,),
+            "progress": (DEFAULT,),
+        }
+        for ranks, mapping in product(axes["partition"], axes["mapping"]):
+            self._check(str(mapping), int(ranks), asked)
+        return asked.with_axes(
+            axes,
             network=(),
-            collectives=(DEFAULT,),
-            progress=(DEFAULT,),
             oversubscribe=False,
             hosts=(),
             agent=None,
             launcher=AUTO,
             launches=Launches(1, 1),
             point_limit=LIMIT,
-            mapping=mappings,
-            partition=partitions,
         )
 
     def mpis(self, word: str) -> Sequence[str]:
@@ -193,7 +193,7 @@ class SimulatedMachine:
                     f"but got {mapping!r}"
                 )
         if self.seating(mapping).startswith("file:"):
-            counts = [partition if isinstance(each, str) else each for each in asked.ranks]
+            counts = [partition if isinstance(each, str) else each for each in asked.axes["ranks"]]
             fitting = [each for each in counts if each <= partition]
             place = Place.of(
                 topology,

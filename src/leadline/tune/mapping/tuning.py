@@ -123,7 +123,7 @@ def of_plan(path: Path, machine: Machine, ranks: int | None, network: str) -> Ta
         )
     target = SimulatedMachine.of(machine, path, ranks, network=network)
     points = [point for point in plan.points(target) if point.measure in indices]
-    free = {index for index in indices if not plan.measures[index].settings.ranks}
+    free = {index for index in indices if not plan.measures[index].settings.axes["ranks"]}
     sizes = {target.partition if point.measure in free else point.ranks for point in points}
     if ranks is None and len(sizes) > 1:
         told = ", ".join(str(each) for each in sorted(sizes))
