@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from leadline.core.statistics import median_interval, median_rank, ratio_interval
-from leadline.tune.io.analysis import FASTER, NO_GAIN, SLOWER, TOO_FEW, deviation, gained, noise
+from leadline.tune.io.analysis import (
+    FASTER,
+    NO_GAIN,
+    SLOWER,
+    TOO_FEW,
+    Gain,
+    deviation,
+    doubt,
+    gained,
+    importance,
+    noise,
+)
 
 
 def test_the_interval_of_a_gain_is_that_of_the_median_of_its_pairs() -> None:
@@ -79,3 +90,31 @@ def test_an_interval_that_holds_1_shows_no_gain() -> None:
     assert found
     assert found.speedup == pytest.approx(2)
     assert found.verdict == NO_GAIN
+
+
+def test_a_gain_stands_if_it_is_resolved_and_found_again() -> None:
+    """3.68 [1.44, 4.52] beside a partial phase without a gain does not stand, nor a gain within the noise."""
+    final = Gain(3.68, 1.44, 4.52, 10, 0.98)
+    again = Gain(3.1, 1.2, 4.0, 6, 0.97)
+    nothing = Gain(1.1, 0.7, 4.0, 6, 0.97)
+    assert doubt(final, 1.44, again) is None
+    assert doubt(final, 1.44, None) is None
+    assert NO_GAIN in str(doubt(final, 1.44, nothing))
+    assert "268.1%" in str(doubt(final, 2.681, again))
+    assert doubt(nothing, 1.44, nothing) is None  # it claims nothing
+
+
+def test_shares_of_importance_sum_to_the_whole_at_most() -> None:
+    """Two parameters that always change together explain half each; one alone explains it all."""
+    trials = [({"a": i % 2, "b": i % 2}, 1.0 + (i % 2)) for i in range(12)]
+    both = importance(trials)
+    assert [each.share for each in both] == pytest.approx([0.5, 0.5])
+    alone = importance([({"a": i % 2, "c": i // 2 % 3}, 1.0 + (i % 2)) for i in range(12)])
+    assert {each.name: each.share for each in alone} == pytest.approx({"a": 1.0, "c": 0.0})
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        drawn = [
+            ({name: int(rng.integers(3)) for name in "abcdef"}, float(np.exp(rng.normal())))
+            for _ in range(15)
+        ]
+        assert sum(each.share for each in importance(drawn)) <= 1 + 1e-12

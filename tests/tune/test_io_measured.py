@@ -36,11 +36,25 @@ def made(tmp_path: Path, script: str, **named: object) -> Command:
 
 def test_the_whole_time_counts_unless_the_program_tells_its_own(tmp_path: Path) -> None:
     """By a pattern the last number that it printed."""
-    outcome = made(tmp_path, "echo took 2.5 s; echo took 3.5 s", time=r"took ([\d.]+)").run({}, 10)
+    outcome = made(tmp_path, "echo took 2.5 s; echo took 3.5 s", printed=r"took ([\d.]+)").run({}, 10)
     assert outcome.seconds == 3.5
     assert (made(tmp_path, "sleep 0.1").run({}, 10).seconds or 0) >= 0.1
-    silent = made(tmp_path, "echo nothing", time=r"took ([\d.]+)").run({}, 10)
+    silent = made(tmp_path, "echo nothing", printed=r"took ([\d.]+)").run({}, 10)
     assert silent.reason == r"it printed no time that fits 'took ([\d.]+)'"
+
+
+def test_a_rate_is_made_large_and_never_taken_for_a_time(tmp_path: Path) -> None:
+    """Twice the rate costs half; a time's pattern that meets a rate is refused by its unit."""
+    slow = made(tmp_path, "echo rate: 200 MiB/s", printed=r"rate: ([\d.]+)", maximize=True).run({}, 10)
+    fast = made(tmp_path, "echo rate: 400 MiB/s", printed=r"rate: ([\d.]+)", maximize=True).run({}, 10)
+    assert slow.seconds
+    assert fast.seconds == slow.seconds / 2
+    for text in ("200 MiB/s", "3.5 GB / s", "12 steps/s", "7 Mflop per second"):
+        wrong = made(tmp_path, f"echo speed {text}", printed=r"speed ([\d.]+)").run({}, 10)
+        assert wrong.seconds is None, text
+        assert "--maximize" in str(wrong.reason)
+    for text in ("2.5 s", "2.5 s/step", "2.5 seconds per step", "2.5"):
+        assert made(tmp_path, f"echo took {text}", printed=r"took ([\d.]+)").run({}, 10).seconds == 2.5, text
 
 
 def test_a_failure_is_an_outcome_with_its_reason(tmp_path: Path) -> None:
@@ -269,7 +283,7 @@ def test_settings_that_the_library_refuses_are_a_failure(tmp_path: Path) -> None
 
 def test_a_time_without_end_is_a_failure(tmp_path: Path) -> None:
     """The journal could not hold it."""
-    outcome = made(tmp_path, "echo took inf s", time=r"took (\w+)").run({}, 10)
+    outcome = made(tmp_path, "echo took inf s", printed=r"took (\w+)").run({}, 10)
     assert outcome.reason == "it printed a time of inf"
 
 

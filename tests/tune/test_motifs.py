@@ -43,7 +43,7 @@ def test_a_record_tells_its_motif(tmp_path: Path) -> None:
     """Four ranks, of which one wrote 8 MiB of two datasets, nearly all in calls of 1 MiB, to a striped
     file."""
     found = motifs.read(written(tmp_path, RECORD))
-    assert found == Motif(4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4")
+    assert found == Motif(4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4", 1.0, True, True)
 
 
 def test_a_directory_of_records_is_one(tmp_path: Path) -> None:
@@ -51,7 +51,9 @@ def test_a_directory_of_records_is_one(tmp_path: Path) -> None:
     for number, lines in enumerate((RECORD[:3], RECORD[3:])):
         (tmp_path / str(number)).mkdir()
         written(tmp_path / str(number), lines).rename(tmp_path / f"{number}.jsonl")
-    assert motifs.read(tmp_path) == Motif(4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4")
+    assert motifs.read(tmp_path) == Motif(
+        4, 2 * MIB, MIB, MIB, True, "lustre", "1.10.8", "Open MPI 4.1.4", 1.0, True, True
+    )
 
 
 def test_distances_are_those_of_hand() -> None:
@@ -69,10 +71,27 @@ def test_the_papers_settings_are_known(tmp_path: Path) -> None:
     first, second, *_ = motifs.advise(motifs.of_kernel("vpic", 2048, "lustre"), tmp_path / "none.sqlite")
     assert first.distance == second.distance == 0
     assert {first.source.split()[0], second.source.split()[0]} == {"vpic"}
-    assert first.confidence == 1
+    assert first.confidence == pytest.approx(6 / 7)  # nobody told the size of its calls
+    assert first.parts["files"] == 0
+    assert first.parts["piece"] is None
     far = motifs.advise(motifs.of_kernel("gcrm", 4, "gpfs"), tmp_path / "none.sqlite")[0]
     assert far.source.startswith("gcrm on intrepid")
     assert far.confidence < 0.3
+
+
+def test_settings_are_for_programs_that_they_can_reach(tmp_path: Path) -> None:
+    """POSIX alone gets none, HDF5 alone none of MPI-IO's; the parts make up the distance."""
+    none = tmp_path / "none.sqlite"
+    own = Motif(2048, 1e9, piece=MIB, file_system="lustre", files=2048.0)
+    assert not motifs.advise(replace(own, through_mpi_io=False, through_hdf5=False), none)
+    serial = motifs.advise(replace(own, through_mpi_io=False, through_hdf5=True), none)
+    assert serial
+    assert not any(name.startswith("cb_") for each in serial for name in each.settings)
+    assert serial[0].parts["files"] == pytest.approx(2.75)  # 2,048 is 16 to the power of 2.75
+    assert serial[0].confidence < 0.15
+    for each in serial:
+        known = [part for part in each.parts.values() if part is not None]
+        assert each.distance == pytest.approx(sum(part**2 for part in known) ** 0.5)
 
 
 def test_what_was_found_is_remembered(tmp_path: Path) -> None:
@@ -107,9 +126,13 @@ def test_a_darshan_log_is_read_by_darshans_package(tmp_path: Path) -> None:
     assert found.ranks >= 1
     assert found.bytes_a_rank
     wrong = tmp_path / "wrong.darshan"
-    wrong.write_text("no log")
-    with pytest.raises(UsageError, match="cannot read this log"):
-        motifs.read(wrong)
+    whole = example.read_bytes()
+    for part in (b"no log", b"", *(whole[: len(whole) * share // 8] for share in range(1, 8))):
+        wrong.write_bytes(part)
+        try:
+            motifs.read(wrong)  # what is cut behind the last record may be read
+        except UsageError as problem:
+            assert "cannot read this log" in str(problem) or "nothing that was written" in str(problem)
 
 
 def test_the_verb_answers_from_a_log(tmp_path: Path) -> None:

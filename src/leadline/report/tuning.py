@@ -91,6 +91,11 @@ def verdict(found: Results) -> str:
         )
     if found.gain is None:
         return f"{found.verdict[0].upper()}{found.verdict[1:]}.{resolved}"
+    if found.doubt:
+        return (
+            f"Not confirmed: the final comparison gave {told(found.gain)} as fast, but {found.doubt}; "
+            f"so no gain is claimed.{resolved}"
+        )
     if found.gain.verdict == FASTER:
         return f"The settings found make it {told(found.gain)} as fast as the default.{resolved}"
     if found.gain.verdict == SLOWER:
@@ -99,6 +104,11 @@ def verdict(found: Results) -> str:
             f"{told(found.gain)} as fast as the default.{resolved}"
         )
     return f"{found.gain.verdict.capitalize()}: {told(found.gain)} as fast as the default.{resolved}"
+
+
+def _objective(found: Results, cost: float) -> str:
+    """What is made small or large, as a person reads it: a time, or a rate in the program's own unit."""
+    return f"{1 / cost:.4g}, as printed" if found.rate else format_quantity(cost, "s")
 
 
 def _pairs(found: Results) -> int:
@@ -110,7 +120,7 @@ def _counts(found: Results) -> list[Count]:
     noise = found.noise
     resolution = noise.resolution if noise else None
     return [
-        Count("default", format_quantity(noise.median, "s") if noise else MISSING),
+        Count("default", _objective(found, noise.median) if noise else MISSING),
         Count("speed-up", told(found.gain) if found.gain else MISSING),
         Count("verdict", found.verdict),
         Count("gain that can be seen", MISSING if resolution is None else f"{resolution:.1%}"),
@@ -200,16 +210,22 @@ def _convergence(found: Results) -> Section | None:
     if not good or not found.noise:
         return None
     points, best = [], found.noise.median
+
+    def shown(cost: float) -> float:
+        return 1 / cost if found.rate else cost
+
     for each in good:
         score = each.score or 0.0
         best = min(best, score)
-        points.append({"n": each.number, "y": score, "b": best, "s": io_files.shown(each.settings)})
-    title = "Time of each trial, and the best so far"
-    y = {"type": "quantitative", "title": "time (s)", "scale": {"type": "log"}}
+        settings = io_files.shown(each.settings)
+        points.append({"n": each.number, "y": shown(score), "b": shown(best), "s": settings})
+    what, axis = ("Rate", "rate, as printed") if found.rate else ("Time", "time (s)")
+    title = f"{what} of each trial, and the best so far"
+    y = {"type": "quantitative", "title": axis, "scale": {"type": "log"}}
     x = {"field": "n", "type": "quantitative", "title": "trial"}
     tooltip = [
         {"field": "n", "title": "trial"},
-        {"field": "y", "title": "s", "format": ".3~g"},
+        {"field": "y", "title": axis, "format": ".3~g"},
         {"field": "s", "title": "settings"},
     ]
     spec = {
@@ -218,7 +234,7 @@ def _convergence(found: Results) -> Section | None:
         "layer": [
             {
                 "mark": {"type": "rule", "strokeDash": [6, 4], "color": "var(--s1)"},
-                "encoding": {"y": {**y, "datum": found.noise.median}},
+                "encoding": {"y": {**y, "datum": shown(found.noise.median)}},
             },
             {
                 "mark": {"type": "line", "interpolate": "step-after", "color": "var(--s0)"},
@@ -231,14 +247,14 @@ def _convergence(found: Results) -> Section | None:
         ],
     }
     figure = Figure("convergence", title, spec, "The dashed line is the default's median.")
-    rows = [_trial(each) for each in found.trials]
-    table = Table("Trials", ["trial", "time", "runs", "settings"], rows)
+    rows = [_trial(found, each) for each in found.trials]
+    table = Table("Trials", ["trial", what.lower(), "runs", "settings"], rows)
     says = "Trials that cannot win are given up after one run; those that fail are left out of the figure."
     return Section("The search", "convergence", says, [plot(figure)], table)
 
 
-def _trial(trial: Trial) -> list[str]:
-    time = format_quantity(trial.score, "s") if trial.score is not None else f"failed: {trial.reason}"
+def _trial(found: Results, trial: Trial) -> list[str]:
+    time = _objective(found, trial.score) if trial.score is not None else f"failed: {trial.reason}"
     return [str(trial.number), time, str(len(trial.seconds)), io_files.shown(trial.settings)]
 
 
@@ -270,10 +286,22 @@ def _mattered(found: Results) -> Section | None:
     if found.idle:
         idle = ", ".join(found.idle)
         says += f" Without any effect on what is done to files, so left out of the search: {idle}."
+    chosen = found.best or {}
     table = Table(
         "Importance",
-        ["parameter", "share", "best value", "values tried"],
-        [[w.name, f"{w.share:.1%}", str(w.best), str(w.values)] for w in found.weights],
+        ["parameter", "share", "value found", "values tried"],
+        [
+            *(
+                [w.name, f"{w.share:.1%}", str(chosen.get(w.name, "not set")), str(w.values)]
+                for w in found.weights
+            ),
+            [
+                "interactions and noise",
+                f"{max(0.0, 1 - sum(w.share for w in found.weights)):.1%}",
+                MISSING,
+                MISSING,
+            ],
+        ],
     )
     figures = [plot(Figure("importance", title, spec))] if rows else []
     return Section("What mattered", "importance", says, figures, table)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 COLUMNS = {
     "source": "source",
     "told_distance": "distance",
+    "told_parts": "of it",
     "told_confidence": "confidence",
     "told_speedup": "speed-up",
     "told_settings": "settings",
@@ -54,9 +55,10 @@ def command(
 
     PROGRAM was run by 'leadline io run' before; LOG is a log of the preloaded library or of Darshan.
 
-    The table lists the nearest access patterns of the database with their settings, their distance, and a
-    confidence, which is a judgement and not a probability. The database holds published settings, and those
-    for which 'leadline io tune' measured a significant gain on this machine.
+    The table lists the nearest access patterns of the database with their settings, their distance and its
+    parts, and a confidence, which is a judgement and not a probability. A program that uses neither HDF5 nor
+    MPI-IO gets no settings: they could not reach it. The database holds published settings, and those for
+    which 'leadline io tune' measured a significant gain on this machine.
     """
     from leadline.tune.io import patterns as motifs  # noqa: PLC0415
     from leadline.tune.io import profiles as traced  # noqa: PLC0415
@@ -71,7 +73,13 @@ def command(
         motifs.remember(motif, settings, f"{log.name} and {remember.name}", speedup, kept)
         if not as_json:
             click.echo(f"kept in {kept}")
-    print_table([_row(each, as_json) for each in motifs.advise(motif, kept)[:most]], COLUMNS, as_json)
+    found = motifs.advise(motif, kept)[:most]
+    if not found and not as_json:
+        click.echo(
+            "No advice: this program used neither HDF5 nor MPI-IO, through which settings would reach it."
+        )
+        return
+    print_table([_row(each, as_json) for each in found], COLUMNS, as_json)
 
 
 def _row(each: "Advice", as_json: bool) -> dict[str, Any]:
@@ -81,6 +89,11 @@ def _row(each: "Advice", as_json: bool) -> dict[str, Any]:
     row = asdict(each)
     if not as_json:
         row["told_distance"] = f"{each.distance:.2f}"
+        row["told_parts"] = ", ".join(
+            f"{name.replace('_', ' ')} {'?' if part is None else format(part, '.2g')}"
+            for name, part in each.parts.items()
+            if part != 0
+        )
         row["told_confidence"] = f"{100 * each.confidence:.0f} %"
         row["told_speedup"] = f"{each.speedup:.3g}" if each.speedup else ""
         row["told_settings"] = ", ".join(f"{name}={value}" for name, value in each.settings.items())

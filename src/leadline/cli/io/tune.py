@@ -20,9 +20,12 @@ WITHOUT = {
         ("--set", "--ranks", "--mpi", "--on", "--directory"),
         "for a --kernel only",
     ),
-    "a --kernel": (("--time", "--check"), "for a program only: a kernel times itself and checks every byte"),
+    "a --kernel": (
+        ("--time", "--maximize", "--check"),
+        "for a program only: a kernel times itself and checks every byte",
+    ),
     "--on": (
-        ("--set", "--mpi", "--directory", "--number", "--limit", "--time", "--check"),
+        ("--set", "--mpi", "--directory", "--number", "--limit", "--time", "--maximize", "--check"),
         "for real runs only: with --on the machine file has the rest",
     ),
 }
@@ -81,6 +84,11 @@ WITHOUT = {
     "--time",
     metavar="PATTERN",
     help="Regular expression for the time that the program prints, in s. Default: the time of its run.",
+)
+@click.option(
+    "--maximize",
+    metavar="PATTERN",
+    help="Regular expression for a rate that the program prints, such as 'rate: ([0-9.]+)', to maximize.",
 )
 @click.option(
     "--check",

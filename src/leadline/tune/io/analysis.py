@@ -14,6 +14,7 @@ Line = Mapping[str, Any]
 
 FASTER, SLOWER, NO_GAIN = "faster", "slower", "no significant gain"
 TOO_FEW = "too few pairs to tell"
+UNCONFIRMED = "not confirmed"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,23 @@ def gained(default: Sequence[float], other: Sequence[float], exact: bool = False
     low, high, reached = median_interval(ratios)
     middle = math.exp(float(np.median(ratios)))
     return Gain(middle, math.exp(low), math.exp(high), count, 1.0 if exact else reached)
+
+
+def doubt(final: Gain, resolution: float | None, partial: Gain | None) -> str | None:
+    """Why a final comparison that says "faster" does not stand; None where it does, or says something else.
+
+    A gain stands if it is larger than what the pairs resolve at this noise (`resolution`, None where that is
+    not known), and if the interval of the partial phase, which ran the same settings again, is beyond 1 too
+    (None where it has not been run). Settings are chosen for their trials' luck, and noise changes in the
+    course of a tuning: one interval beyond 1 is not enough.
+    """
+    if final.verdict != FASTER:
+        return None
+    if resolution is not None and final.speedup - 1 <= resolution:
+        return f"the gain is within the {resolution:.1%} that this machine's noise hides"
+    if partial is not None and partial.low <= 1:
+        return f"the same settings, run again in the partial phase: {partial.verdict}"
+    return None
 
 
 @dataclass(frozen=True)
@@ -95,8 +113,7 @@ class Weight:
     """How much of the differences between trials goes with one parameter."""
 
     name: str
-    share: float  # of the variance of the logarithm of the time, between its values
-    best: Any  # the value whose trials were the fastest, by their median
+    share: float  # of the variance of the logarithm of the time; those of all parameters sum to 1 at most
     values: int  # that were tried
 
 
@@ -104,13 +121,15 @@ def importance(trials: Sequence[tuple[Mapping[str, Any], float]]) -> list[Weight
     """Each parameter's share, the greatest first: the correlation ratio of its values with the time.
 
     Trials are few and not balanced, so the share is taken above what as many random groups would have
-    (adjusted as in an analysis of variance); 0 where nothing is left.
+    (adjusted as in an analysis of variance); 0 where nothing is left. A search varies parameters together, so
+    that several explain the same difference: where the shares sum to more than the whole, each is divided by
+    their sum. What is left of the whole are interactions and noise.
     """
     if len(trials) < 3:
         return []
     times = np.log([seconds for _, seconds in trials])
     total = float(((times - times.mean()) ** 2).sum())
-    found = []
+    found: dict[str, tuple[float, int]] = {}
     for name in dict.fromkeys(name for settings, _ in trials for name in settings):
         groups: dict[Any, list[float]] = {}
         for (settings, _), time in zip(trials, times, strict=True):
@@ -120,6 +139,7 @@ def importance(trials: Sequence[tuple[Mapping[str, Any], float]]) -> list[Weight
         share = 0.0
         if total > 0 and spare > 0 and len(groups) > 1:
             share = max(0.0, 1 - (within / spare) / (total / (len(trials) - 1)))
-        best = min(groups, key=lambda value: float(np.median(groups[value])))
-        found.append(Weight(name, share, best, len(groups)))
-    return sorted(found, key=lambda each: -each.share)
+        found[name] = share, len(groups)
+    whole = max(1.0, sum(share for share, _ in found.values()))
+    weights = [Weight(name, share / whole, values) for name, (share, values) in found.items()]
+    return sorted(weights, key=lambda each: -each.share)

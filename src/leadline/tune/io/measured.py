@@ -22,6 +22,9 @@ from leadline.tune.io.evaluator import LATE, Outcome, Settings
 
 ANSWERS, JOB = "answers.jsonl", "job.json"
 PREFIX = "run-"  # of the folder of one run
+RATE = re.compile(
+    r"\s*([KMGTPE]?i?[A-Za-z]+ ?(?:/ ?s(?:ec(?:ond)?)?|per s(?:ec(?:ond)?)?)\b)"
+)  # after a number
 CHECK_LIMIT = 300.0  # s, for the command that checks what was written
 
 
@@ -29,8 +32,9 @@ CHECK_LIMIT = 300.0  # s, for the command that checks what was written
 class Command:
     """A command that is run with a settings file and the preloaded library.
 
-    `time` is a regular expression whose first group is the time in s that the program prints; without it
-    the whole command's time counts. `check` is a command that fails where the data are wrong.
+    `printed` is a regular expression whose first group is what the program prints of its speed: a time in s,
+    or with `maximize` a rate in any unit, whose reciprocal is made small. Without it the whole command's time
+    counts. `check` is a command that fails where the data are wrong.
     """
 
     command: list[str]
@@ -39,7 +43,8 @@ class Command:
     layers: Mapping[str, str]  # of each setting
     library: Path | None = None  # the preloaded one
     ranks: int = 1
-    time: str | None = None
+    printed: str | None = None
+    maximize: bool = False
     check: list[str] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     owner: Path | None = None  # the tuning whose runs these are; None: `scratch` is its folder
@@ -51,7 +56,13 @@ class Command:
         return shlex.join(self.command)
 
     def facts(self) -> dict[str, Any]:
-        return {"command": self.command, "title": self.title, "time": self.time, "check": self.check}
+        return {
+            "command": self.command,
+            "title": self.title,
+            "time": None if self.maximize else self.printed,
+            "maximize": self.printed if self.maximize else None,
+            "check": self.check,
+        }
 
     def proves(self) -> bool:
         """No: a record says how much was written of an array, not which of its elements."""
@@ -104,16 +115,25 @@ class Command:
         return io_preload.environment(self.library, path, log)
 
     def _judge(self, ended: Ended, place: Path) -> tuple[float, str | None]:
-        """The seconds that count, and what is wrong with the run."""
-        if self.time is None:
+        """What is made small, and what is wrong with the run."""
+        if self.printed is None:
             return ended.seconds, None
-        found = re.findall(self.time, ended.output)
+        what = "rate" if self.maximize else "time"
+        last = next(reversed(list(re.finditer(self.printed, ended.output))), None)
+        if last is None:
+            return 0.0, f"it printed no {what} that fits '{self.printed}'"
+        place_of = 1 if last.re.groups else 0
+        text = last[place_of] or ""
         try:
-            seconds = float(found[-1])
-        except (IndexError, ValueError, TypeError):
-            return 0.0, f"it printed no time that fits '{self.time}'"
-        good = math.isfinite(seconds) and seconds > 0
-        return seconds, None if good else f"it printed a time of {found[-1]}"
+            value = float(text)
+        except ValueError:
+            return 0.0, f"'{self.printed}' fits {text!r}, which is no number"
+        if not (math.isfinite(value) and value > 0):
+            return 0.0, f"it printed a {what} of {text}"
+        unit = RATE.match(ended.output, last.end(place_of))
+        if unit and not self.maximize:
+            return 0.0, f"--time fits a rate, {text} {unit[1]}, which must not be made small: use --maximize"
+        return (1 / value if self.maximize else value), None
 
 
 @dataclass

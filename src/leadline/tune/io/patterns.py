@@ -8,13 +8,16 @@ beginning.
 
 The distance of two motifs is Euclidean over what both know: logarithms to the base 16 of ranks, of bytes a
 rank, of bytes of a rank in a dataset, and of the size of a write; 1 for collective against independent
-writing, and 2 for another file system, whose settings are other settings. The confidence is 1 / (1 +
-distance^2): a judgement, no probability.
+writing, and 2 for another file system, whose settings are other settings; and the logarithm of the number of
+files. The confidence is the share of these that both know, over 1 + distance^2: a judgement, no probability.
+Settings of a layer that a program does not use (MPI-IO, HDF5) are no advice for it.
 """
 
 import json
 import math
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -24,6 +27,8 @@ from typing import Any
 from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.tune import storage
+from leadline.tune.io import darshan_log
+from leadline.tune.io import settings as io_settings
 from leadline.tune.search import Settings
 from leadline.tune.storage import published
 
@@ -32,7 +37,8 @@ _MODE, _SYSTEM = 1.0, 2.0  # distances of another way of writing, and of another
 DATABASE = "motifs.sqlite"
 TRACE = "a program is traced by 'leadline io run -- PROGRAM'"
 TABLE5 = "Behzad et al. 2013, table 5"
-_SIZES = ("ranks", "bytes_a_rank", "share", "piece")
+_SIZES = ("ranks", "bytes_a_rank", "share", "piece", "files")
+_DARSHAN_LIMIT = 600.0  # s, for a log of any size
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,9 @@ class Motif:
     file_system: str | None = None  # "lustre", "gpfs", ...
     hdf5: str | None = None
     mpi: str | None = None
+    files: float | None = None  # that were written
+    through_mpi_io: bool | None = None  # whether MPI-IO wrote any of them
+    through_hdf5: bool | None = None  # whether HDF5 did
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,7 @@ class Advice:
     motif: Motif
     distance: float
     confidence: float
+    parts: Mapping[str, float | None]  # of the distance: their squares sum to its square; None: not known
 
 
 def read(path: Path) -> Motif:
@@ -107,7 +117,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def of_lines(lines: Iterable[Mapping[str, Any]]) -> Motif:
     """The motif of the preloaded library's record. Raises UsageError where nothing was written."""
-    ranks, writers, datasets = {0}, set(), set()
+    ranks, writers, datasets, files = {0}, set(), set(), set()
+    met = {"hdf5": False, "mpi": False}
     sizes: dict[int, float] = {}
     words: dict[str, str] = {}
     system, written = None, 0.0
@@ -116,10 +127,13 @@ def of_lines(lines: Iterable[Mapping[str, Any]]) -> Motif:
         words |= {
             key: str(line[key]) for key in ("hdf5", "mpi") if line.get("kind") == "library" and key in line
         }
+        met = {name: known or name in line for name, known in met.items()}
         if line.get("kind") == "dataset":
+            met["hdf5"] = True
             datasets.add((line.get("file"), line.get("dataset")))
         if line.get("kind") == "observed" and line.get("bytes_written", 0) > 0:
             writers.add((line.get("rank"), line.get("process")))
+            files.add(line.get("file"))
             written += float(line["bytes_written"])
             system = "lustre" if "stripe_count" in line else system
             for least, calls in line.get("write_sizes", {}).items():
@@ -134,6 +148,9 @@ def of_lines(lines: Iterable[Mapping[str, Any]]) -> Motif:
         piece=_middle(sizes),
         collective=len(writers) < many if many > 1 else None,
         file_system=system,
+        files=float(len(files)),
+        through_mpi_io=met["mpi"],
+        through_hdf5=met["hdf5"],
         **words,
     )
 
@@ -148,51 +165,29 @@ def _middle(sizes: Mapping[int, float]) -> float | None:
     return None
 
 
-# Darshan's bins of write sizes: the counter's end, and the middle of the bin on a logarithmic scale, B.
-_BINS = {"0_100": 10, "100_1K": 320, "1K_10K": 3200, "10K_100K": 32_000, "100K_1M": 320_000}
-_BINS |= {
-    "1M_4M": 2_000_000,
-    "4M_10M": 6_300_000,
-    "10M_100M": 32_000_000,
-    "100M_1G": 320_000_000,
-    "1G_PLUS": 2**31,
-}
-_MOUNTS = {"lustre": "lustre", "gpfs": "gpfs", "ufs": "other"}
-
-
 def _of_darshan(path: Path) -> Motif:
-    try:
-        import darshan  # noqa: PLC0415  (optional, and slow to import)
-    except ImportError:
-        raise LeadlineError(
-            f"{path}: Darshan's package reads such logs; install it by 'pip install darshan'"
-        ) from None
-    try:
-        report = darshan.DarshanReport(str(path), read_all=False)
-        counters = {}
-        for module in ("POSIX", "MPI-IO", "H5D"):
-            if module in report.modules:
-                report.mod_read_all_records(module)
-                counters[module] = report.records[module].to_df()["counters"]
-    except Exception as problem:  # whatever its package raises, it is about this file
-        raise UsageError(f"{path}: Darshan's package cannot read this log: {problem}") from None
-    ranks = int(report.metadata["job"]["nprocs"])
-    posix = counters.get("POSIX")
-    written = float(posix["POSIX_BYTES_WRITTEN"].sum()) if posix is not None else 0.0
-    if posix is None or not written:
+    """By a process of its own: Darshan's reader ends the process that reads a log which is cut or damaged."""
+    reader = [sys.executable, "-m", darshan_log.__name__, str(path)]
+    ended = subprocess.run(reader, capture_output=True, text=True, check=False, timeout=_DARSHAN_LIMIT)
+    if ended.returncode == darshan_log.NO_PACKAGE:
+        raise LeadlineError(f"{path}: Darshan's package reads such logs; install it by 'pip install darshan'")
+    if ended.returncode:
+        why = (ended.stderr.strip().splitlines() or [f"its reader ended with {ended.returncode}"])[-1]
+        raise UsageError(f"{path}: Darshan's package cannot read this log: {why}; it may be cut or damaged")
+    seen = json.loads(ended.stdout)
+    if not seen["written"]:
         raise UsageError(f"{path}: this log tells of nothing that was written")
-    sizes = {size: float(posix[f"POSIX_SIZE_WRITE_{name}"].sum()) * size for name, size in _BINS.items()}
-    mounted = {str(kind) for _, kind in report.mounts}
-    mpiio, datasets = counters.get("MPI-IO"), counters.get("H5D")
+    ranks, datasets = seen["ranks"], seen["datasets"]
     return Motif(
         ranks=ranks,
-        bytes_a_rank=written / ranks,
-        share=written / ranks / len(datasets) if datasets is not None and len(datasets) else None,
-        piece=_middle(sizes),
-        collective=bool(mpiio["MPIIO_COLL_WRITES"].sum() > 0) if mpiio is not None else None,
-        file_system=next(
-            (name for kind, name in _MOUNTS.items() if kind in mounted and name != "other"), None
-        ),
+        bytes_a_rank=seen["written"] / ranks,
+        share=seen["written"] / ranks / datasets if datasets else None,
+        piece=_middle({int(size): calls for size, calls in seen["sizes"].items()}),
+        collective=seen["collective"],
+        file_system=seen["file_system"],
+        files=seen["files"] or None,
+        through_mpi_io=seen["mpi_io"],
+        through_hdf5=seen["hdf5"],
     )
 
 
@@ -205,21 +200,36 @@ def of_kernel(kernel: str, ranks: int, file_system: str) -> Motif:
         share=float(pattern.share),
         collective=pattern.collective,
         file_system=file_system,
+        files=1.0,
+        through_mpi_io=True,
+        through_hdf5=True,
     )
+
+
+def parts(one: Motif, other: Motif) -> dict[str, float | None]:
+    """How far two motifs are from each other in each trait; None for one that either does not know."""
+    found: dict[str, float | None] = {}
+    for name in _SIZES:
+        here, there = getattr(one, name), getattr(other, name)
+        found[name] = abs(math.log(here / there, _BASE)) if here and there else None
+    for name, step in (("collective", _MODE), ("file_system", _SYSTEM)):
+        here, there = getattr(one, name), getattr(other, name)
+        found[name] = None if here is None or there is None else step * (here != there)
+    return found
 
 
 def distance(one: Motif, other: Motif) -> float:
     """How far two motifs are from each other, over what both know."""
-    total = 0.0
-    for name in _SIZES:
-        here, there = getattr(one, name), getattr(other, name)
-        if here and there:
-            total += math.log(here / there, _BASE) ** 2
-    if one.collective is not None and other.collective is not None and one.collective != other.collective:
-        total += _MODE**2
-    if one.file_system and other.file_system and one.file_system != other.file_system:
-        total += _SYSTEM**2
-    return math.sqrt(total)
+    return math.hypot(*(each for each in parts(one, other).values() if each is not None))
+
+
+def _reachable(settings: Settings, motif: Motif) -> dict[str, Any]:
+    """The settings that reach a program: without those of a layer that it does not use."""
+    layers = {each.name: each.layer for each in io_settings.words()} | {"chunk_size": "hdf5"}
+    without = {"hdf5": motif.through_hdf5 is False, "mpi-io": motif.through_mpi_io is False}
+    if all(without.values()):
+        return {}  # stripes alone are those of the file of another kind of program
+    return {name: value for name, value in settings.items() if not without.get(layers.get(name, "mpi-io"))}
 
 
 def database() -> Path:
@@ -263,12 +273,16 @@ def _kept(path: Path) -> Iterator[tuple[Motif, Settings, str, float | None]]:
 
 
 def advise(motif: Motif, path: Path | None = None) -> list[Advice]:
-    """What is known of motifs like this one, the nearest first, and of those as near what gained most.
+    """What is known of motifs like this one, the most like it first, and of those as like what gained most.
 
-    Raises LeadlineError for a database that cannot be read.
+    Nothing for a program that uses neither HDF5 nor MPI-IO, through which settings would reach it. Raises
+    LeadlineError for a database that cannot be read.
     """
     found = []
     for known, settings, source, speedup in _kept(path or database()):
-        away = distance(motif, known)
-        found.append(Advice(settings, source, speedup, known, away, 1 / (1 + away**2)))
-    return sorted(found, key=lambda each: (each.distance, -(each.speedup or 1)))
+        if reachable := _reachable(settings, motif):
+            apart = parts(motif, known)
+            away = math.hypot(*(each for each in apart.values() if each is not None))
+            share = sum(each is not None for each in apart.values()) / len(apart)
+            found.append(Advice(reachable, source, speedup, known, away, share / (1 + away**2), apart))
+    return sorted(found, key=lambda each: (-each.confidence, each.distance, -(each.speedup or 1)))

@@ -26,7 +26,7 @@ from leadline.tune.io.patterns import Advice
 from leadline.tune.io.preload import VENDORS
 
 LOG, COMMAND = "log.jsonl", "command.json"
-NEAR = 1.0  # distance up to which settings are used unasked: a confidence of a half
+NEAR = 1.0  # distance up to which settings are used unasked: a confidence of a half where all is known
 MOST = 256  # commands that are kept
 
 

@@ -8,7 +8,17 @@ from typing import Any
 
 from leadline.tune.io import files as io_files
 from leadline.tune.io import journal as io_journal
-from leadline.tune.io.analysis import FASTER, Gain, Noise, Weight, gained, importance, noise
+from leadline.tune.io.analysis import (
+    FASTER,
+    UNCONFIRMED,
+    Gain,
+    Noise,
+    Weight,
+    doubt,
+    gained,
+    importance,
+    noise,
+)
 from leadline.tune.io.files import Array
 from leadline.tune.io.runner import ALL, BASELINE, END, FINAL, PARTIAL, SCREEN, SEARCH, idle, outcome_of
 
@@ -68,7 +78,20 @@ class Results:
             return f"a run of the final comparison failed: {self.failure}"
         if self.gain is None:
             return "not finished" if not self.finished else "no settings that run were found"
-        return self.gain.verdict
+        return UNCONFIRMED if self.doubt else self.gain.verdict
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the final comparison's gain does not stand; None where it stands, or there is none."""
+        if self.gain is None:
+            return None
+        again = next((each.gain for each in self.parts if each.name == "best"), None)
+        return doubt(self.gain, self.noise.resolution if self.noise else None, again)
+
+    @property
+    def rate(self) -> bool:
+        """Whether the objective is a rate that the program prints: `seconds` are its reciprocals then."""
+        return self.facts.get("maximize") is not None
 
     @property
     def layers(self) -> dict[str, str]:
@@ -80,7 +103,7 @@ class Results:
 
         It is empty where they are variables of the environment alone.
         """
-        if self.best is None or self.gain is None or self.gain.verdict != FASTER:
+        if self.best is None or self.verdict != FASTER:
             return None
         return io_files.toml(self.best, self.layers, self.arrays, self.ranks)
 

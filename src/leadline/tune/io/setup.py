@@ -49,6 +49,7 @@ class Request:
     limit: float | None
     directory: Path | None
     output: Path
+    maximize: str | None = None
     numbers: tuple[str, ...] = ()  # that the space is made of, such as "targets=48"
     resumes: bool = False
     where: Path = field(default_factory=Path.cwd)  # the program is run
@@ -111,10 +112,13 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
 
 def _sensible(request: Request) -> list[str] | None:
     """The words of the command that checks the data; UsageError for what can be seen to be wrong at once."""
-    try:
-        re.compile(request.time or "")
-    except re.error as problem:
-        raise UsageError(f"--time is a regular expression, but got {request.time!r}: {problem}") from None
+    if request.time and request.maximize:
+        raise UsageError("--time and --maximize exclude each other: a tuning has one objective")
+    for option, pattern in (("--time", request.time), ("--maximize", request.maximize)):
+        try:
+            re.compile(pattern or "")
+        except re.error as problem:
+            raise UsageError(f"{option} is a regular expression, but got {pattern!r}: {problem}") from None
     folder = request.directory
     if folder and not (folder.is_dir() and os.access(folder, os.W_OK)):
         why = "one that may be written to" if folder.is_dir() else "a directory that is there"
@@ -155,7 +159,14 @@ def _judged(request: Request, check: list[str] | None, say: Callable[[str], None
     if request.kernel:
         return _kernel(request, layers, library, say), space
     made = Command(
-        request.command, request.where, request.output, layers, library, time=request.time, check=check
+        request.command,
+        request.where,
+        request.output,
+        layers,
+        library,
+        printed=request.maximize or request.time,
+        maximize=request.maximize is not None,
+        check=check,
     )
     return made, space
 
