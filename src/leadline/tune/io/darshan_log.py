@@ -1,15 +1,26 @@
-"""What a Darshan log tells of writing, printed as JSON: `python -m leadline.tune.io.darshan_log LOG`.
+"""What a Darshan log tells of writing, read by Darshan's own package in a process of its own.
 
-A program of its own, because the library below Darshan's package ends the process by an assertion where a log
-is cut. Exits with NO_PACKAGE where the package is not installed, and with 1 and one line for a log that it
-cannot read.
+The library below that package ends its process by an assertion where a log is cut.
 """
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
-NO_PACKAGE = 3
+from leadline.core.errors import LeadlineError, UsageError
+
+_NO_PACKAGE = 3
+_LIMIT = 600.0  # s, for a log of any size
+_PROGRAM = f"""
+import json, sys
+from {__name__} import seen
+try:
+    sys.stdout.write(json.dumps(seen(sys.argv[1])))
+except ImportError:
+    sys.exit({_NO_PACKAGE})
+"""
 # Darshan's bins of write sizes: the counter's end, and the middle of the bin on a logarithmic scale, B.
 _BINS = {"0_100": 10, "100_1K": 320, "1K_10K": 3200, "10K_100K": 32_000, "100K_1M": 320_000}
 _BINS |= {
@@ -49,17 +60,14 @@ def seen(path: str) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    """Print what the log of the command line tells; the exit code."""
-    try:
-        print(json.dumps(seen(sys.argv[1])))
-    except ImportError:
-        return NO_PACKAGE
-    except Exception as problem:  # whatever its package raises, it is about this file
-        print(f"{type(problem).__name__}: {problem}".splitlines()[0], file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def read(path: Path) -> dict[str, Any]:
+    """`seen` of a log. Raises UsageError for one that cannot be read, LeadlineError without Darshan's package."""
+    command = [sys.executable, "-c", _PROGRAM, str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_LIMIT)
+    if ended.returncode == _NO_PACKAGE:
+        raise LeadlineError(f"{path}: Darshan's package reads such logs; install it by 'pip install darshan'")
+    if ended.returncode:
+        why = (ended.stderr.strip().splitlines() or [f"its reader ended with {ended.returncode}"])[-1]
+        raise UsageError(f"{path}: Darshan's package cannot read this log, cut or damaged perhaps: {why}")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found

@@ -16,8 +16,6 @@ Settings of a layer that a program does not use (MPI-IO, HDF5) are no advice for
 import json
 import math
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -38,7 +36,6 @@ DATABASE = "motifs.sqlite"
 TRACE = "a program is traced by 'leadline io run -- PROGRAM'"
 TABLE5 = "Behzad et al. 2013, table 5"
 _SIZES = ("ranks", "bytes_a_rank", "share", "piece", "files")
-_DARSHAN_LIMIT = 600.0  # s, for a log of any size
 
 
 @dataclass(frozen=True)
@@ -166,15 +163,7 @@ def _middle(sizes: Mapping[int, float]) -> float | None:
 
 
 def _of_darshan(path: Path) -> Motif:
-    """By a process of its own: Darshan's reader ends the process that reads a log which is cut or damaged."""
-    reader = [sys.executable, "-m", darshan_log.__name__, str(path)]
-    ended = subprocess.run(reader, capture_output=True, text=True, check=False, timeout=_DARSHAN_LIMIT)
-    if ended.returncode == darshan_log.NO_PACKAGE:
-        raise LeadlineError(f"{path}: Darshan's package reads such logs; install it by 'pip install darshan'")
-    if ended.returncode:
-        why = (ended.stderr.strip().splitlines() or [f"its reader ended with {ended.returncode}"])[-1]
-        raise UsageError(f"{path}: Darshan's package cannot read this log: {why}; it may be cut or damaged")
-    seen = json.loads(ended.stdout)
+    seen = darshan_log.read(path)
     if not seen["written"]:
         raise UsageError(f"{path}: this log tells of nothing that was written")
     ranks, datasets = seen["ranks"], seen["datasets"]
