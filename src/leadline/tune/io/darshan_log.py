@@ -61,7 +61,7 @@ def seen(path: str) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """`seen` of a log. Raises UsageError for one that cannot be read, LeadlineError without Darshan's package."""
+    """`seen` of a log. UsageError: it cannot be read; LeadlineError: Darshan's package is missing."""
     command = [sys.executable, "-c", _PROGRAM, str(path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_LIMIT)
     if ended.returncode == _NO_PACKAGE:
