@@ -50,9 +50,16 @@ def rows(medians: Sequence[Sequence[float]] | Array, sizes: Sequence[int], **fie
     ]
 
 
+def records(
+    medians: Sequence[Sequence[float]] | Array, sizes: Sequence[int], **fields: Any
+) -> list[record.Record]:
+    """The same as records."""
+    return [record.Record.of(row) for row in rows(medians, sizes, **fields)]
+
+
 def table(medians: Sequence[Sequence[float]] | Array, sizes: Sequence[int], **fields: Any) -> pl.DataFrame:
     """The same as a record table."""
-    return record.frame(rows(medians, sizes, **fields))
+    return record.frame_of(rows(medians, sizes, **fields))
 
 
 def failed(size: int, launch: int, reason: str, status: str = record.FAILED, **fields: Any) -> Row:

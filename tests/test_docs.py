@@ -308,7 +308,7 @@ def test_the_recipe_of_a_figure_works(add: Callable[[ModuleType, str, str], None
         for depth in (0, 64, 1024)
         for launch in range(6)
     ]
-    [figure] = figures.draw(found(record.frame(rows)).subject("matching"))
+    [figure] = figures.draw(found(record.frame_of(rows)).subject("matching"))
     assert figure.name == "matching-latency"
     assert [entry.name for entry in figure.legend if entry.kind == "variant"] == ["posted", "unexpected"]
 

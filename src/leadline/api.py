@@ -98,7 +98,7 @@ class Run:
     @property
     def plan(self) -> Plan:
         """The plan that was run."""
-        return Plan.parse(store.plan_text(self.path), self.path / store.PLAN)
+        return session.plan_of(self.path)
 
     def _repr_html_(self) -> str:
         """Name, target, and how many points have which status."""

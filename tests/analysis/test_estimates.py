@@ -5,7 +5,7 @@ from math import inf, nan
 import pytest
 
 from leadline.analysis.estimates import estimate, launch_estimates
-from leadline.core.record import OK, frame
+from leadline.core.record import OK, frame_of
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ def test_a_launch_has_one_estimate(samples: list[float], warmup: int | None, exp
     """The median of the numbers after the warm-up; a launch without any has none, here and there."""
     row = {"benchmark": "b", "metric": "m", "launch": 0, "status": OK, "samples": samples, "warmup": warmup}
     assert estimate(samples, warmup) == expected
-    assert launch_estimates(frame([row]))["median"].to_list() == ([] if expected is None else [expected])
+    assert launch_estimates(frame_of([row]))["median"].to_list() == ([] if expected is None else [expected])

@@ -24,9 +24,9 @@ def test_memory_and_core_are_told_by_the_solver() -> None:
         )
         for row in rows([[value]] * 6, [8], metric=metric, ranks=ranks, **keys)
     ]
-    found = _node.computing(record.frame(told), 8)
+    found = _node.computing(record.frame_of(told), 8)
     assert found["memory"].value == pytest.approx(64e9)
     assert found["flops"].value == pytest.approx(1.2e9)
     assert found["memory"].low is not None
-    assert _node.computing(record.frame(told).clear(), 8) == {}
-    assert "memory" not in _node.computing(record.frame(told), 16)
+    assert _node.computing(record.frame_of(told).clear(), 8) == {}
+    assert "memory" not in _node.computing(record.frame_of(told), 16)

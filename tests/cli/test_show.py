@@ -11,33 +11,36 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
+from leadline.core.record import Record
 from leadline.run.store import Store, load, provenance
 
 PLAN = "question = 'How long?'\n"
 
 
-def row(launch: int, size: int, mpi: str = "openmpi-4.1.4", **more: Any) -> dict[str, Any]:
+def row(launch: int, size: int, mpi: str = "openmpi-4.1.4", **more: Any) -> Record:
     """A launch of a ping-pong whose latency is (100 + launch) ns, or twice that for the larger size."""
     value = (100 + launch) * 1e-9 * (1 if size == 8 else 2)
-    return {
-        "source": "measured",
-        "benchmark": "pingpong",
-        "metric": "latency",
-        "unit": "s",
-        "better": "lower",
-        "mpi": mpi,
-        "stack": "default",
-        "protocol": "default",
-        "placement": "default",
-        "ranks": 2,
-        "oversubscribed": False,
-        "launch": launch,
-        "status": "ok",
-        "samples": [5.0, value, value, value],
-        "warmup": 1,
-        "bytes": size,
-        **more,
-    }
+    return Record.of(
+        {
+            "source": "measured",
+            "benchmark": "pingpong",
+            "metric": "latency",
+            "unit": "s",
+            "better": "lower",
+            "mpi": mpi,
+            "stack": "default",
+            "protocol": "default",
+            "placement": "default",
+            "ranks": 2,
+            "oversubscribed": False,
+            "launch": launch,
+            "status": "ok",
+            "samples": [5.0, value, value, value],
+            "warmup": 1,
+            "bytes": size,
+            **more,
+        }
+    )
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 
 from analysis.guidelines.library import records
 from analysis.guidelines.test_guidelines import PLAIN, slow
-from leadline.cli._then import say
+from leadline.cli._then import print_results
 from leadline.cli.run import command
 from leadline.core.errors import UsageError
-from leadline.run import store
+from leadline.plan.model import Plan
 
 PLAN = 'then = "guidelines"\n[[measure]]\nbenchmark = "pingpong"\n'
 
@@ -45,8 +45,8 @@ def test_a_plan_may_ask_for_the_list_of_guidelines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its key `then` prints the tables at the end, and where the rest is."""
-    (tmp_path / store.PLAN).write_text(PLAN)
-    say(tmp_path, records(plant=slow("allreduce", 2.5, **PLAIN, bytes=8192)))
+    broken = records(plant=slow("allreduce", 2.5, **PLAIN, bytes=8192))
+    print_results(tmp_path, broken, Plan.parse(PLAN, tmp_path / "plan.toml").then)
     told = capsys.readouterr().out
     assert "openmpi-4.1.4, placement core-group, 4 ranks: 7 broken" in told
     assert f"'leadline guidelines {tmp_path} --json' lists all comparisons." in told

@@ -21,14 +21,14 @@ from leadline.core.record_files import (
 )
 from leadline.run import store
 from leadline.run.store import Store
-from planted import rows, table
+from planted import records, rows, table
 
 FLIPS = 400
 
 
 def written(path: Path) -> Path:
     """A journal of six launches at two sizes."""
-    found = rows([[1.0, 2.0]] * 6, [1, 2])
+    found = records([[1.0, 2.0]] * 6, [1, 2])
     path.write_bytes(journal.encode([JOURNAL_HEADER, *journal_lines(found)]))
     return path
 
@@ -76,7 +76,7 @@ def test_journals_without_checksums_are_read_and_added_to(tmp_path: Path) -> Non
     path = old(tmp_path / "journal.jsonl", one)
     with journal.open_locked(path) as file:
         file.append([[one | {"launch": 1}]], "all")
-    assert [row["launch"] for row in read_journal(path)[0]] == [0, 1]
+    assert [each.launch for each in read_journal(path)[0]] == [0, 1]
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40])
@@ -116,13 +116,13 @@ def test_values_that_no_measurement_gives_are_refused_with_their_line(
 
 def test_a_negative_latency_is_no_measurement(tmp_path: Path) -> None:
     """Its point is invalid, in a journal and in a record file; the others stay."""
-    found = rows([[1.0, 2.0]] * 3, [1, 2])
-    found[0]["samples"] = [-1.0, 1.0]
-    path = old(tmp_path / "journal.jsonl", *found)
-    write_parquet(record.frame(found), tmp_path / "r.parquet", {})
-    for records in (journal_frame(path), read_parquet(tmp_path / "r.parquet")):
-        assert records.filter(status="invalid").get_column("bytes").to_list()[0] == 1
-        assert records.filter(status="ok").get_column("bytes").unique().to_list() != [1]
+    below = rows([[1.0, 2.0]] * 3, [1, 2])
+    below[0]["samples"] = [-1.0, 1.0]
+    path = old(tmp_path / "journal.jsonl", *below)
+    write_parquet(record.frame_of(below), tmp_path / "r.parquet", {})
+    for found in (journal_frame(path), read_parquet(tmp_path / "r.parquet")):
+        assert found.filter(status="invalid").get_column("bytes").to_list()[0] == 1
+        assert found.filter(status="ok").get_column("bytes").unique().to_list() != [1]
 
 
 @pytest.mark.parametrize("left", [0, 1])
@@ -130,7 +130,7 @@ def test_a_journal_without_records_never_hides_finished_ones(tmp_path: Path, lef
     """A crash may leave an empty journal, or its header alone, beside the records of the finished run."""
     path = tmp_path / "run"
     with Store.create(path, "", {}) as run:
-        run.append(rows([[1.0]] * 3, [1]))
+        run.append(records([[1.0]] * 3, [1]))
         run.finish()
     (path / store.JOURNAL).write_bytes(journal.encode([JOURNAL_HEADER] * left))
     assert store.load(path).height == 3

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from leadline.core.record import FIELDS, KEYS, concat, frame, point_columns, schema
+from leadline.core.record import FIELDS, KEYS, concat, frame_of, point_columns, schema
 
 
 def row(**values: Any) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def row(**values: Any) -> dict[str, Any]:
 
 def test_absent_fields_are_null_and_types_are_fixed() -> None:
     """A row names what it has; the table has every field, of its own type."""
-    table = frame([row(bytes=8, started=datetime(2026, 1, 2, tzinfo=UTC))])
+    table = frame_of([row(bytes=8, started=datetime(2026, 1, 2, tzinfo=UTC))])
     assert {name: table.schema[name] for name in FIELDS} == schema()
     assert table["mpi"].to_list() == [None]
     assert table["samples"].to_list() == [[1e-6]]
@@ -25,7 +25,7 @@ def test_absent_fields_are_null_and_types_are_fixed() -> None:
 
 def test_coordinates_are_the_columns_that_are_no_fields() -> None:
     """In the order of their first appearance; null where a benchmark does not have them."""
-    table = frame([row(bytes=8, buffers="reused"), row(benchmark="bandwidth", bytes=16, window=64)])
+    table = frame_of([row(bytes=8, buffers="reused"), row(benchmark="bandwidth", bytes=16, window=64)])
     assert point_columns(table) == ["bytes", "buffers", "window"]
     assert table["window"].to_list() == [None, 64]
     assert [table.schema[name] for name in ("bytes", "buffers")] == [pl.Int64(), pl.String()]
@@ -33,23 +33,23 @@ def test_coordinates_are_the_columns_that_are_no_fields() -> None:
 
 def test_a_coordinate_that_is_a_word_anywhere_is_a_word_everywhere() -> None:
     """Whether within one table or between tables, as where one benchmark counts what another names."""
-    assert frame([row(traffic=1), row(traffic="off")])["traffic"].to_list() == ["1", "off"]
-    joined = concat([frame([row(traffic=1)]), frame([row(traffic="off"), row()])])
+    assert frame_of([row(traffic=1), row(traffic="off")])["traffic"].to_list() == ["1", "off"]
+    joined = concat([frame_of([row(traffic=1)]), frame_of([row(traffic="off"), row()])])
     assert joined["traffic"].to_list() == ["1", "off", None]
 
 
 def test_tables_are_joined_with_all_their_columns() -> None:
     """Coordinates that one table lacks are null in its rows; no rows at all still have every field."""
-    joined = concat([frame([row(bytes=8)]), frame([row(pairs=2)])])
+    joined = concat([frame_of([row(bytes=8)]), frame_of([row(pairs=2)])])
     assert joined.select("bytes", "pairs").rows() == [(8, None), (None, 2)]
     assert concat([]).schema == schema()
-    assert frame([]).schema == schema()
+    assert frame_of([]).schema == schema()
 
 
 def test_keys_are_fields() -> None:
     """What tells one series of launches from another is in every record."""
     assert set(KEYS) <= set(FIELDS)
-    assert point_columns(frame([])) == []
+    assert point_columns(frame_of([])) == []
 
 
 def test_every_field_says_what_it_is() -> None:
@@ -60,4 +60,4 @@ def test_every_field_says_what_it_is() -> None:
 @pytest.mark.parametrize("samples", [[], [1.0], [3, 4]])
 def test_samples_are_a_list_of_any_length(samples: list[float]) -> None:
     """Nothing is thrown away, and whole numbers are numbers."""
-    assert frame([row(samples=samples)])["samples"].to_list() == [[float(each) for each in samples]]
+    assert frame_of([row(samples=samples)])["samples"].to_list() == [[float(each) for each in samples]]

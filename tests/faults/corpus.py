@@ -23,7 +23,7 @@ from leadline.plan.model import Plan
 from leadline.programs.launch import Launch
 from leadline.tune.io import log as io_log
 from leadline.tune.search import _read as spaces
-from planted import rows, table
+from planted import records, table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "analysis" / "importers" / "data"
@@ -72,8 +72,7 @@ def _texts(*folders: str) -> Callable[[Path], list[bytes]]:
 
 
 def _journals(_: Path) -> list[bytes]:
-    records = rows([[1.0, 2.0]] * 4, [1, 2])
-    return [journal.encode([JOURNAL_HEADER, *journal_lines(records)])]
+    return [journal.encode([JOURNAL_HEADER, *journal_lines(records([[1.0, 2.0]] * 4, [1, 2]))])]
 
 
 def _records(place: Path) -> list[bytes]:

@@ -10,28 +10,28 @@ from pathlib import Path
 
 from leadline.core import journal
 from leadline.core.errors import LeadlineError
-from leadline.core.record_files import JOURNAL_HEADER, read_journal
+from leadline.core.record_files import JOURNAL_HEADER, journal_lines, read_journal
 from leadline.programs.launch import Launch
 from leadline.run.store import Store
-from planted import rows
+from planted import records
 
 # Adds records for ever, and says after each how many are on the disk.
 _WRITER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from planted import rows
+from planted import records
 from leadline.run.store import Store
 with Store.create(Path(sys.argv[1]), "", {}) as store:
     for launch in range(100000):
-        store.append([rows([[1.0]], [1])[0] | {"launch": launch}])
+        store.append(records([[1.0]], [1], launch=launch))
         print(launch + 1, flush=True)
 """
 _LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from planted import rows
+from planted import records
 from leadline.core.errors import LeadlineError
 from leadline.run.store import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -39,7 +39,7 @@ store = Store.create(Path(sys.argv[1]), "", {})
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), -1))
 try:
     for launch in range(100000):
-        store.append([rows([[1.0]], [1])[0] | {"launch": launch}])
+        store.append(records([[1.0]], [1], launch=launch))
         print(launch + 1, flush=True)
 except LeadlineError:
     sys.exit(1)
@@ -81,12 +81,12 @@ def full_disk(place: Path, chosen: random.Random) -> str | None:
 def two_writers(place: Path, chosen: random.Random) -> str | None:
     """A second writer is refused, and the first goes on."""
     with Store.create(place / "run", "", {}) as first:
-        first.append(rows([[1.0]] * chosen.randrange(1, 9), [1]))
+        first.append(records([[1.0]] * chosen.randrange(1, 9), [1]))
         before = first.records().height
         try:
             Store.reopen(place / "run").close()
         except LeadlineError:
-            first.append([rows([[1.0]], [1])[0] | {"launch": 99}])
+            first.append(records([[1.0]], [1], launch=99))
             return None if first.records().height == before + 1 else "a record was lost"
     return "two processes wrote one run"
 
@@ -94,7 +94,7 @@ def two_writers(place: Path, chosen: random.Random) -> str | None:
 def cut_journal(place: Path, chosen: random.Random) -> str | None:
     """A journal that was cut anywhere gives its whole lines, or a sentence where its first is gone."""
     path = place / "journal.jsonl"
-    data = journal.encode([JOURNAL_HEADER, *([row] for row in rows([[1.0]] * 9, [1]))])
+    data = journal.encode([JOURNAL_HEADER, *journal_lines(records([[1.0]] * 9, [1]))])
     cut = chosen.randrange(len(data))
     path.write_bytes(data[:cut])
     whole = data[:cut].count(b"\n") - 1

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.cli import main
+from leadline.core.record import Record
 from leadline.papers import paper
 from leadline.plan import files as plan_files
 from leadline.run.store import Store
@@ -26,7 +27,7 @@ def made(rows: list[dict[str, Any]], name: str = "toy") -> Path:
     """A finished run of these records."""
     path = Path("runs") / name
     with Store.create(path, plan_files.find("bgp").read_text(), {"host": "here"}) as store:
-        store.append(rows)
+        store.append(map(Record.of, rows))
         store.finish()
     return path
 

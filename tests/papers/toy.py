@@ -384,4 +384,4 @@ MACHINES = Machines(
 
 def results(rows: list[Row], machines: Machines = MACHINES) -> Results:
     """Rows as the claims see them."""
-    return Results(record.frame(rows), machines)
+    return Results(record.frame_of(rows), machines)

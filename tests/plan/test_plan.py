@@ -8,8 +8,8 @@ import pytest
 from anywhere import Anywhere
 from leadline import machine
 from leadline.core.errors import UsageError
-from leadline.core.record import frame
-from leadline.core.record_files import point_key
+from leadline.core.record import Record, frame_of
+from leadline.core.record_files import key_of
 from leadline.plan import files as plan_files
 from leadline.plan.model import Launches, Plan, Point
 from leadline.programs.registry import Benchmark, Metric, Situation, Sweep
@@ -204,8 +204,8 @@ def test_a_point_and_its_records_have_the_same_key(tmp_path: Path) -> None:
         **point.values,
         "pairs": None,  # a coordinate of another benchmark in the same table
     }
-    assert point.key == point_key(row)
-    assert point.key == point_key(frame([row, {**row, "bytes": "a word"}]).to_dicts()[0])
+    assert point.key == key_of(Record.of(row))
+    assert point.key == key_of(Record.of(frame_of([row, {**row, "bytes": "a word"}]).to_dicts()[0]))
 
 
 GOOD = '[[measure]]\nbenchmark = "pingpong"\n'

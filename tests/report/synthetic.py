@@ -306,7 +306,7 @@ def records(
                         drawn = typical * rng.pareto(2.5, samples)
                     rows.append(_row(common | point, recipe, launch, drawn))
         rows += _missing(_common(run, source, mpi, "pingpong"))
-    return record.frame(rows)
+    return record.frame_of(rows)
 
 
 MACHINE = Costs(2.7e-6, 0.375e9, 2048, 1.5e-6)
@@ -328,7 +328,7 @@ def simulated(run: str = "on-bgp", only: Collection[str] = BENCHMARKS) -> pl.Dat
         for point in _asked(recipe):
             value = 0.0 if recipe.benchmark == "noise" else recipe.value(MACHINE, point)
             rows.append(_row(common | point, recipe, 0, [value]) | answered | unwatched)
-    return record.frame(rows)
+    return record.frame_of(rows)
 
 
 def _asked(recipe: Recipe) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
+from leadline.core.record import Record
 from leadline.report import write, write_figures
 from leadline.run import store
 
@@ -22,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         records = synthetic.records(run=name, launches=3, samples=3, factor=factor, only=["pingpong", "fan"])
         facts = {key: value for key, value in synthetic.PROVENANCE.items() if key != "run"}
         with store.Store.create(Path("runs") / name, "[defaults]\n", facts) as run:
-            run.append(records.to_dicts())
+            run.append(map(Record.of, records.to_dicts()))
             run.finish()
     return tmp_path
 

@@ -46,7 +46,7 @@ def points() -> Iterator[Row]:
 
 def rows() -> list[Row]:
     """Their summary."""
-    return summarise(record.frame(points())).rows(named=True)
+    return summarise(record.frame_of(points())).rows(named=True)
 
 
 def told() -> dict[str, tuple[float | None, ...]]:
@@ -87,7 +87,7 @@ def test_one_size_has_no_section() -> None:
 
 def test_the_page_has_the_section_where_sizes_stand_together(tmp_path: Path) -> None:
     """With its table and a place in the contents."""
-    page = write(record.frame(points()), [{"run": run} for run in SIZES], tmp_path / "page.html")
+    page = write(record.frame_of(points()), [{"run": run} for run in SIZES], tmp_path / "page.html")
     reader = Reader(page.read_text(encoding="utf-8"))
     assert "scales" in reader.ids
     assert "#scales" in reader.links

@@ -61,7 +61,7 @@ assert "pages" in LATER and "pages" in told._NAMING
 assert "pages" in tables.differing(summarise(records).to_dicts())
 shown = CliRunner().invoke(main, ["show", str(run), "--benchmark", "pingpong"]).output
 assert "pages" in shown and "small" in shown and "huge" in shown, shown
-before = session.resume(run, registry=registry)
+before = session.resume(run, session.plan_of(run, registry))
 assert before.height == records.height  # what is there is not simulated again
 """
 

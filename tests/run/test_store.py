@@ -14,39 +14,41 @@ import pytest
 
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.journal import encode
-from leadline.core.record import FIELDS, FORMAT, frame
+from leadline.core.record import FIELDS, FORMAT, Record, frame
 from leadline.core.record_files import JOURNAL_HEADER, journal_lines
 from leadline.run import store as stores
-from leadline.run.store import Store, load, plan_text, point_key, provenance, write_parquet
+from leadline.run.store import Store, load, plan_text, provenance, write_parquet
 
 PLAN = '[[measure]]\nbenchmark = "pingpong"\n'
 ABOUT = {"host": "a", "cores": 2}
 BEGUN = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
 
-def row(launch: int, size: int = 8, metric: str = "latency", **more: Any) -> dict[str, Any]:
+def row(launch: int, size: int = 8, metric: str = "latency", **more: Any) -> Record:
     """A record of a ping-pong with three samples that differ from launch to launch."""
-    return {
-        "source": "measured",
-        "benchmark": "pingpong",
-        "metric": metric,
-        "unit": "s",
-        "better": "lower",
-        "mpi": "openmpi-4.1.4",
-        "stack": "default",
-        "protocol": "default",
-        "placement": "default",
-        "ranks": 2,
-        "oversubscribed": False,
-        "launch": launch,
-        "status": "ok",
-        "samples": [launch + 0.1, launch + 1 / 3, 2],
-        "warmup": 1,
-        "started": BEGUN,
-        "bytes": size,
-        "buffers": "reused",
-        **more,
-    }
+    return Record.of(
+        {
+            "source": "measured",
+            "benchmark": "pingpong",
+            "metric": metric,
+            "unit": "s",
+            "better": "lower",
+            "mpi": "openmpi-4.1.4",
+            "stack": "default",
+            "protocol": "default",
+            "placement": "default",
+            "ranks": 2,
+            "oversubscribed": False,
+            "launch": launch,
+            "status": "ok",
+            "samples": [launch + 0.1, launch + 1 / 3, 2],
+            "warmup": 1,
+            "started": BEGUN,
+            "bytes": size,
+            "buffers": "reused",
+            **more,
+        }
+    )
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_killed_at_every_byte_of_the_last_line(run: Path) -> None:
         if length % 20:  # going on costs three waits for the disk, so not after every byte
             continue
         with Store.reopen(run) as store:
-            assert list(store.done().values()) == [[0]]
+            assert store.records()["launch"].to_list() == [0]
             store.append([row(7)])
             assert store.records()["launch"].to_list() == [0, 7], length
 
@@ -149,7 +151,7 @@ def test_killed_by_the_system_while_it_writes(run: Path) -> None:
     assert launches == list(range(len(launches)))
     assert len(launches) >= len(confirmed)  # what append returned from is there
     with Store.reopen(run) as store:
-        assert list(store.done().values()) == [launches]
+        assert store.records()["launch"].to_list() == launches
 
 
 def test_damage_in_the_middle_is_told_with_its_line(run: Path) -> None:
@@ -175,14 +177,14 @@ def test_values_of_wrong_types_are_told(run: Path) -> None:
         load(run)
 
 
-def test_resume_knows_what_is_done(run: Path) -> None:
-    """Each point with the launches that have it, whatever its metrics; finished runs can go on as well."""
+def test_a_finished_run_can_be_resumed(run: Path) -> None:
+    """Its records are there, more are added, and facts are noted in its provenance."""
     with Store.create(run, PLAN, ABOUT) as store:
         store.append([row(0), row(0, metric="other"), row(0, size=16)])
         store.append([row(1)])
         store.finish()
     with Store.reopen(run) as store:
-        assert store.done() == {point_key(row(0)): [0, 1], point_key(row(0, size=16)): [0]}
+        assert store.records().height == 4
         store.append([row(1, size=16)])
         store.note(resumed="today")
         assert load(run).height == 5  # while the old Parquet file is still beside the journal

@@ -285,7 +285,7 @@ def test_a_simulated_run_can_be_gone_on_with(tmp_path: Path, site: SimulatedMach
     again = session.target_of(provenance(tmp_path / "run"))
     assert isinstance(again, SimulatedMachine)
     assert (again.partition, again.mapping, again.network) == (64, "XYZT", "auto")
-    records = session.resume(tmp_path / "run", registry=registry)
+    records = session.resume(tmp_path / "run", session.plan_of(tmp_path / "run", registry))
     assert sorted(zip(records["bytes"], records["status"], strict=True)) == [
         (1, OK),
         (13, FAILED),

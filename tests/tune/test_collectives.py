@@ -49,7 +49,7 @@ def run(
         for size in SIZES
         for launch in range(launches)
     ]
-    return record.frame(rows)
+    return record.frame_of(rows)
 
 
 def test_the_fastest_is_chosen_where_it_is_certain() -> None:

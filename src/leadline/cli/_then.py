@@ -1,26 +1,26 @@
-"""What a run says at its end: what its plan asks for with `then`, and what tuned settings gained."""
+"""What a run prints at its end: what its plan asks for with `then`, and what tuned settings gained."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from leadline.core.collectives import TUNED
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def say(path: Path, records: Any) -> None:
-    """Print what the plan of the run in `path` asks for, one after the other."""
-    from leadline.plan.model import Plan  # noqa: PLC0415
-    from leadline.run import store  # noqa: PLC0415
 
-    for name in Plan.load(path / store.PLAN).then:
-        _SAY[name](path, records)
+def print_results(path: Path, records: "pl.DataFrame", then: Iterable[str]) -> None:
+    """Print what the plan of the run in `path` asks for, and what tuned settings gained."""
+    for name in then:
+        _PRINTERS[name](path, records)
     if (records["collectives"] == TUNED).any():
         _gains(records)
 
 
-def _gains(records: Any) -> None:
+def _gains(records: "pl.DataFrame") -> None:
     """What the settings of tuned launches gained."""
     from leadline.cli.tune.collectives import print_gains  # noqa: PLC0415
     from leadline.tune.collectives.selection import gains  # noqa: PLC0415
@@ -28,7 +28,7 @@ def _gains(records: Any) -> None:
     print_gains(gains(records))
 
 
-def _guidelines(path: Path, records: Any) -> None:
+def _guidelines(path: Path, records: "pl.DataFrame") -> None:
     """Which guidelines are broken."""
     from leadline.analysis.guidelines import judge  # noqa: PLC0415
     from leadline.cli._guidelines import print_verdict  # noqa: PLC0415
@@ -37,4 +37,4 @@ def _guidelines(path: Path, records: Any) -> None:
     click.echo(f"'leadline guidelines {path} --json' lists all comparisons.")
 
 
-_SAY: dict[str, Callable[[Path, Any], None]] = {"guidelines": _guidelines}
+_PRINTERS: dict[str, Callable[[Path, "pl.DataFrame"], None]] = {"guidelines": _guidelines}

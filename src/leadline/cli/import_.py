@@ -52,6 +52,7 @@ def command(
     """
     from leadline.analysis import importers  # noqa: PLC0415  (loads polars)
     from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
+    from leadline.core.record import Record  # noqa: PLC0415
     from leadline.run.store import RUNS, Store  # noqa: PLC0415
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
@@ -72,7 +73,7 @@ def command(
         records, about = importers.read(suite, texts, given)
         say(f"writing {path}")
         with Store.create(path, "", about) as store:
-            store.append(records.to_dicts())
+            store.append(map(Record.of, records.to_dicts()))
             store.finish()
     points = records.select("benchmark", "metric", *_coordinates(records)).unique().height
     for note in about["notes"]:

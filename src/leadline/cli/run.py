@@ -1,6 +1,6 @@
 """`leadline run`: measures the points of a plan on this machine, or simulates them on another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,15 +11,19 @@ import click
 from leadline.cli._options import machine_option, network_option, where_option
 from leadline.cli._progress import shown
 from leadline.cli._table import json_option
-from leadline.cli._then import say as say_then
+from leadline.cli._then import print_results
 from leadline.cli._types import PlanFile, Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from leadline.plan.model import Plan
     from leadline.targets import Target
+    from leadline.targets.simulated.machine import SimulatedMachine
 
 # Of a described machine only.
-DESCRIBED = ("ranks", "mapping", "network", "noise")
+DESCRIBED = ("ranks", "mapping", "network", "noise", "sensitivity")
 
 
 @click.command()
@@ -68,6 +72,12 @@ DESCRIBED = ("ranks", "mapping", "network", "noise")
 )
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
 @click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="With --on: also simulate with each machine constant at both ends of its interval, and print the "
+    "interval that each answer has for that reason.",
+)
+@click.option(
     "--against",
     type=Run(),
     metavar="RUN",
@@ -87,7 +97,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
 
     context = click.get_current_context()
     machine, tuned, files = (asked.pop(name) for name in ("machine", "tuned", "directory"))
-    against = _against(asked, bool(machine))
+    after = _against(asked, bool(machine))
     if resume and (plan or output or machine or tuned):
         raise click.UsageError(
             "--resume takes plan, machine and settings from the run: leave out PLAN, -o, --on and --tuned",
@@ -104,12 +114,16 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
             raise click.UsageError(f"--{name} needs a simulated machine: name it with --on", context)
     if resume:
         path = store.find(str(resume))
-        taken = partial(session.resume, path, seed=seed, files=files)
+        read = session.plan_of(path)
+        taken = partial(session.resume, path, read, seed=seed, files=files)
     elif plan:
         path = output or _new_run(plan)
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
-            target = _described(machine, plan, seed, asked) if machine else _local(tuned, files)
+            described = _described(machine, plan, seed, asked) if machine else None
+            if described and asked["sensitivity"]:
+                after = _sensitivity(read, described, asked["as_json"])
+            target = described or _local(tuned, files)
         taken = partial(session.run, read, target, path, seed=seed, begun=_warn)
     else:
         raise click.UsageError("missing PLAN, such as 'quick'; 'leadline list plans' has them all", context)
@@ -117,9 +131,9 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         records = taken(say=say, show=show)
     for remark in store.provenance(path).get("remarks", ()):
         click.echo(f"leadline: {remark}", err=True)
-    if against:
-        against(records)
-    _conclude(records, path, aside=bool(against), resumed=bool(resume))
+    if after:
+        after(records)
+    _conclude(records, path, None if after else read.then, resumed=bool(resume))
 
 
 def _new_run(plan: Path) -> Path:
@@ -131,7 +145,7 @@ def _new_run(plan: Path) -> Path:
     return RUNS / f"{plan.stem}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def _described(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "Target":
+def _described(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "SimulatedMachine":
     """The described machine as the options want it."""
     from leadline.machine import load  # noqa: PLC0415
     from leadline.plan.settings import NETWORKS  # noqa: PLC0415
@@ -152,14 +166,18 @@ def _local(tuned: Path | None, files: Path | None) -> "Target":
     return LocalMachine.here(settings, files)
 
 
-def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | None:
+def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame], None] | None":
     """What holds simulated records against a measured run, if that is asked; the run is read beforehand."""
-    run, where, as_json = (asked.pop(name) for name in ("against", "where", "as_json"))
+    run, where, as_json = (asked[name] for name in ("against", "where", "as_json"))
     context = click.get_current_context()
     if run and not simulates:
         raise click.UsageError("--against needs a simulated machine: name it with --on", context)
-    if (where or as_json) and not run:
-        raise click.UsageError("--where and --json need --against", context)
+    if run and asked["sensitivity"]:
+        raise click.UsageError("--against and --sensitivity exclude each other", context)
+    if where and not run:
+        raise click.UsageError("--where needs --against", context)
+    if as_json and not (run or asked["sensitivity"]):
+        raise click.UsageError("--json needs --against or --sensitivity", context)
     if not run:
         return None
     from leadline.analysis.validate import prepared  # noqa: PLC0415
@@ -168,6 +186,21 @@ def _against(asked: dict[str, Any], simulates: bool) -> Callable[[Any], None] | 
 
     measured = prepared(store.load(run), where)
     return lambda records: print_validation(measured, records, as_json)
+
+
+def _sensitivity(plan: "Plan", target: "SimulatedMachine", as_json: bool) -> "Callable[[pl.DataFrame], None]":
+    """What prints how far answers move with the machine's constants; refused beforehand where none would."""
+    from leadline.cli._sensitivity import print_sensitivity  # noqa: PLC0415
+    from leadline.run.sensitivity import sensitivity, uncertain  # noqa: PLC0415
+
+    uncertain(target)
+
+    def after(records: "pl.DataFrame") -> None:
+        with working("simulating with other constants") as say:
+            found = sensitivity(plan, target, records, say)
+        print_sensitivity(found, as_json)
+
+    return after
 
 
 def _warn(facts: dict[str, Any]) -> None:
@@ -197,14 +230,18 @@ def _interruptible(path: Path) -> Iterator[None]:
         raise KeyboardInterrupt(way_on) from interrupt
 
 
-def _conclude(records: Any, path: Path, aside: bool = False, resumed: bool = False) -> None:
+def _conclude(
+    records: "pl.DataFrame", path: Path, then: "Sequence[str] | None", resumed: bool = False
+) -> None:
     """Say how many points were measured, skipped, failed or wrong; exit code 1 where one failed or was wrong.
 
-    `aside`: on the standard error, where the standard output has another answer.
+    `then` is what the plan asks for at the end; None: the standard output has another answer, so that this is
+    on the standard error.
     """
     from leadline.analysis.counts import count_points  # noqa: PLC0415
     from leadline.core.record import FAILED, INVALID, OK, SIMULATED, SKIPPED  # noqa: PLC0415
 
+    aside = then is None
     counts = count_points(records)
     simulated = (records["source"] == SIMULATED).any()
     done = "simulated" if simulated else f"measured in {records['launch'].n_unique()} launches"
@@ -220,7 +257,7 @@ def _conclude(records: Any, path: Path, aside: bool = False, resumed: bool = Fal
         lost = lost.clear() if resumed else lost  # what a resumed run mended is no failure of it
     for status, reason in lost.select("status", "reason").unique(maintain_order=True).iter_rows():
         click.echo(f"  {status}: {reason}", err=True)
-    if not aside:
-        say_then(path, records)
+    if then is not None:
+        print_results(path, records, then)
     if lost.height:
         click.get_current_context().exit(1)

@@ -10,12 +10,15 @@ benchmark declares (`bytes`, `window`, ...): those are the coordinates of the po
 does not have that sweep.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import polars as pl
 
 from leadline.core.axes import AXES, LaunchAxes
+from leadline.core.values import Value
 
 if TYPE_CHECKING:
     from polars._typing import PolarsDataType
@@ -26,53 +29,116 @@ INVALID = "invalid"  # it ran, and its own result was wrong: what it took is no 
 FORMAT = 1  # raised when a field changes its meaning; readers refuse what is newer than they are
 
 
-_COLUMNS: dict[object, "PolarsDataType"] = {
+Cell = str | int | float | bool | datetime | list[float] | None  # a value of a record table
+
+_TYPES: dict[object, "PolarsDataType"] = {
     str: pl.String,
-    str | None: pl.String,
     int: pl.Int64,
-    int | None: pl.Int64,
+    float: pl.Float64,
+    bool: pl.Boolean,
+    datetime: pl.Datetime("us", "UTC"),
+    list[float]: pl.List(pl.Float64),
 }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """All samples of one metric at one point from one launch; None is what nobody knows.
+
+    A field that is annotated with a sentence is a column, as are the axes of its launch (`LaunchAxes`) and
+    the coordinates of its point.
+    """
+
+    run: Annotated[str | None, "name of the run"] = None
+    source: Annotated[str | None, "measured, simulated or imported"] = None
+    benchmark: Annotated[str, "name of the benchmark"]
+    metric: Annotated[str | None, "what was measured; empty where the point was not run"] = None
+    unit: Annotated[str | None, "SI unit of the samples: s, B/s, 1/s or 1"] = None
+    better: Annotated[str | None, "lower or higher: which way is good"] = None
+    axes: Mapping[str, Value | None]
+    oversubscribed: Annotated[bool | None, "more ranks than cores"] = None
+    transport: Annotated[str | None, "what the library says that it used; the networks that answered"] = None
+    binding: Annotated[str | None, "host:core of each rank, as hwloc saw it from inside"] = None
+    launch: Annotated[int, "ordinal of the launch in its run, from 0"]
+    status: Annotated[
+        str | None, "ok, skipped (cannot be asked here), failed, or invalid (a wrong result)"
+    ] = None
+    reason: Annotated[str | None, "why it was skipped, failed or is invalid"] = None
+    samples: Annotated[list[float] | None, "every sample in order, in `unit`"] = None
+    warmup: Annotated[int | None, "how many of the first samples are warm-up"] = None
+    batch: Annotated[int | None, "operations in one sample after warm-up"] = None
+    stopped_by: Annotated[
+        str | None, "what ended the sampling: tolerance, time or samples; exact: simulated"
+    ] = None
+    started: Annotated[datetime | None, "when the point was begun"] = None
+    duration: Annotated[float | None, "wall time spent on the point, s"] = None
+    run_delay: Annotated[float | None, "longest time a rank waited for a processor during the point, s"] = (
+        None
+    )
+    switches: Annotated[int | None, "involuntary context switches of all ranks during the point"] = None
+    steal: Annotated[
+        float | None, "processors that the hypervisor gave to others, mean since the launch began"
+    ] = None
+    others: Annotated[
+        float | None, "processors kept busy by other processes, mean since the launch began"
+    ] = None
+    frequency: Annotated[
+        float | None, "clock frequency of rank 0's core at the point, Hz; null where unknown"
+    ] = None
+    clock_error: Annotated[
+        float | None,
+        "how far the ranks' common clock may be wrong, s; null where ranks did not start by the clock",
+    ] = None
+    late: Annotated[float | None, "share of the samples for which some rank started late; null as above"] = (
+        None
+    )
+    late_at: Annotated[float | None, "the most that a rank started late, s; null as above"] = None
+    coordinates: Mapping[str, Value | None]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Record":
+        """The record with these columns; what is no field is a coordinate.
+
+        Raises KeyError without a benchmark or a launch.
+        """
+        return cls(
+            **{name: row[name] for name in _OWN if name in row or name in ("benchmark", "launch")},
+            axes={name: row[name] for name in AXES if name in row},
+            coordinates={name: value for name, value in row.items() if name not in FIELDS},
+        )
+
+    def row(self) -> dict[str, Cell]:
+        """The value of each column that is not null."""
+        own = {name: getattr(self, name) for name in _OWN}
+        columns = {**own, **self.axes, **self.coordinates}
+        return {name: value for name, value in columns.items() if value is not None}
 
 
 class Field(NamedTuple):
     """A column: its type and what it says."""
 
-    type: Any
+    type: "PolarsDataType"
     says: str
 
 
-FIELDS: dict[str, Field] = {
-    "run": Field(pl.String, "name of the run"),
-    "source": Field(pl.String, "measured, simulated or imported"),
-    "benchmark": Field(pl.String, "name of the benchmark"),
-    "metric": Field(pl.String, "what was measured; empty where the point was not run"),
-    "unit": Field(pl.String, "SI unit of the samples: s, B/s, 1/s or 1"),
-    "better": Field(pl.String, "lower or higher: which way is good"),
-    **{name: Field(_COLUMNS[hint], AXES[name].says) for name, hint in get_type_hints(LaunchAxes).items()},
-    "oversubscribed": Field(pl.Boolean, "more ranks than cores"),
-    "transport": Field(pl.String, "what the library says that it used; the networks that answered"),
-    "binding": Field(pl.String, "host:core of each rank, as hwloc saw it from inside"),
-    "launch": Field(pl.Int64, "ordinal of the launch in its run, from 0"),
-    "status": Field(pl.String, "ok, skipped (cannot be asked here), failed, or invalid (a wrong result)"),
-    "reason": Field(pl.String, "why it was skipped, failed or is invalid"),
-    "samples": Field(pl.List(pl.Float64), "every sample in order, in `unit`"),
-    "warmup": Field(pl.Int64, "how many of the first samples are warm-up"),
-    "batch": Field(pl.Int64, "operations in one sample after warm-up"),
-    "stopped_by": Field(pl.String, "what ended the sampling: tolerance, time or samples; exact: simulated"),
-    "started": Field(pl.Datetime("us", "UTC"), "when the point was begun"),
-    "duration": Field(pl.Float64, "wall time spent on the point, s"),
-    "run_delay": Field(pl.Float64, "longest time a rank waited for a processor during the point, s"),
-    "switches": Field(pl.Int64, "involuntary context switches of all ranks during the point"),
-    "steal": Field(pl.Float64, "processors that the hypervisor gave to others, mean since the launch began"),
-    "others": Field(pl.Float64, "processors kept busy by other processes, mean since the launch began"),
-    "frequency": Field(pl.Float64, "clock frequency of rank 0's core at the point, Hz; null where unknown"),
-    "clock_error": Field(
-        pl.Float64,
-        "how far the ranks' common clock may be wrong, s; null where ranks did not start by the clock",
-    ),
-    "late": Field(pl.Float64, "share of the samples for which some rank started late; null as above"),
-    "late_at": Field(pl.Float64, "the most that a rank started late, s; null as above"),
-}
+def _fields() -> Iterator[tuple[str, Field]]:
+    """The columns of a record table but for the coordinates, in their order."""
+    hints = get_type_hints(Record, include_extras=True)
+    for name in (each.name for each in fields(Record)):
+        if name == "axes":
+            yield from ((axis, Field(_column(hint), AXES[axis].says)) for axis, hint in _AXIS_TYPES.items())
+        elif name != "coordinates":
+            yield name, Field(_column(hints[name].__origin__), hints[name].__metadata__[0])
+
+
+def _column(hint: object) -> "PolarsDataType":
+    """The type of a column whose values are of this type, or null."""
+    return _TYPES[next((each for each in get_args(hint) if each in _TYPES), hint)]
+
+
+_AXIS_TYPES = get_type_hints(LaunchAxes)
+FIELDS: dict[str, Field] = dict(_fields())
+_OWN = tuple(name for name in FIELDS if name not in AXES)
 
 # What tells one series of launches from another, beside the coordinates of the point.
 KEYS = ["run", "source", "benchmark", "metric", *AXES]
@@ -80,7 +146,7 @@ KEYS = ["run", "source", "benchmark", "metric", *AXES]
 LATER = (*(name for name, axis in AXES.items() if axis.later), "clock_error", "late", "late_at")
 
 
-def schema() -> dict[str, Any]:
+def schema() -> "dict[str, PolarsDataType]":
     """Column types of a record table without its point columns."""
     return {name: field.type for name, field in FIELDS.items()}
 
@@ -90,32 +156,31 @@ def point_columns(records: pl.DataFrame) -> list[str]:
     return [name for name in records.columns if name not in FIELDS]
 
 
-def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows (field or coordinate to value; absent means null) as a record table.
+def frame(records: Iterable[Record]) -> pl.DataFrame:
+    """Records as a table.
 
     Whole-number coordinates become Int64, words String; a coordinate that is a word anywhere is a String
     everywhere. Where a launch found a point's result to be wrong, what other launches found there is invalid
     as well: a program that is sometimes wrong is not known to be right.
     """
-    rows = list(rows)
-    coordinates: dict[str, Any] = {}
-    for row in rows:
-        for name, value in row.items():
-            if name in FIELDS or value is None:
-                continue
-            kind = pl.Int64 if isinstance(value, int) else pl.String
-            if coordinates.setdefault(name, kind) != kind:
-                coordinates[name] = pl.String
-    columns = {**schema(), **coordinates}
+    records = list(records)
+    coordinates: dict[str, PolarsDataType] = {}
+    for record in records:
+        for name, value in record.coordinates.items():
+            if value is not None:
+                kind = pl.Int64 if isinstance(value, int) else pl.String
+                if coordinates.setdefault(name, kind) != kind:
+                    coordinates[name] = pl.String
     words = {name for name, kind in coordinates.items() if kind == pl.String}
-    filled = [
-        {
-            name: str(row[name]) if name in words and row.get(name) is not None else row.get(name)
-            for name in columns
-        }
-        for row in rows
-    ]
-    return _invalidated(pl.DataFrame(filled, schema=columns, orient="row"))
+    rows = [record.row() for record in records]
+    for row in rows:
+        row.update({name: str(row[name]) for name in words & row.keys()})
+    return _invalidated(pl.DataFrame(rows, schema={**schema(), **coordinates}, orient="row"))
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows from elsewhere (field or coordinate to value; absent means null) as a record table."""
+    return frame(map(Record.of, rows))
 
 
 def _invalidated(records: pl.DataFrame) -> pl.DataFrame:

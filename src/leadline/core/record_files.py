@@ -18,10 +18,12 @@ from typing import Any
 import polars as pl
 
 from leadline.core import journal
+from leadline.core.axes import AXES
 from leadline.core.errors import LeadlineError
 from leadline.core.journal import to_json
-from leadline.core.record import FIELDS, FORMAT, KEYS, LATER, frame, point_columns
+from leadline.core.record import FIELDS, FORMAT, LATER, Cell, Record, frame, point_columns
 from leadline.core.record_checks import fault, table_fault, with_impossible_marked
+from leadline.core.values import Value
 
 FORMAT_KEY, PROVENANCE_KEY, PLAN_KEY = "leadline.format", "leadline.provenance", "leadline.plan"
 # The checksum of the whole file with zeros in its own place; a second key says that there is one.
@@ -29,20 +31,19 @@ CHECKSUM_KEY, CHECKED_KEY = "leadline.checksum", "leadline.checked"
 _CHECKSUM = re.compile(rb"crc32:([0-9a-f]{8}):leadline")
 
 PointKey = tuple[object, ...]
-Row = Mapping[str, Any]
-
-# What tells the points of one run apart, beside their coordinates.
-_AXES = [name for name in KEYS if name not in {"run", "source", "metric"}]
 
 
-def point_key(row: Row, coordinates: Iterable[str] | None = None) -> PointKey:
-    """What tells a point's records from those of the other points of its run.
+def point_key(
+    benchmark: str, axes: Mapping[str, Value | None], coordinates: Mapping[str, Value | None]
+) -> PointKey:
+    """What tells a point's records from those of the other points of its run."""
+    values = sorted((name, str(value)) for name, value in coordinates.items() if value is not None)
+    return (benchmark, *(axes.get(name) for name in AXES), *values)
 
-    `coordinates` are the names of the point's columns; by default every column that is not a field.
-    """
-    names = [name for name in row if name not in FIELDS] if coordinates is None else coordinates
-    values = sorted((name, str(row[name])) for name in names if row[name] is not None)
-    return (*(row.get(name) for name in _AXES), *values)
+
+def key_of(record: Record) -> PointKey:
+    """The key of a record's point."""
+    return point_key(record.benchmark, record.axes, record.coordinates)
 
 
 def replace(path: Path, data: bytes) -> None:
@@ -64,13 +65,13 @@ JOURNAL_HEADER = {"leadline": "records", "format": FORMAT}
 REMEDY = "; take the line out to read the others"
 
 
-def journal_lines(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
+def journal_lines(records: Iterable[Record]) -> Iterator[list[dict[str, Cell]]]:
     """What the lines of a journal hold: neighbours of the same point and launch share one."""
-    for _, group in groupby(rows, key=lambda row: (row["launch"], point_key(row))):
-        yield [{k: v for k, v in row.items() if v is not None} for row in group]
+    for _, group in groupby(records, key=lambda record: (record.launch, key_of(record))):
+        yield [record.row() for record in group]
 
 
-def read_journal(path: Path) -> tuple[list[Row], int]:
+def read_journal(path: Path) -> tuple[list[Record], int]:
     """The records of a journal, and the length of its whole lines in B.
 
     The last line, if it was cut off while being written, is left out. Raises LeadlineError, naming the line,
@@ -83,15 +84,15 @@ def read_journal(path: Path) -> tuple[list[Row], int]:
     if not lines or not isinstance(lines[0], dict) or lines[0].get("leadline") != "records":
         raise LeadlineError(f"{path}:1: this is no journal of records; name a run's directory")
     _check_format(path, lines[0].get("format"))
-    rows: list[Row] = []
+    records: list[Record] = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            rows += [_row(each) for each in line]
+            records += [_record(each) for each in line]
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             raise LeadlineError(
                 f"{path}:{number}: this line is damaged ({_first_line(problem)}){REMEDY}"
             ) from problem
-    return rows, length
+    return records, length
 
 
 def journal_frame(path: Path) -> pl.DataFrame:
@@ -99,10 +100,10 @@ def journal_frame(path: Path) -> pl.DataFrame:
     return table(read_journal(path)[0], path)
 
 
-def table(rows: Iterable[Row], path: Path) -> pl.DataFrame:
-    """The rows of the journal `path` as a record table; LeadlineError for values of wrong types."""
+def table(records: Iterable[Record], path: Path) -> pl.DataFrame:
+    """The records of the journal `path` as a record table; LeadlineError for values of wrong types."""
     try:
-        return with_impossible_marked(frame(rows))
+        return with_impossible_marked(frame(records))
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
         raise LeadlineError(f"{path} holds values of wrong types: {_first_line(problem)}") from problem
 
@@ -173,7 +174,7 @@ def parquet_metadata(path: Path) -> dict[str, str]:
         ) from problem
 
 
-def _row(parsed: Row) -> dict[str, Any]:
+def _record(parsed: Mapping[str, Any]) -> Record:
     """A record as it was before it was written; ValueError or a kin of it where it is none."""
     row = dict(parsed)
     if not isinstance(row["benchmark"], str) or not isinstance(row["launch"], int):
@@ -182,7 +183,7 @@ def _row(parsed: Row) -> dict[str, Any]:
         raise ValueError(problem)
     if row.get("started") is not None:
         row["started"] = datetime.fromisoformat(row["started"])
-    return row
+    return Record.of(row)
 
 
 def _check_format(path: Path, found: object) -> None:

@@ -1,7 +1,7 @@
 """A machine as read from its file, and from the file that it extends."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,23 @@ class Machine:
     def numbers(self) -> list[Number]:
         """Every number of the machine with its source, in the order of the tables."""
         return [value for _, value in self.values() if isinstance(value, Number)]
+
+    def with_number(self, key: str, value: float) -> "Machine":
+        """This machine with another value of one number, in SI units; `key` is that of the `Number`."""
+
+        def moved(values: Values) -> Values:
+            return {
+                name: replace(each, value=value) if isinstance(each, Number) and each.key == key else each
+                for name, each in values.items()
+            }
+
+        return replace(
+            self,
+            topology=moved(self.topology),
+            top=moved(self.top),
+            tables={name: moved(values) for name, values in self.tables.items()},
+            rows={name: tuple(map(moved, rows)) for name, rows in self.rows.items()},
+        )
 
     def values(self) -> Iterator[tuple[str, Read]]:
         """Every value of the machine with its key: numbers, words and switches."""

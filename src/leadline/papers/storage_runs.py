@@ -15,18 +15,15 @@ The records are of the benchmark `io`: bandwidth, and the volume that was writte
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from leadline import machine as machines
-from leadline.core.record import OK, SIMULATED
+from leadline.core.record import OK, SIMULATED, Record
 from leadline.papers.paper import Experiment
 from leadline.run.store import Store
 from leadline.tune import storage
 from leadline.tune.search import Settings
 from leadline.tune.storage import Job
 from leadline.tune.storage.published import TUNED_AT, tuned
-
-Row = dict[str, Any]
 
 
 def run(experiment: Experiment, path: Path) -> None:
@@ -39,11 +36,11 @@ def run(experiment: Experiment, path: Path) -> None:
     }
     asked = f"# kernels {', '.join(experiment.kernels)} on {', '.join(map(str, experiment.ranks))} ranks\n"
     with Store.create(path, asked, provenance) as store:
-        store.append(rows(experiment))
+        store.append(records(experiment))
         store.finish()
 
 
-def rows(experiment: Experiment) -> list[Row]:
+def records(experiment: Experiment) -> list[Record]:
     """The records of an experiment."""
     made = []
     for kernel in experiment.kernels:
@@ -72,7 +69,7 @@ def _asked(job: Job) -> Iterator[tuple[str, Settings, int | None]]:
         yield "buffers", {**full, **sizes}, int(value)
 
 
-def _records(job: Job, name: str, settings: Settings, buffer: int | None) -> list[Row]:
+def _records(job: Job, name: str, settings: Settings, buffer: int | None) -> list[Record]:
     """Bandwidth and volume of one run."""
     point = {
         **{"source": SIMULATED, "benchmark": "io", "mpi": job.machine, "stack": "storage", "launch": 0},
@@ -88,6 +85,6 @@ def _records(job: Job, name: str, settings: Settings, buffer: int | None) -> lis
     bandwidth = {"metric": "bandwidth", "unit": "B/s", "better": "higher"}
     volume = {"metric": "volume", "unit": "B", "better": "lower"}
     return [
-        {**point, **bandwidth, "samples": [job.volume / job.seconds(settings)]},
-        {**point, **volume, "samples": [float(job.volume)]},
+        Record.of({**point, **bandwidth, "samples": [job.volume / job.seconds(settings)]}),
+        Record.of({**point, **volume, "samples": [float(job.volume)]}),
     ]

@@ -48,7 +48,7 @@ class Point(LaunchAxes):
     @property
     def key(self) -> PointKey:
         """What tells this point's records from those of others (`leadline.core.record_files.point_key`)."""
-        return point_key({**vars(self), **self.values}, self.values)
+        return point_key(self.benchmark, self.axes, self.values)
 
     def describe(self) -> str:
         """The point in a few words: "pingpong bytes=8 B buffers=reused, openmpi-4.1.4, 2 ranks"."""

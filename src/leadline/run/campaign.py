@@ -9,21 +9,21 @@ each round. A headline point also gets short launches of its own in between.
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import inf
-from typing import Protocol
+from typing import Any, Protocol
 
 import polars as pl
 
 from leadline.analysis.estimates import estimate, launch_estimates
-from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED, point_columns
-from leadline.core.record_files import PointKey, Row, point_key
+from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED, Record, point_columns
+from leadline.core.record_files import PointKey, point_key
 from leadline.core.statistics import tight
 from leadline.plan.model import Plan, Point
 from leadline.programs.launch import Event
-from leadline.run.listener import Listener, Outcome, row
+from leadline.run.listener import Listener, Outcome, record
 from leadline.targets import Executor
 
 UNREACHED = "the plan's time was spent before this point's turn"
@@ -35,7 +35,7 @@ TRIES = 2  # failures of a point, or of a kind of launch, after which it is left
 class Records(Protocol):
     """Where records go."""
 
-    def append(self, rows: Iterable[Row]) -> None:
+    def append(self, records: Iterable[Record]) -> None:
         """Add records; those of one point and launch come together."""
 
     def records(self) -> pl.DataFrame:
@@ -113,14 +113,19 @@ class Campaign:
     def resume(self) -> None:
         """Take what the store holds already as done."""
         records = self.store.records()
+        coordinates = point_columns(records)
+
+        def key_of(row: Mapping[str, Any]) -> PointKey:
+            return point_key(row["benchmark"], row, {name: row[name] for name in coordinates})
+
         first: dict[PointKey, str] = {}
         for each in launch_estimates(records).to_dicts():
-            key = point_key(each, point_columns(records))
+            key = key_of(each)
             if key in self.states and first.setdefault(key, each["metric"]) == each["metric"]:
                 self.states[key].medians.append(each["median"])
         ran: dict[PointKey, set[int]] = {}
         for each in records.filter(records["status"] == OK).drop("samples").to_dicts():
-            ran.setdefault(point_key(each), set()).add(each["launch"])
+            ran.setdefault(key_of(each), set()).add(each["launch"])
         for key, launches in ran.items():
             if key in self.states:
                 self.states[key].launches = len(launches)
@@ -129,7 +134,7 @@ class Campaign:
                 self.next_launch = int(records["launch"].max()) + 1  # type: ignore[arg-type]
             self.spent_before = _spent(records)
         for each in records.filter(records["status"] != OK).to_dicts():
-            if (state := self.states.get(point_key(each))) is not None:
+            if (state := self.states.get(key_of(each))) is not None:
                 state.failures += each["status"] == FAILED
                 state.closed = state.closed or (each["status"] == SKIPPED and each["reason"] != UNREACHED)
                 state.closed = state.closed or each["status"] == INVALID
@@ -148,7 +153,7 @@ class Campaign:
                 continue
             status, reason = refusal
             if not state.failures:  # else it was said by the run that this one goes on with
-                self.store.append([self._row(state.point, status=status, reason=reason)])
+                self.store.append([self._record(state.point, status, reason)])
             state.closed = True
 
     def run(self) -> None:
@@ -248,13 +253,13 @@ class Campaign:
         """Count what a launch found of a point, and put its records on the disk."""
         state.failures += outcome.failures
         state.closed = state.closed or outcome.closed
-        measured = [row for row in outcome.rows if row["status"] == OK]
+        measured = [each for each in outcome.records if each.status == OK]
         if measured:
             state.launches += 1
-            typical = estimate(measured[0]["samples"], measured[0]["warmup"])
+            typical = estimate(measured[0].samples or (), measured[0].warmup)
             state.medians += [] if typical is None else [typical]
-        if outcome.rows:
-            self.store.append(outcome.rows)
+        if outcome.records:
+            self.store.append(outcome.records)
 
     def _tick(self) -> None:
         """Show how far it is."""
@@ -264,17 +269,17 @@ class Campaign:
 
     def _close_unreached(self) -> None:
         """A point that the time never came to is a record with that reason."""
-        rows = [
-            self._row(state.point, status=SKIPPED, reason=UNREACHED)
+        unreached = [
+            self._record(state.point, SKIPPED, UNREACHED)
             for state in self.states.values()
             if not state.closed and state.launches == 0 and state.failures == 0
         ]
-        if rows:
-            self.store.append(rows)
+        if unreached:
+            self.store.append(unreached)
 
-    def _row(self, point: Point, **facts: str) -> Row:
+    def _record(self, point: Point, status: str, reason: str) -> Record:
         """A record of a point that was not launched."""
-        return row(point, self.executor.source, self.next_launch, **facts)
+        return record(point, self.executor.source, self.next_launch, status=status, reason=reason)
 
 
 def _spent(records: pl.DataFrame) -> float:

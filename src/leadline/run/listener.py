@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from leadline.core.record import FAILED, INVALID, OK, SKIPPED
-from leadline.core.record_files import Row
+from leadline.core.record import FAILED, INVALID, OK, SKIPPED, Record
 from leadline.plan.model import Point
 from leadline.programs.launch import Event
 from leadline.targets import Executor
@@ -22,23 +21,21 @@ class Outcome:
     """What a launch found of a point: its records; how often it failed; whether to launch it again at all."""
 
     index: int  # of the point in its launch
-    rows: list[Row] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     failures: int = 0
     closed: bool = False  # skipped, invalid, or not worth another launch
 
 
-def row(point: Point, source: str, launch: int, **facts: Any) -> Row:
+def record(point: Point, source: str, launch: int, **facts: Any) -> Record:
     """A record of a point: what does not depend on the launch, and `facts`."""
-    return {
-        "source": source,
-        "metric": "",
-        "benchmark": point.benchmark,
-        **point.axes,
-        "launch": launch,
-        "started": datetime.now(UTC),
-        **point.values,
-        **facts,
-    }
+    return Record(
+        source=source,
+        benchmark=point.benchmark,
+        axes=point.axes,
+        launch=launch,
+        coordinates=point.values,
+        **{"metric": "", "started": datetime.now(UTC), **facts},
+    )
 
 
 class Listener:
@@ -75,7 +72,7 @@ class Listener:
     def failed(self, index: int, reason: str, closed: bool = False) -> Outcome:
         """The outcome of a point with which the launch was lost; whatever it had measured does not count."""
         outcome = self._pending.pop(index, Outcome(index))
-        outcome.rows = [self._row(index, status=FAILED, reason=reason)]
+        outcome.records = [self._record(index, status=FAILED, reason=reason)]
         outcome.failures += 1
         outcome.closed = outcome.closed or closed
         self.answered.add(index)
@@ -85,15 +82,15 @@ class Listener:
         """Add what an event within a point says of it."""
         kind, index = event["event"], outcome.index
         if kind == "record":
-            outcome.rows.append(self._record(event))
+            outcome.records.append(self._measured(event))
         elif kind in ("skip", "invalid"):
             outcome.closed = True  # right another time, it would not be believed
             status = SKIPPED if kind == "skip" else INVALID
-            outcome.rows.append(self._row(index, status=status, reason=event["reason"]))
+            outcome.records.append(self._record(index, status=status, reason=event["reason"]))
         elif kind in ("rubbish", "fail"):
             outcome.failures += 1
             outcome.closed = outcome.closed or kind == "fail"
-            outcome.rows.append(self._row(index, status=FAILED, reason=event["reason"]))
+            outcome.records.append(self._record(index, status=FAILED, reason=event["reason"]))
 
     def _started(self, event: Event) -> None:
         """Where the ranks really are, and whether that is what the plan asked for."""
@@ -113,23 +110,23 @@ class Listener:
         elif not oversubscribed:
             self._wrong = misplaced(point.placement, places)
 
-    def _record(self, event: Event) -> Row:
-        """The row of one metric."""
+    def _measured(self, event: Event) -> Record:
+        """The record of one metric."""
         taken = {name: event.get(name) for name in (*MEASURED, *WATCHED)}
         if "network" in event:  # where simulated: the tier that answered this point
             taken["transport"] = event["network"] or None  # none where nothing was sent
-        return self._row(event["id"], **taken, status=OK)
+        return self._record(event["id"], **taken, status=OK)
 
-    def _row(self, index: int, **facts: Any) -> Row:
+    def _record(self, index: int, **facts: Any) -> Record:
         """A record of a point with what is known of the launch."""
         known = self._facts | {"started": self._begun} | facts
-        return row(self.points[index], self.executor.source, self.launch, **known)
+        return record(self.points[index], self.executor.source, self.launch, **known)
 
     def _ended(self, index: int) -> Outcome:
         """The outcome of a point at its end."""
         outcome = self._pending.pop(index, Outcome(index))
         if self._wrong:
-            outcome.rows = [self._row(index, status=SKIPPED, reason=self._wrong)]
+            outcome.records = [self._record(index, status=SKIPPED, reason=self._wrong)]
             outcome.closed = True
         self.answered.add(index)
         return outcome

@@ -50,23 +50,28 @@ def run(
             return _finished(Campaign(plan, points, executor, opened, show=show, seed=seed), opened)
 
 
+def plan_of(path: Path, registry: Registry = benchmarks) -> Plan:
+    """The plan of the run at `path`; raises UsageError where there is no run."""
+    return Plan.parse(store.plan_text(path), path / store.PLAN, registry)
+
+
 def resume(
     path: Path,
+    plan: Plan | None = None,
     *,
     seed: int = 1,
     files: Path | None = None,
-    registry: Registry = benchmarks,
     say: Callable[[str], None] = _quiet,
     show: Callable[[Progress], None] = _quiet,
 ) -> pl.DataFrame:
     """Continue the run at `path`, finished or not, with its own plan and target. Returns all its records.
 
-    `files` is where benchmarks write theirs (None: in the run), `registry` the benchmarks. Raises UsageError
-    where there is no run, or its machine is described otherwise by now, LeadlineError where it is damaged or
-    another process has it.
+    `plan` is that of the run (`plan_of`) where it is read already, `files` is where benchmarks write theirs
+    (None: in the run). Raises UsageError where there is no run, or its machine is described otherwise by now,
+    LeadlineError where it is damaged or another process has it.
     """
     facts = store.provenance(path)
-    plan = Plan.parse(store.plan_text(path), path / store.PLAN, registry)
+    plan = plan or plan_of(path)
     target = target_of(facts, files)
     points = plan.points(target)
     target.check(points)

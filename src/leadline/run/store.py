@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import replace as replaced
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,17 +19,14 @@ import polars as pl
 from leadline.core import journal
 from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.journal import to_json
-from leadline.core.record import frame
+from leadline.core.record import Record, frame
 from leadline.core.record_files import (
     JOURNAL_HEADER,
     PLAN_KEY,
     PROVENANCE_KEY,
-    PointKey,
-    Row,
     journal_frame,
     journal_lines,
     parquet_metadata,
-    point_key,
     read_journal,
     read_parquet,
     replace,
@@ -37,12 +35,10 @@ from leadline.core.record_files import (
 )
 
 __all__ = [
-    "PointKey",
     "Store",
     "find",
     "load",
     "plan_text",
-    "point_key",
     "provenance",
     "runs",
     "write_parquet",
@@ -59,7 +55,7 @@ class Store:
         """Use `create` or `reopen`."""
         self.path = path
         self._journal = journal.open_locked(path / JOURNAL)
-        self._rows: list[Row] = []
+        self._records: list[Record] = []
 
     @staticmethod
     def check_new(path: Path) -> None:
@@ -99,39 +95,30 @@ class Store:
         path = Path(path)
         provenance(path)  # raises where this is no run
         if _current(path) != JOURNAL:
-            rows = load(path).to_dicts()
-            replace(path / JOURNAL, journal.encode([JOURNAL_HEADER, *journal_lines(rows)]))
+            records = map(Record.of, load(path).to_dicts())
+            replace(path / JOURNAL, journal.encode([JOURNAL_HEADER, *journal_lines(records)]))
         store = cls(path)
         try:
-            store._rows, length = read_journal(path / JOURNAL)
+            store._records, length = read_journal(path / JOURNAL)
             store._journal.cut(length)
         except BaseException:
             store.close()
             raise
         return store
 
-    def append(self, rows: Iterable[Row]) -> None:
+    def append(self, records: Iterable[Record]) -> None:
         """Add records; when this returns they are on the disk.
 
         All metrics of a point in a launch, given as neighbours, are there together or not at all, whenever
         the run is killed. Raises LeadlineError when the disk is full; the journal then ends as before.
         """
-        named = [{**row, "run": row.get("run") or self.path.name} for row in rows]
+        named = [each if each.run else replaced(each, run=self.path.name) for each in records]
         self._journal.append(journal_lines(named), "every record before")
-        self._rows += named
+        self._records += named
 
     def records(self) -> pl.DataFrame:
         """The records so far."""
-        return table(self._rows, self.path / JOURNAL)
-
-    def done(self) -> dict[PointKey, list[int]]:
-        """The points recorded so far (as `point_key` tells them), each with the ordinals of its launches."""
-        found: dict[PointKey, list[int]] = {}
-        for row in self._rows:
-            launches = found.setdefault(point_key(row), [])
-            if row["launch"] not in launches:
-                launches.append(row["launch"])
-        return found
+        return table(self._records, self.path / JOURNAL)
 
     def note(self, **facts: Any) -> None:
         """Add facts to the provenance, such as when the run was gone on with."""
@@ -173,15 +160,15 @@ class Memory:
     def __init__(self, name: str) -> None:
         """`name` is that of the run in the records."""
         self.name = name
-        self._rows: list[Row] = []
+        self._records: list[Record] = []
 
-    def append(self, rows: Iterable[Row]) -> None:
+    def append(self, records: Iterable[Record]) -> None:
         """Add records."""
-        self._rows += [{**row, "run": self.name} for row in rows]
+        self._records += [replaced(each, run=self.name) for each in records]
 
     def records(self) -> pl.DataFrame:
         """The records so far."""
-        return frame(self._rows)
+        return frame(self._records)
 
 
 def load(path: Path) -> pl.DataFrame:

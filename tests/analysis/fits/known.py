@@ -82,6 +82,6 @@ def loggp(launches: int = 8, between: float = 0.0, slower: float = 1.0) -> pl.Da
         rows(scattered(lambda n, o=o: o + 0 * n, small), small, benchmark="overhead", metric=metric)  # type: ignore[misc]
         for metric, o in (("send_overhead", SEND), ("receive_overhead", RECEIVE))
     ]
-    return record.frame(
+    return record.frame_of(
         [*rows(ping, TO_4_MIB, buffers="reused"), *(row for part in (*streams, *overheads) for row in part)]
     )

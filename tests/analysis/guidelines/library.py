@@ -77,4 +77,4 @@ def records(
                     **{"samples": [float(times * each)], **fields},
                 }
             )
-    return record.frame(rows)
+    return record.frame_of(rows)

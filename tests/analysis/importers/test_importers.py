@@ -7,6 +7,7 @@ import pytest
 from leadline.analysis import importers
 from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
+from leadline.core.record import Record
 from leadline.run.store import Store, load, provenance
 
 DATA = Path(__file__).parent / "data"
@@ -26,7 +27,7 @@ def test_imported_records_can_be_stored_and_summarised(suite: str, name: str, tm
     """A run like any other: same records after a round through the disk, and one summary row a point."""
     records, about = importers.read(suite, {DATA / name: (DATA / name).read_bytes()})
     with Store.create(tmp_path / "old", "", about) as store:
-        store.append(records.to_dicts())
+        store.append(map(Record.of, records.to_dicts()))
         store.finish()
     back = load(tmp_path / "old")
     assert back.drop("run").equals(records.drop("run").select(back.drop("run").columns))

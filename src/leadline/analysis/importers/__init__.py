@@ -19,7 +19,7 @@ from leadline import __version__
 from leadline.analysis.importers.table import Cell, Table
 from leadline.core.axes import AXES, DEFAULT
 from leadline.core.errors import LeadlineError, UsageError, suggest
-from leadline.core.record import FAILED, IMPORTED, OK, SKIPPED, frame
+from leadline.core.record import FAILED, IMPORTED, OK, SKIPPED, Record, frame
 
 
 class Importer(Protocol):
@@ -61,9 +61,9 @@ def read(
     found: list[Table] = []
     for path, data in texts.items():
         found += suite.tables(path, data.decode("utf-8", errors="replace").splitlines())
-    rows = [row for table, launch in _launches(found) for row in _rows(table, launch, given or {})]
-    if not any(row["status"] == OK for row in rows):
-        raise LeadlineError(f"{', '.join(map(str, texts))}: nothing was measured: {rows[0]['reason']}")
+    records = [each for table, launch in _launches(found) for each in _records(table, launch, given or {})]
+    if not any(each.status == OK for each in records):
+        raise LeadlineError(f"{', '.join(map(str, texts))}: nothing was measured: {records[0].reason}")
     about = {
         "source": IMPORTED,
         "suite": suite.TITLE,
@@ -76,7 +76,7 @@ def read(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "leadline": __version__,
     }
-    return frame(rows), about
+    return frame(records), about
 
 
 def _notes(table: Table, given: Mapping[str, Any]) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _launches(tables: Iterable[Table]) -> Iterator[tuple[Table, int]]:
         before[what] += 1
 
 
-def _rows(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _records(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[Record]:
     """The records of one table."""
     common = {
         "source": IMPORTED,
@@ -113,17 +113,10 @@ def _rows(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[dict[
     for cell in cells:
         at = {**common, **table.coordinates, **cell.coordinates, **given}
         if cell.reason is not None:
-            yield {**at, "metric": "", "status": FAILED if cell.failed else SKIPPED, "reason": cell.reason}
+            why = {"status": FAILED if cell.failed else SKIPPED, "reason": cell.reason}
+            yield Record.of({**at, "metric": "", **why})
             continue
         for metric, value in cell.values.items():
             unit, better = METRICS[metric]
-            yield {
-                **at,
-                "metric": metric,
-                "unit": unit,
-                "better": better,
-                "status": OK,
-                "samples": [value],
-                "warmup": 0,
-                "batch": cell.batch,
-            }
+            measured = {"metric": metric, "unit": unit, "better": better, "samples": [value], "warmup": 0}
+            yield Record.of({**at, **measured, "status": OK, "batch": cell.batch})
