@@ -205,6 +205,27 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, mpi: str, how: sig
     assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in ranks)
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.5])
+def test_a_second_interruption_leaves_no_process_and_no_damage(
+    tmp_path: Path, mpi: str, pause: float
+) -> None:
+    """Impatient Ctrl-C while the first one is being cleaned up: no traceback, no rank, a run that is read."""
+    plan = write_plan(tmp_path, mpi, launches=20, point_time="100 ms", measure=PATIENT)
+    run = tmp_path / "run"
+    with started("run", plan, "-o", run) as process:
+        until(lambda: lines(run) >= 1)
+        ranks = until(lambda: ranks_of(process))
+        assert isinstance(ranks, list)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(pause)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in ranks), 5)
+    assert load(run).height >= 1
+
+
 def test_a_full_disk_keeps_what_was_measured(tmp_path: Path, mpi: str) -> None:
     """A file system of 64 KiB fills up in the middle: exit code 1, the reason, and readable records."""
     small = tmp_path / "small"

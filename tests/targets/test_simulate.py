@@ -352,4 +352,10 @@ def test_the_command_simulates_and_goes_on(tmp_path: Path) -> None:
     assert f"{tmp_path / 'run'}: 1 point simulated, 0 skipped, 1 failed" in done.stdout
     again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")])
     assert again.stdout == done.stdout
+    assert "nothing was left to measure" not in again.stderr  # the failed point was tried again
+    (tmp_path / "plan.toml").write_text(PINGPONG + 'bytes = 8\nbuffers = "reused"\n')
+    whole = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "whole")])
+    again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "whole")])
+    assert (whole.exit_code, again.exit_code) == (0, 0)
+    assert "nothing was left to measure" in again.stderr
     assert load(tmp_path / "run")["partition"].unique().to_list() == [8]

@@ -90,7 +90,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
 
     PLAN is a name from 'leadline list plans' or a TOML file. Each finished point is written to disk at once,
     so an interrupted run keeps it, and --resume continues the run. The exit code is 1 when a point failed or
-    its result was wrong; the other points are measured nevertheless.
+    its result was wrong, and when nothing was measured; the other points are measured nevertheless.
     """
     from leadline.plan.model import Plan  # noqa: PLC0415  (polars takes a while to load)
     from leadline.run import session, store  # noqa: PLC0415
@@ -112,9 +112,11 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     for name in DESCRIBED:
         if asked[name] and not machine:
             raise click.UsageError(f"--{name} needs a simulated machine: name it with --on", context)
+    before = None
     if resume:
         path = store.find(str(resume))
         read = session.plan_of(path)
+        before = store.load(path).height
         taken = partial(session.resume, path, read, seed=seed, files=files)
     elif plan:
         path = output or _new_run(plan)
@@ -133,7 +135,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         click.echo(f"leadline: {remark}", err=True)
     if after:
         after(records)
-    _conclude(records, path, None if after else read.then, resumed=bool(resume))
+    _conclude(records, path, None if after else read.then, before=before)
 
 
 def _new_run(plan: Path) -> Path:
@@ -231,12 +233,12 @@ def _interruptible(path: Path) -> Iterator[None]:
 
 
 def _conclude(
-    records: "pl.DataFrame", path: Path, then: "Sequence[str] | None", resumed: bool = False
+    records: "pl.DataFrame", path: Path, then: "Sequence[str] | None", before: int | None = None
 ) -> None:
-    """Say how many points were measured, skipped, failed or wrong; exit code 1 where one failed or was wrong.
+    """Say how many points were measured, skipped, failed or wrong; exit code 1 for failed, wrong or none.
 
     `then` is what the plan asks for at the end; None: the standard output has another answer, so that this is
-    on the standard error.
+    on the standard error. `before`: how many records a resumed run had.
     """
     from leadline.analysis.counts import count_points  # noqa: PLC0415
     from leadline.core.record import FAILED, INVALID, OK, SIMULATED, SKIPPED  # noqa: PLC0415
@@ -251,13 +253,17 @@ def _conclude(
         + (f", {counts[INVALID]} invalid" if counts[INVALID] else ""),
         err=aside,
     )
+    if before == records.height:
+        click.echo("  nothing was left to measure", err=True)
     lost = records.filter(records["status"].is_in([FAILED, INVALID]))
     if lost.height and not counts[FAILED] and not counts[INVALID]:
         click.echo("  every point that failed in a launch was measured in others", err=True)
-        lost = lost.clear() if resumed else lost  # what a resumed run mended is no failure of it
+        lost = lost.clear() if before is not None else lost  # what a resumed run mended is no failure of it
     for status, reason in lost.select("status", "reason").unique(maintain_order=True).iter_rows():
         click.echo(f"  {status}: {reason}", err=True)
     if then is not None:
         print_results(path, records, then)
-    if lost.height:
+    if not counts[OK]:
+        click.echo("leadline: nothing was measured: no point has a result", err=True)
+    if lost.height or not counts[OK]:
         click.get_current_context().exit(1)
