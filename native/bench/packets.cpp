@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "harness/job.hpp"
+#include "machine/event_queue.hpp"
 #include "machine/networks/packet_network.hpp"
-#include "machine/wheel.hpp"
 
 namespace {
 
@@ -73,7 +73,7 @@ private:
     std::int64_t bytes_;
     bool neighbours_;
     std::vector<int> left_;  // messages that each node has yet to send
-    Wheel<int> ready_;       // nodes whose last message has left
+    EventQueue<int> ready_;  // nodes whose last message has left
     std::mt19937_64 random_{1};
 };
 

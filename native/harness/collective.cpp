@@ -144,9 +144,9 @@ Task<Comm::Prepared> ready(Run& run, Comm& comm, const Asking& asking, std::vect
     co_return co_await comm.prepare(call, form(run));
 }
 
-Task<Performed> ready_over_messages(Run& run, Comm& comm, const Asking& asking, std::vector<Part>& own) {
+Task<P2PCollective> ready_over_messages(Run& run, Comm& comm, const Asking& asking, std::vector<Part>& own) {
     const Call call = make_call(run, comm, asking, own);
-    co_return co_await Performed::prepare(comm, call);
+    co_return co_await P2PCollective::prepare(comm, call);
 }
 
 // The communicator of the point; a grid of its ranks for operations among neighbours.
@@ -290,7 +290,7 @@ Task<Operation> granted(Run& run, Task<Operation> asked) {
 }
 
 Task<> by_messages(Run& run, Comm& comm, const Asking& asking, std::vector<Part>& own) {
-    Performed operation = co_await granted(run, ready_over_messages(run, comm, asking, own));
+    P2PCollective operation = co_await granted(run, ready_over_messages(run, comm, asking, own));
     co_await repeat(run, comm, operation);
     co_await operation.free();
 }

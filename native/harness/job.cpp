@@ -170,7 +170,7 @@ void answer(const Question& question, const Job& job, Session& session, Arena& a
         asked.emplace(benchmark, question.point, arena, question.limits);
         asked->directory = job.directory;
         skipped = ask(session, *asked);
-    } while (session.again());
+    } while (session.needs_rerun());
     const auto wrong = invalid(*asked);
     const auto seen = watch.since(begin);
     if (!answers) return;

@@ -62,7 +62,7 @@ struct Step {
 
 }  // namespace
 
-struct Performed::State {
+struct P2PCollective::State {
     State(Comm comm, const Call& call)
         : comm(std::move(comm)), combine(perform::combining(call.type, call.reduce)) {}
 
@@ -88,7 +88,7 @@ struct Performed::State {
 
 namespace {
 
-using State = Performed::State;
+using State = P2PCollective::State;
 
 struct Over {
     State& state;
@@ -290,7 +290,7 @@ private:
 
 }  // namespace
 
-Task<Performed> Performed::prepare(Comm comm, Call call) {
+Task<P2PCollective> P2PCollective::prepare(Comm comm, Call call) {
     const std::string operation(name_of(call.what));
     const Sight sight{.call = call, .rank = comm.rank(), .ranks = comm.size()};
     std::vector<std::int64_t> sizes = perform::sizes_known(sight);
@@ -319,10 +319,10 @@ Task<Performed> Performed::prepare(Comm comm, Call call) {
     const std::int32_t parts = algorithm->blocks ? algorithm->blocks(asked) : 1;
     Making(*state, sight, perform::blocks_of(sight, sizes, parts)).make(algorithm->stages(asked));
     state->worker.emplace(work(*state));
-    co_return Performed(std::move(state));
+    co_return P2PCollective(std::move(state));
 }
 
-bool Performed::Begin::await_suspend(std::coroutine_handle<> caller) {
+bool P2PCollective::Begin::await_suspend(std::coroutine_handle<> caller) {
     state.over = false;
     state.worker->handle().resume();
     if (state.over) return false;
@@ -330,11 +330,11 @@ bool Performed::Begin::await_suspend(std::coroutine_handle<> caller) {
     return true;
 }
 
-void Performed::Begin::await_resume() {
+void P2PCollective::Begin::await_resume() {
     if (state.error) std::rethrow_exception(std::exchange(state.error, {}));
 }
 
-Performed::Needs Performed::needs() const {
+P2PCollective::Needs P2PCollective::needs() const {
     Needs needs{.memory = state_->memory.size()};
     for (const Step& step : state_->steps)
         if (step.to != nobody) {

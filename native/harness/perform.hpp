@@ -12,12 +12,12 @@
 
 namespace leadline {
 
-class Performed {
+class P2PCollective {
 public:
     // Makes ready the collective that is asked for, by the algorithm that the call names, or by the usual
     // one; all ranks together. All lists and memory are made here and none while it runs. Throws Unsupported
     // for what there is no algorithm for. The buffers of the call must live as long; its layouts need not.
-    static Task<Performed> prepare(Comm comm, Call call);
+    static Task<P2PCollective> prepare(Comm comm, Call call);
 
     struct State;
 
@@ -45,10 +45,10 @@ public:
     [[nodiscard]] Needs needs() const;
 
 private:
-    explicit Performed(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    explicit P2PCollective(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
 
-static_assert(Repeatable<Performed>);
+static_assert(Repeatable<P2PCollective>);
 
 }  // namespace leadline

@@ -68,7 +68,7 @@ struct Node {
     Time socket_latency = 0;        // more, for a message between two sockets of a node
     double flops = infinite;        // a second, each core
     double memory = infinite;       // B/s of the whole node
-    int ahead = 0;                  // messages with a handshake that a rank lets come before it asks for them
+    int rendezvous_credits = 0;     // messages with a handshake that a rank lets come before it asks for them
     double contend =
         0;  // of the time that a rank's messages and a collective are both under way: what is lost
     // Requests and grants of a handshake pass the data that wait at the node's way out.

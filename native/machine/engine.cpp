@@ -13,8 +13,8 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       seats_(std::move(seats)),
       conditions_(std::move(conditions)),
       ranks_(seats_.size()),
-      posted_(Lines::Of::receives, seats_.size(), machine.node.match > 0),
-      unexpected_(Lines::Of::messages, seats_.size(), machine.node.match > 0),
+      posted_(MatchQueues::Of::receives, seats_.size(), machine.node.match > 0),
+      unexpected_(MatchQueues::Of::messages, seats_.size(), machine.node.match > 0),
       packet_time_(machine_.packets.payload == std::numeric_limits<std::int64_t>::max()
                        ? 0
                        : transfer_time(machine_.packets.largest(), machine_.links.rate)),
@@ -27,14 +27,14 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       overtaking_(
           tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
           (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
-      network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.gate)) {
+      network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.track_contention)) {
     operations_.take();  // that is no_operation
     if (machine.node.ranks > machine.node.cores) share_cores();
-    if (machine.node.ahead > 0) ahead_.resize(seats_.size());
+    if (machine.node.rendezvous_credits > 0) credits_.resize(seats_.size());
     if (machine.node.loggops) gaps_.resize(seats_.size());
     if (machine.node.contend > 0) collectives_.resize(seats_.size());
     if (!machine.node.progress) {
-        begun_.resize(seats_.size());
+        deferred_.resize(seats_.size());
         computed_.resize(seats_.size());
     }
     if (conditions_.noise && machine_.noise.present) {
@@ -94,11 +94,11 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
     else operations_[operation].done = at(rank).clock;
-    if (begun_.empty() || rank >= ranks()) {
+    if (deferred_.empty() || rank >= ranks()) {
         hand_over(id, handed);
     } else {
         const Time before = computed_[static_cast<std::size_t>(rank)].in_all;
-        once_entered(rank, [this, id, rank, handed, before] {
+        on_progress(rank, [this, id, rank, handed, before] {
             hand_over(id, handed + computed_[static_cast<std::size_t>(rank)].in_all - before);
         });
     }
@@ -113,7 +113,7 @@ Operation Engine::receive(int rank, int from, const Envelope& envelope, std::spa
     operations_[operation].inner = envelope.context < 0;
     const auto found = unexpected_.take(home(rank), envelope);
     if (found.id == none) posted_.append(home(rank), envelope, operation);
-    else meet(found.id, operation, found.passed);
+    else complete_match(found.id, operation, found.passed);
     return operation;
 }
 
@@ -150,7 +150,7 @@ void Engine::signal(int rank, int target, std::function<void()> then) {
 }
 
 // Also what happens now goes by the calendar: it must not pass by what was caused before.
-void Engine::hand_over(std::uint32_t message, Time when) { wheel_.push(when, {Kind::inject, message}); }
+void Engine::hand_over(std::uint32_t message, Time when) { events_.push(when, {Kind::inject, message}); }
 
 void Engine::inject(std::uint32_t id) {
     Message& message = messages_[id];
@@ -190,7 +190,7 @@ void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
                           .bytes = bytes,
                           .adaptive = messages_[id].protocol->adaptive,
                           .token = id});
-    if (conditions_.gate && network_->contention() > negligible) [[unlikely]]
+    if (conditions_.track_contention && network_->contention() > negligible) [[unlikely]]
         stopped_ = contended_ = true;
 }
 
@@ -214,10 +214,10 @@ void Engine::has_left(std::uint32_t id, Time when) {
     const Message& message = messages_[id];
     if (message.leg != Leg::data || message.send == no_operation) return;
     if (when <= now_) complete(message.send, now_);
-    else wheel_.push(when, {Kind::left, message.send});
+    else events_.push(when, {Kind::left, message.send});
 }
 
-void Engine::has_come(std::uint32_t id, Time when) { wheel_.push(when, {Kind::reach, id}); }
+void Engine::has_come(std::uint32_t id, Time when) { events_.push(when, {Kind::reach, id}); }
 
 void Engine::reach(std::uint32_t id) {
     Message& message = messages_[id];
@@ -230,7 +230,7 @@ void Engine::reach(std::uint32_t id) {
         case Leg::data:
             if (message.receive == no_operation && message.early) {
                 message.reached = now_;
-                one_less_ahead(message.to);
+                return_credit(message.to);
             } else if (message.receive == no_operation) {
                 come_in_turn(id);
             } else {
@@ -253,7 +253,7 @@ void Engine::reach(std::uint32_t id) {
             const Time back = local(message.from, message.to)
                                   ? machine_.node.local_latency
                                   : machine_.links.base + hops * machine_.links.hop;
-            wheel_.push(now_ + back, {Kind::left, message.send});
+            events_.push(now_ + back, {Kind::left, message.send});
             messages_.give_back(id);
             break;
         }
@@ -267,19 +267,19 @@ void Engine::reach(std::uint32_t id) {
 }
 
 // An envelope at its receiver: a receive takes it, or it waits for one.
-void Engine::knock(std::uint32_t id) {
+void Engine::match_envelope(std::uint32_t id) {
     Message& message = messages_[id];
     message.reached = now_;
     const auto found = posted_.take(message.to, message.envelope);
     if (found.id != none) {
-        meet(id, found.id, found.passed);
+        complete_match(id, found.id, found.passed);
         return;
     }
     unexpected_.append(message.to, message.envelope, id);
-    if (!ahead_.empty() && message.leg == Leg::request) let_come(id);
+    if (!credits_.empty() && message.leg == Leg::request) grant_early(id);
 }
 
-void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
+void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t passed) {
     Message& message = messages_[id];
     Pending& pending = operations_[receive];
     pending.source = message.envelope.source;
@@ -293,7 +293,7 @@ void Engine::meet(std::uint32_t id, Operation receive, std::int32_t passed) {
     if (const auto brought = pending.data.data() ? std::min(bytes, carried) : 0)
         std::memcpy(pending.data.data(), message.content.data(), brought);
     pending.data = pending.data.first(bytes);  // as much as came
-    if (!ahead_.empty()) taken_up(message, id);
+    if (!credits_.empty()) taken_up(message, id);
     if (message.early && message.reached == never) {
         message.receive = receive;
         return;

@@ -21,13 +21,13 @@
 #include <vector>
 
 #include "machine/description.hpp"
+#include "machine/event_queue.hpp"
 #include "machine/mapping.hpp"
 #include "machine/matching.hpp"
 #include "machine/network.hpp"
 #include "machine/networks/pairs.hpp"
 #include "machine/pool.hpp"
 #include "machine/topology.hpp"
-#include "machine/wheel.hpp"
 
 namespace leadline::machine {
 
@@ -58,7 +58,7 @@ inline constexpr Operation no_operation = 0;
 
 struct Conditions {
     std::string network = "loggp";  // tier
-    bool gate = false;              // keep the books of contention, and stop where there is any
+    bool track_contention = false;  // keep the books of contention, and stop where there is any
     bool automatic = false;         // a collective that is alone may take the cheapest tier that is true
     bool by_messages = false;       // no collective is computed at once
     std::uint64_t seed = 1;
@@ -114,7 +114,7 @@ public:
     // Whether nothing is under way: no message, no operation, no rank that will go on by itself.
     [[nodiscard]] bool quiet() const {
         const bool queued = messages_.used() > 0 || operations_.used() > 1;  // beside no_operation
-        return wheel_.empty() && network_->next() == never && (machine_.node.match <= 0 || !queued);
+        return events_.empty() && network_->next() == never && (machine_.node.match <= 0 || !queued);
     }
     void at_time(Time when, std::function<void()> then);
     // What was computed at once keeps the network until then: a message that comes before stops the run.
@@ -146,11 +146,11 @@ public:
     // It enters a call in which it waits: what it has begun goes on from here, where nothing goes on by
     // itself while a core computes.
     void enter(int rank) {
-        if (!begun_.empty() && rank < ranks()) [[unlikely]]
-            go_on(rank);
+        if (!deferred_.empty() && rank < ranks()) [[unlikely]]
+            progress(rank);
     }
     // Calls `then` once the rank has entered such a call; at once where all goes on by itself.
-    void once_entered(int rank, std::function<void()> then);
+    void on_progress(int rank, std::function<void()> then);
 
     [[nodiscard]] Time now() const { return now_; }
     [[nodiscard]] Time clock(int rank) const { return at(rank).clock; }
@@ -304,18 +304,18 @@ private:
     [[nodiscard]] static std::uint64_t pair(const Message& message);
     Queue& queue(const Message& message);
     void come_in_turn(std::uint32_t id);
-    void knock(std::uint32_t id);
-    void let_come(std::uint32_t id);
+    void match_envelope(std::uint32_t id);
+    void grant_early(std::uint32_t id);
     void taken_up(const Message& message, std::uint32_t id);
-    void one_less_ahead(int rank);
+    void return_credit(int rank);
     void lose_to_collective(int rank, const Pending& pending);
-    void meet(std::uint32_t id, Operation receive, std::int32_t passed);
+    void complete_match(std::uint32_t id, Operation receive, std::int32_t passed);
     void complete(Operation operation, Time when);
     Operation new_operation(int rank, int peer);
     Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
     void hand_over(std::uint32_t message, Time when);
-    void go_on(int rank);
+    void progress(int rank);
     // When the rank's core sees what comes now.
     [[nodiscard]] Time seen(int rank) const {
         return computed_.empty() ? now_ : std::max(now_, computed_[static_cast<std::size_t>(rank)].until);
@@ -339,14 +339,14 @@ private:
     std::vector<Rank> ranks_;       // and what goes on beside them
     std::vector<Detours> detours_;  // of each rank, where there is noise
     // What each rank has begun, where nothing goes on but in its calls.
-    std::vector<std::vector<std::function<void()>>> begun_;
+    std::vector<std::vector<std::function<void()>>> deferred_;
     std::vector<Span> collectives_;  // in which each was last, where that counts
     // Of each rank, where it lets messages come ahead: how many do, and those that it has not granted yet.
-    struct Ahead {
+    struct RendezvousCredits {
         int coming = 0;
         std::vector<std::uint32_t> asking{};
     };
-    std::vector<Ahead> ahead_;
+    std::vector<RendezvousCredits> credits_;
     // Of each rank, where g is of the model: before which it sends, and receives, no other message.
     struct Gaps {
         Time send = 0;
@@ -359,14 +359,14 @@ private:
         Time until = 0;
     };
     std::vector<Computed> computed_;
-    Lines posted_;
-    Lines unexpected_;
+    MatchQueues posted_;
+    MatchQueues unexpected_;
     Pool<Pending> operations_;
     Pool<Message> messages_;
     std::unordered_map<std::uint32_t, std::function<void()>> signals_;  // by the message that brings it
     std::vector<Operation> several_;                                    // scratch of finish()
     std::vector<int> ready_;                                            // ranks to go on next, in order
-    Wheel<Event> wheel_;
+    EventQueue<Event> events_;
     Time packet_time_;  // of a full packet on a link
     bool forced_;       // the protocol of messages
     bool tapered_;

@@ -92,7 +92,7 @@ std::string Engine::who_waits() const {
 // questions could change the answer, and by then nobody will.
 void Engine::ask() {
     --asking_;
-    if (wheel_.size() != asking_ || network_->next() != never) {
+    if (events_.size() != asking_ || network_->next() != never) {
         in_vain_ = 0;
         return;
     }

@@ -25,7 +25,7 @@ Engine::Queue& Engine::queue(const Message& message) {
 void Engine::come_in_turn(std::uint32_t id) {
     const Message& message = messages_[id];
     if (!in_line(message)) {
-        knock(id);
+        match_envelope(id);
         return;
     }
     Queue& all = queue(message);
@@ -36,7 +36,7 @@ void Engine::come_in_turn(std::uint32_t id) {
     const std::uint64_t key = pair(message);
     for (;;) {
         ++all.due;
-        knock(id);  // which may forget the message
+        match_envelope(id);  // which may forget the message
         const auto next = all.early.begin();
         if (next == all.early.end() || next->first != all.due) break;
         id = next->second;

@@ -28,9 +28,9 @@ void Engine::fetch(const Event& event, int step) const {
                 unexpected_.fetch_first(message.to);
             }
             if (step == 3) {
-                if (const auto receive = posted_.first_id(message.to); receive != Lines::none)
+                if (const auto receive = posted_.first_id(message.to); receive != MatchQueues::none)
                     __builtin_prefetch(&operations_[receive]);
-                if (const auto waiting = unexpected_.first_id(message.to); waiting != Lines::none)
+                if (const auto waiting = unexpected_.first_id(message.to); waiting != MatchQueues::none)
                     __builtin_prefetch(&messages_[waiting]);
             }
             break;
@@ -64,15 +64,15 @@ void Engine::run(const std::function<bool(int)>& ended) {
         }
         // What ranks do at an instant comes before what the network makes of it, so that messages of one
         // instant are seen together.
-        const Time event = wheel_.next();
+        const Time event = events_.next();
         const Time inner = network_->next();
         if (event == never && inner == never) break;
         now_ = std::max(now_, std::min(event, inner));
         if (now_ > longest) [[unlikely]]
             too_long(seconds(now_));
         if (event <= inner) {
-            wheel_.foresee([this](const Event& each, int step) { fetch(each, step); });
-            happen(wheel_.pop([this](const Event& each, int level) {
+            events_.foresee([this](const Event& each, int step) { fetch(each, step); });
+            happen(events_.pop([this](const Event& each, int level) {
                 if (level == 2) fetch(each, 0);
                 if (level == 1)
                     for (const int step : {0, 1, 2, 3}) fetch(each, step);

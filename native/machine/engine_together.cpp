@@ -31,7 +31,7 @@ void Engine::join_others(std::uint32_t id) {
     const int ranks = machine_.node.ranks;
     const int missing = std::max(0, ranks - static_cast<int>(bundle.messages.size()));
     bundle.until = std::max(now_, bundle.began + machine_.coalesce.wait * missing / (ranks - 1));
-    wheel_.push(bundle.until, {Kind::together, number});
+    events_.push(bundle.until, {Kind::together, number});
 }
 
 void Engine::go_together(std::uint32_t number) {

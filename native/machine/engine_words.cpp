@@ -42,16 +42,16 @@ Operation Engine::open(int rank) { return new_operation(rank, everybody); }
 
 void Engine::close(Operation operation, Time when) {
     if (when <= now_) complete(operation, when);
-    else wheel_.push(when, {Kind::left, operation});
+    else events_.push(when, {Kind::left, operation});
 }
 
-void Engine::once_entered(int rank, std::function<void()> then) {
-    if (begun_.empty()) then();
-    else begun_[static_cast<std::size_t>(rank)].push_back(std::move(then));
+void Engine::on_progress(int rank, std::function<void()> then) {
+    if (deferred_.empty()) then();
+    else deferred_[static_cast<std::size_t>(rank)].push_back(std::move(then));
 }
 
-void Engine::go_on(int rank) {
-    const auto begun = std::exchange(begun_[static_cast<std::size_t>(rank)], {});
+void Engine::progress(int rank) {
+    const auto begun = std::exchange(deferred_[static_cast<std::size_t>(rank)], {});
     for (const auto& each : begun) each();
 }
 
@@ -83,7 +83,7 @@ bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const
 void Engine::at_time(Time when, std::function<void()> then) {
     const auto id = calls_.take();
     calls_[id] = std::move(then);
-    wheel_.push(when, {Kind::call, id});
+    events_.push(when, {Kind::call, id});
 }
 
 void Engine::await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
@@ -91,7 +91,7 @@ void Engine::await_now(int rank, std::coroutine_handle<> handle, std::span<const
     ++asking_;
     for (const Operation each : operations)
         if (each != no_operation && operations_[each].done == never) asked_ = each;
-    wheel_.push(at(rank).clock, {Kind::wake, static_cast<std::uint32_t>(rank)});
+    events_.push(at(rank).clock, {Kind::wake, static_cast<std::uint32_t>(rank)});
 }
 
 void Engine::park(int rank, std::coroutine_handle<> handle, const char* why) {

@@ -15,15 +15,15 @@ Envelope from_any(Envelope envelope) {
 
 }  // namespace
 
-std::size_t Lines::Hash::operator()(const Envelope& key) const {
+std::size_t MatchQueues::Hash::operator()(const Envelope& key) const {
     std::uint64_t mixed = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32U) |
                           static_cast<std::uint32_t>(key.tag);
     mixed = (mixed ^ (static_cast<std::uint64_t>(key.context) << 17U)) * 0x9E3779B97F4A7C15ULL;
     return static_cast<std::size_t>(mixed ^ (mixed >> 29U));
 }
 
-void Lines::append(int rank, const Envelope& envelope, Id id) {
-    Line& line = lines_[static_cast<std::size_t>(rank)];
+void MatchQueues::append(int rank, const Envelope& envelope, Id id) {
+    MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
     const std::uint32_t at = entries_.take();
     entries_[at] = {.envelope = envelope, .id = id, .order = ++order_, .next = none, .previous = line.tail};
     if (line.tail == none) line.head = at;
@@ -44,8 +44,8 @@ void Lines::append(int rank, const Envelope& envelope, Id id) {
     }
 }
 
-Lines::Found Lines::take(int rank, const Envelope& envelope) {
-    Line& line = lines_[static_cast<std::size_t>(rank)];
+MatchQueues::Found MatchQueues::take(int rank, const Envelope& envelope) {
+    MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
     Found found;
     std::uint32_t at = none;
     if (line.index != none) {
@@ -63,20 +63,20 @@ Lines::Found Lines::take(int rank, const Envelope& envelope) {
     return found;
 }
 
-const Envelope* Lines::first(int rank) const {
-    const Line& line = lines_[static_cast<std::size_t>(rank)];
+const Envelope* MatchQueues::first(int rank) const {
+    const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
     return line.head == none ? nullptr : &entries_[line.head].envelope;
 }
 
 // A message also stands under no source, so that a receive from any finds it.
-void Lines::enter(Index& index, std::uint32_t entry) {
+void MatchQueues::enter(Index& index, std::uint32_t entry) {
     const Mark mark{entry, entries_[entry].order};
     const Envelope& envelope = entries_[entry].envelope;
     index[envelope].push_back(mark);
     if (of_ == Of::messages) index[from_any(envelope)].push_back(mark);
 }
 
-std::uint32_t Lines::look_up(Index& index, const Envelope& envelope) {
+std::uint32_t MatchQueues::look_up(Index& index, const Envelope& envelope) {
     // Of one key, the earliest entry that is still there; those taken out by another key are dropped here.
     const auto front = [&](const Envelope& key) -> std::uint32_t {
         const auto place = index.find(key);
@@ -95,7 +95,7 @@ std::uint32_t Lines::look_up(Index& index, const Envelope& envelope) {
     return entries_[own].order < entries_[any].order ? own : any;
 }
 
-void Lines::unlink(Line& line, std::uint32_t entry) {
+void MatchQueues::unlink(MatchQueue& line, std::uint32_t entry) {
     Entry& gone = entries_[entry];
     if (gone.previous == none) line.head = gone.next;
     else entries_[gone.previous].next = gone.next;

@@ -25,7 +25,7 @@ struct Envelope {
     bool operator==(const Envelope&) const = default;
 };
 
-class Lines {
+class MatchQueues {
 public:
     using Id = std::uint32_t;
     static constexpr Id none = ~Id{0};
@@ -40,7 +40,7 @@ public:
     // searched for a receive. `walk`: always search from the head, since somebody charges for what is passed
     // by.
     enum class Of { receives, messages };
-    Lines(Of of, std::size_t ranks, bool walk) : lines_(ranks), of_(of), walk_(walk) {}
+    MatchQueues(Of of, std::size_t ranks, bool walk) : lines_(ranks), of_(of), walk_(walk) {}
 
     void append(int rank, const Envelope& envelope, Id id);
     // Takes out the earliest entry that fits: either side may be from any_source.
@@ -61,11 +61,11 @@ public:
     // number.
     void fetch(int rank) const { __builtin_prefetch(&lines_[static_cast<std::size_t>(rank)]); }
     void fetch_first(int rank) const {
-        if (const Line& line = lines_[static_cast<std::size_t>(rank)]; line.head != none)
+        if (const MatchQueue& line = lines_[static_cast<std::size_t>(rank)]; line.head != none)
             __builtin_prefetch(&entries_[line.head]);
     }
     [[nodiscard]] Id first_id(int rank) const {
-        const Line& line = lines_[static_cast<std::size_t>(rank)];
+        const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
         return line.head == none ? none : entries_[line.head].id;
     }
     // The envelope and number of the first entry of a rank's line; Found::id none where there is none.
@@ -89,7 +89,7 @@ private:
         std::uint64_t order;
     };
     using Index = std::unordered_map<Envelope, std::deque<Mark>, Hash>;
-    struct Line {
+    struct MatchQueue {
         std::uint32_t head = none;
         std::uint32_t tail = none;
         std::uint32_t count = 0;
@@ -98,9 +98,9 @@ private:
 
     void enter(Index& index, std::uint32_t entry);
     std::uint32_t look_up(Index& index, const Envelope& envelope);
-    void unlink(Line& line, std::uint32_t entry);
+    void unlink(MatchQueue& line, std::uint32_t entry);
 
-    std::vector<Line> lines_;
+    std::vector<MatchQueue> lines_;
     Pool<Entry> entries_;
     std::vector<std::unique_ptr<Index>> indices_;
     std::vector<std::uint32_t> free_indices_;

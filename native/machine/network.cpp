@@ -15,8 +15,8 @@ std::string_view tier_under_contention(const Machine& machine, std::int64_t byte
 namespace {
 
 std::unique_ptr<Network> make_tier(std::string_view tier, const Machine& machine, const Topology& topology,
-                                   Listener& listener, bool gate) {
-    if (tier == "loggp") return make_loggp(machine, topology, listener, gate);
+                                   Listener& listener, bool track_contention) {
+    if (tier == "loggp") return make_loggp(machine, topology, listener, track_contention);
     if (tier == "flow") return make_flow(machine, topology, listener);
     if (tier == "packet") return make_packet(machine, topology, listener);
     throw std::invalid_argument("there is no network tier '" + std::string(tier) +
@@ -26,10 +26,11 @@ std::unique_ptr<Network> make_tier(std::string_view tier, const Machine& machine
 }  // namespace
 
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
-                                      Listener& listener, bool gate) {
-    if (!watching) return make_tier(tier, machine, topology, listener, gate);
-    return watched(tier, machine, topology, listener,
-                   [&](Listener& watch) { return make_tier(tier, machine, topology, watch, gate); });
+                                      Listener& listener, bool track_contention) {
+    if (!watching) return make_tier(tier, machine, topology, listener, track_contention);
+    return watched(tier, machine, topology, listener, [&](Listener& watch) {
+        return make_tier(tier, machine, topology, watch, track_contention);
+    });
 }
 
 }  // namespace leadline::machine

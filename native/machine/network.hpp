@@ -66,9 +66,9 @@ std::string_view tier_under_contention(const Machine& machine, std::int64_t byte
 // A tier by its name; `gate` has `loggp` keep the books that contention() needs.
 // Throws std::invalid_argument for a name that is none.
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
-                                      Listener& listener, bool gate);
+                                      Listener& listener, bool track_contention);
 
-std::unique_ptr<Network> make_loggp(const Machine&, const Topology&, Listener&, bool gate);
+std::unique_ptr<Network> make_loggp(const Machine&, const Topology&, Listener&, bool track_contention);
 std::unique_ptr<Network> make_flow(const Machine&, const Topology&, Listener&);
 std::unique_ptr<Network> make_packet(const Machine&, const Topology&, Listener&);
 

@@ -38,7 +38,7 @@ std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
 
 bool Stages::pass_all(std::span<const Part> parts) {
     answered_.clear();
-    std::vector<Reach> now;
+    std::vector<StageInstance> now;
     for (std::size_t k = 0;; ++k) {
         now.clear();
         std::size_t start = 0;
@@ -80,36 +80,36 @@ void Stages::give_back(std::span<const Part> parts) {
 }
 
 // One stage of all.
-bool Stages::pass(const std::vector<Reach>& all) {
-    std::vector<Reach> sending;
-    for (const Reach& reach : all) {
+bool Stages::pass(const std::vector<StageInstance>& all) {
+    std::vector<StageInstance> sending;
+    for (const StageInstance& reach : all) {
         if (reach.stage->pattern == Stage::Pattern::local) copy(reach);
         else sending.push_back(reach);
     }
     if (sending.empty()) return true;
     const Conditions& conditions = engine_.conditions();
-    if (conditions.network == "loggp" && !conditions.gate && !conditions.automatic &&
-        std::ranges::all_of(sending, [&](const Reach& reach) { return by_itself(reach); })) {
+    if (conditions.network == "loggp" && !conditions.track_contention && !conditions.automatic &&
+        std::ranges::all_of(sending, [&](const StageInstance& reach) { return by_itself(reach); })) {
         answered_.insert(conditions.network);
-        return std::ranges::all_of(sending, [&](const Reach& reach) { return step(reach); });
+        return std::ranges::all_of(sending, [&](const StageInstance& reach) { return step(reach); });
     }
     through_ = !step_through(sending);
     if (!through_) clocks_.swap(next_);
     return !through_;
 }
 
-void Stages::copy(const Reach& reach) {
+void Stages::copy(const StageInstance& reach) {
     const Time lasts = engine_.copy_cost(reach.stage->bytes);
     for (std::size_t r = reach.start; r < reach.start + reach.ranks; ++r) clocks_[r] += lasts;
 }
 
 // Whether the messages of a stage need no network for what `loggp` says of them: every one has its node's
 // engines to itself, all take the same protocol, and the sender asks for nothing.
-bool Stages::by_itself(const Reach& reach) const {
+bool Stages::by_itself(const StageInstance& reach) const {
     return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(reach).waits;
 }
 
-const Protocol& Stages::protocol(const Reach& reach) const {
+const Protocol& Stages::protocol(const StageInstance& reach) const {
     return engine_.protocol(rank_of(reach.start), rank_of(reach.start + (reach.ranks > 1 ? 1 : 0)),
                             reach.stage->bytes);
 }
@@ -139,7 +139,7 @@ struct Stages::Costs {
 
 // One stage in two ways, with the costs that both share.
 // NOLINTNEXTLINE(readability-function-size)
-bool Stages::step(const Reach& reach) {
+bool Stages::step(const StageInstance& reach) {
     const Stage& stage = *reach.stage;
     const Protocol& way = protocol(reach);
     const Time send = engine_.send_cost(way, stage.bytes);
@@ -213,7 +213,7 @@ bool Stages::step(const Reach& reach) {
 }
 
 // What most ranks of the largest machines do, in a loop without a question.
-bool Stages::step_exchange(const Reach& reach, const Costs& costs) {
+bool Stages::step_exchange(const StageInstance& reach, const Costs& costs) {
     const auto by = static_cast<std::size_t>(reach.stage->by);
     const auto ranks = static_cast<std::size_t>(reach.stage->ranks);
     next_.resize(clocks_.size());

@@ -22,8 +22,8 @@
 
 #include "collectives/algorithm.hpp"
 #include "machine/engine.hpp"
+#include "machine/event_queue.hpp"
 #include "machine/network.hpp"
-#include "machine/wheel.hpp"
 
 namespace leadline::machine {
 
@@ -52,7 +52,7 @@ public:
 
 private:
     // One communicator of those that run together.
-    struct Reach {
+    struct StageInstance {
         const collectives::Stage* stage;
         std::size_t start;  // of its ranks among all
         std::size_t ranks;
@@ -79,10 +79,10 @@ private:
     void take(std::span<const Part> parts);
     void give_back(std::span<const Part> parts);
     [[nodiscard]] bool pass_all(std::span<const Part> parts);
-    [[nodiscard]] bool pass(const std::vector<Reach>& all);
-    void copy(const Reach& reach);
+    [[nodiscard]] bool pass(const std::vector<StageInstance>& all);
+    void copy(const StageInstance& reach);
     template <class Each>
-    void each_message(const Reach& reach, Each each) const {
+    void each_message(const StageInstance& reach, Each each) const {
         collectives::each_message(*reach.stage, static_cast<std::int32_t>(reach.ranks),
                                   [&](auto from, auto to) {
                                       each(reach.start + static_cast<std::size_t>(from),
@@ -92,16 +92,16 @@ private:
 
     // Each message by itself. False where one may find what it needs in use.
     struct Costs;  // of the messages of a stage
-    [[nodiscard]] bool by_itself(const Reach& reach) const;
-    [[nodiscard]] const Protocol& protocol(const Reach& reach) const;  // between nodes
-    [[nodiscard]] bool step(const Reach& reach);
-    [[nodiscard]] bool step_exchange(const Reach& reach, const Costs& costs);
+    [[nodiscard]] bool by_itself(const StageInstance& reach) const;
+    [[nodiscard]] const Protocol& protocol(const StageInstance& reach) const;  // between nodes
+    [[nodiscard]] bool step(const StageInstance& reach);
+    [[nodiscard]] bool step_exchange(const StageInstance& reach, const Costs& costs);
     [[nodiscard]] bool begins_after(Time first_start) const;
     void know_each();
 
     // Through a network.
-    [[nodiscard]] bool step_through(const std::vector<Reach>& all);
-    [[nodiscard]] double attempt(std::string_view tier, const std::vector<Reach>& all);
+    [[nodiscard]] bool step_through(const std::vector<StageInstance>& all);
+    [[nodiscard]] double attempt(std::string_view tier, const std::vector<StageInstance>& all);
     double exchange(std::string_view tier);
     void call(std::size_t from, std::size_t to, std::int64_t bytes, bool combines);
     void travel_together();
@@ -137,11 +137,11 @@ private:
         Time start;
         Time arrived;
     };
-    std::vector<Passed> passed_;   // scratch of step()
-    Wheel<std::uint32_t> agenda_;  // legs to be handed over
-    Time first_ = never;           // of the calls, when the first was handed over
-    Time clear_ = 0;               // until when they used the network
-    bool waited_ = false;          // whether one may have waited for another in it
+    std::vector<Passed> passed_;        // scratch of step()
+    EventQueue<std::uint32_t> agenda_;  // legs to be handed over
+    Time first_ = never;                // of the calls, when the first was handed over
+    Time clear_ = 0;                    // until when they used the network
+    bool waited_ = false;               // whether one may have waited for another in it
 };
 
 }  // namespace leadline::machine

@@ -7,12 +7,12 @@
 namespace leadline::machine {
 
 // False where the stage may not begin in an empty network.
-bool Stages::step_through(const std::vector<Reach>& all) {
+bool Stages::step_through(const std::vector<StageInstance>& all) {
     const Conditions& conditions = engine_.conditions();
     std::int64_t largest = 0;
-    for (const Reach& reach : all) largest = std::max(largest, reach.stage->bytes);
+    for (const StageInstance& reach : all) largest = std::max(largest, reach.stage->bytes);
     // Requests that are granted before their receiver comes are no matter of a stage.
-    if (machine_.node.ahead > 0 && std::ranges::any_of(all, [&](const Reach& reach) {
+    if (machine_.node.rendezvous_credits > 0 && std::ranges::any_of(all, [&](const StageInstance& reach) {
             return machine_.protocol(reach.stage->bytes, false).handshake;
         }))
         return false;
@@ -41,10 +41,10 @@ bool Stages::step_through(const std::vector<Reach>& all) {
 
 // Moves the clocks, into next_, over a stage through an empty network. The largest part by which a message
 // waited for others, where the tier keeps books of it.
-double Stages::attempt(std::string_view tier, const std::vector<Reach>& all) {
+double Stages::attempt(std::string_view tier, const std::vector<StageInstance>& all) {
     calls_.clear();
     next_ = clocks_;
-    for (const Reach& reach : all)
+    for (const StageInstance& reach : all)
         each_message(reach, [&](std::size_t from, std::size_t to) {
             call(from, to, reach.stage->bytes, reach.stage->combines);
         });

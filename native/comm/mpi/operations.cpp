@@ -189,7 +189,7 @@ std::int64_t unit_of(const Call& call) {
 }  // namespace
 
 template <class Given>
-Say say_as(Form form) {
+MpiCall say_as(Form form) {
     switch (form) {
         case Form::blocking: return say_erased<Form::blocking, Given>;
         case Form::nonblocking: return say_erased<Form::nonblocking, Given>;
@@ -197,7 +197,7 @@ Say say_as(Form form) {
     }
     return nullptr;
 }
-template Say say_as<SmallArguments>(Form form);
+template MpiCall say_as<SmallArguments>(Form form);
 
 int say_at_once(const SmallArguments& arguments) { return say<Form::blocking>(arguments, nullptr); }
 
@@ -221,7 +221,8 @@ Sized size_up(const Call& call, MPI_Comm comm) {
 }
 
 template <class Count, class Offset>
-auto Bound<Count, Offset>::spread(Layout layout, std::size_t peers, std::int64_t unit, bool shaped) -> Dense {
+auto MpiArguments<Count, Offset>::spread(Layout layout, std::size_t peers, std::int64_t unit, bool shaped)
+    -> Dense {
     Dense dense{std::vector<Count>(peers), std::vector<Offset>(peers)};
     for (const Part& part : layout) {
         const auto peer = static_cast<std::size_t>(part.peer);
@@ -232,12 +233,12 @@ auto Bound<Count, Offset>::spread(Layout layout, std::size_t peers, std::int64_t
 }
 
 template <class Count, class Offset>
-Bound<Count, Offset>::~Bound() {
+MpiArguments<Count, Offset>::~MpiArguments() {
     if (shaped_ != MPI_DATATYPE_NULL) MPI_Type_free(&shaped_);
 }
 
 template <class Count, class Offset>
-Bound<Count, Offset>::Bound(const Call& call, MPI_Comm comm, bool by_layout) {
+MpiArguments<Count, Offset>::MpiArguments(const Call& call, MPI_Comm comm, bool by_layout) {
     const std::size_t peers = peers_of(call.what, comm);
     const auto unit = unit_of(call);
     Block block = block_of(call, peers);
@@ -267,11 +268,11 @@ Bound<Count, Offset>::Bound(const Call& call, MPI_Comm comm, bool by_layout) {
     arguments_.by_layout = by_layout;
 }
 
-template class Bound<int, int>;
+template class MpiArguments<int, int>;
 
 #if MPI_VERSION >= 4
-template Say say_as<LargeArguments>(Form form);
-template class Bound<MPI_Count, MPI_Aint>;
+template MpiCall say_as<LargeArguments>(Form form);
+template class MpiArguments<MPI_Count, MPI_Aint>;
 #endif
 
 }  // namespace leadline

@@ -32,9 +32,9 @@ using LargeArguments = Arguments<MPI_Count, MPI_Aint>;
 
 // Says it in a form: does it, begins it, or makes it ready. A code of MPI's; throws Unsupported where this
 // MPI lacks the call.
-using Say = int (*)(const void* arguments, MPI_Request* request);
+using MpiCall = int (*)(const void* arguments, MPI_Request* request);
 template <class Given>
-Say say_as(Form form);
+MpiCall say_as(Form form);
 int say_at_once(const SmallArguments& arguments);
 
 // What of a call its rank knows by itself.
@@ -47,12 +47,12 @@ Sized size_up(const Call& call, MPI_Comm comm);
 
 // The arguments of a call, and the arrays that they refer to.
 template <class Count, class Offset>
-class Bound {
+class MpiArguments {
 public:
-    Bound(const Call& call, MPI_Comm comm, bool by_layout);
-    Bound(const Bound&) = delete;
-    Bound& operator=(const Bound&) = delete;
-    ~Bound();
+    MpiArguments(const Call& call, MPI_Comm comm, bool by_layout);
+    MpiArguments(const MpiArguments&) = delete;
+    MpiArguments& operator=(const MpiArguments&) = delete;
+    ~MpiArguments();
     [[nodiscard]] const Arguments<Count, Offset>& arguments() const { return arguments_; }
 
 private:

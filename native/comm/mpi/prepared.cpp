@@ -56,10 +56,10 @@ void do_at_once(const Call& call, MPI_Comm comm) {
     const Sized sized = size_up(call, comm);
     refuse_gaps(sized.gaps);
     if (fits(static_cast<std::size_t>(sized.elements))) [[likely]] {
-        check(say_at_once(Bound<int, int>(call, comm, sized.by_layout).arguments()));
+        check(say_at_once(MpiArguments<int, int>(call, comm, sized.by_layout).arguments()));
     } else {
 #if MPI_VERSION >= 4
-        const Bound<MPI_Count, MPI_Aint> bound(call, comm, sized.by_layout);
+        const MpiArguments<MPI_Count, MPI_Aint> bound(call, comm, sized.by_layout);
         check(say_as<LargeArguments>(Form::blocking)(&bound.arguments(), nullptr));
 #else
         refuse_count(bytes_of(sized.elements, call));
@@ -69,7 +69,7 @@ void do_at_once(const Call& call, MPI_Comm comm) {
 
 template <class Count, class Offset>
 void Prepared::bind(const Call& call, MPI_Comm comm, bool by_layout) {
-    auto bound = std::make_shared<Bound<Count, Offset>>(call, comm, by_layout);
+    auto bound = std::make_shared<MpiArguments<Count, Offset>>(call, comm, by_layout);
     arguments_ = &bound->arguments();
     bound_ = std::move(bound);
     say_ = say_as<Arguments<Count, Offset>>(form_);

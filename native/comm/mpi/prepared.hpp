@@ -44,7 +44,7 @@ private:
     void bind(const Call& call, MPI_Comm comm, bool by_layout);
 
     Form form_;
-    Say say_ = nullptr;
+    MpiCall say_ = nullptr;
     const void* arguments_ = nullptr;
     MPI_Request request_ = MPI_REQUEST_NULL;
     std::shared_ptr<const void> bound_;

@@ -22,11 +22,11 @@ constexpr std::int64_t most_messages = std::int64_t{1} << 30U;
 
 // Whether hardware may serve: nobody has said how it is to be done, and nobody but the program itself knows
 // what an operation of its own does.
-bool plain(const Asked& asked) {
+bool plain(const CollectiveArguments& asked) {
     return asked.algorithm.empty() && asked.reduce != Reduce::user && !asked.varies;
 }
 
-machine::Call call_of(const Group& group, const Asked& asked) {
+machine::Call call_of(const Group& group, const CollectiveArguments& asked) {
     return {.operation = name_of(asked.what),
             .whole = group.whole,
             .bytes = asked.bytes,
@@ -51,8 +51,8 @@ const char* stands(Collective what) {
 
 // Where blocks vary and yet every stage moves blocks of many ranks, they count as their mean: of an allgather
 // or a reduce_scatter all ranks know the layout, and no rank's message is far from it after a stage or two.
-Asked asked_by(const Call& call, int ranks) {
-    Asked asked{
+CollectiveArguments arguments_of(const Call& call, int ranks) {
+    CollectiveArguments asked{
         .what = call.what,
         .root = call.root,
         .floating = call.type == Type::float32 || call.type == Type::float64,
@@ -80,7 +80,7 @@ Asked asked_by(const Call& call, int ranks) {
     return asked;
 }
 
-const collectives::Algorithm& World::choose(const Asked& asked, int ranks) const {
+const collectives::Algorithm& World::choose(const CollectiveArguments& asked, int ranks) const {
     const auto operation = name_of(asked.what);
     std::string_view chosen = asked.algorithm;
     if (chosen.empty()) {
@@ -108,7 +108,7 @@ bool World::has_box(Group& group) const {
 }
 
 // The messages of a collective. Communicators of one size share them.
-std::shared_ptr<const collectives::Program> World::program(Group& group, const Asked& asked) {
+std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
     if (group.per_node == 0) {
         const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
@@ -164,7 +164,7 @@ Meeting& World::join(Group& group, int rank, const Call& call) {
 void World::found(Meeting& meeting, Group& group, const Call& call) {
     const auto ranks = static_cast<std::size_t>(group.ranks);
     meeting.group = &group;
-    meeting.asked = asked_by(call, group.ranks);
+    meeting.asked = arguments_of(call, group.ranks);
     meeting.come = meeting.left = 0;
     meeting.clocks.resize(ranks);
     meeting.stays.resize(ranks);
@@ -197,7 +197,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
     }
     meeting.program = program(group, meeting.asked);
     const auto& conditions = engine.conditions();
-    const bool each_by_itself = conditions.network == "loggp" && !conditions.gate &&
+    const bool each_by_itself = conditions.network == "loggp" && !conditions.track_contention &&
                                 !conditions.by_messages && engine.machine().node.ranks == 1;
     if (!each_by_itself && meeting.program->messages() > most_messages)
         throw Unsupported(std::string(name_of(meeting.asked.what)) + " of " + std::to_string(group.ranks) +
@@ -230,7 +230,7 @@ machine::Operation World::begin(Group& group, int rank, const Call& call) {
     meeting.operations.resize(meeting.stays.size());
     meeting.operations[static_cast<std::size_t>(rank)] = operation;
     // On a machine where nothing goes on by itself the rank has come once it next stops for something.
-    engine.once_entered(world, [this, &meeting, rank] { come_to(meeting, rank); });
+    engine.on_progress(world, [this, &meeting, rank] { come_to(meeting, rank); });
     return operation;
 }
 

@@ -31,10 +31,10 @@ void Session::begin() {
     const bool automatic = network_ == "auto";
     world_ = std::make_unique<sim::World>(
         machine_, *topology_, seats_,
-        machine::Conditions{.network = !automatic        ? network_
-                                       : dearer_.empty() ? "loggp"
-                                                         : dearer_,
-                            .gate = automatic && dearer_.empty(),
+        machine::Conditions{.network = !automatic               ? network_
+                                       : fallback_tier_.empty() ? "loggp"
+                                                                : fallback_tier_,
+                            .track_contention = automatic && fallback_tier_.empty(),
                             .automatic = automatic,
                             .by_messages = by_messages_ || messages_only_ || noise_,
                             .seed = seed_,
@@ -46,14 +46,14 @@ void Session::end() {
     answered_ = world_->answered;
     if (world_->engine.messages() > 0) answered_.insert(world_->engine.conditions().network);
     const sim::Engine& engine = world_->engine;
-    again_ = engine.spoiled() || engine.contended();
+    needs_rerun_ = engine.spoiled() || engine.contended();
     if (engine.spoiled()) by_messages_ = true;
     else if (engine.contended())
-        dearer_ = machine::tier_under_contention(
+        fallback_tier_ = machine::tier_under_contention(
             machine_,
             engine.bytes() / static_cast<std::int64_t>(std::max<std::uint64_t>(engine.messages(), 1)));
-    if (again_) return;
-    dearer_.clear();
+    if (needs_rerun_) return;
+    fallback_tier_.clear();
     by_messages_ = false;
 }
 

@@ -55,7 +55,7 @@ public:
         if (failed >= 0) tasks[static_cast<std::size_t>(failed)].finish();
     }
     // Whether the point must be asked again, since a dearer way of computing it is needed for the truth.
-    [[nodiscard]] bool again() const { return again_; }
+    [[nodiscard]] bool needs_rerun() const { return needs_rerun_; }
     [[nodiscard]] nlohmann::json answered() const;
     [[noreturn]] static void abandon() { std::exit(1); }
 
@@ -71,9 +71,9 @@ private:
     std::string protocol_ = "default";
     std::uint64_t seed_ = 1;
     bool noise_ = false;
-    std::string dearer_;        // the tier to ask the point of anew, where loggp was not the truth
-    bool by_messages_ = false;  // and without computing collectives at once, where that was not
-    bool again_ = false;
+    std::string fallback_tier_;  // the tier to ask the point of anew, where loggp was not the truth
+    bool by_messages_ = false;   // and without computing collectives at once, where that was not
+    bool needs_rerun_ = false;
     bool messages_only_ = false;  // no collective is ever computed at once
     std::unique_ptr<sim::World> world_;
     std::set<std::string> answered_;

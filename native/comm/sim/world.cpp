@@ -24,7 +24,7 @@ bool World::all_here(Group& group, int rank) const {
     return true;
 }
 
-void World::go_on(Group& group) {
+void World::progress(Group& group) {
     for (int each = 0; each < group.ranks; ++each)
         engine.wake(group.world_rank(each), group.clocks[static_cast<std::size_t>(each)]);
 }

@@ -32,7 +32,7 @@ struct WindowState;
 struct Group;
 
 // What the ranks of a communicator have asked for together.
-struct Asked {
+struct CollectiveArguments {
     Collective what = Collective::barrier;
     int root = 0;
     std::int64_t bytes = 0;  // of the message, or of one rank's block
@@ -42,7 +42,7 @@ struct Asked {
     bool varies = false;  // a gather or scatter whose blocks do
 };
 // By one rank's call.
-Asked asked_by(const Call& call, int ranks);
+CollectiveArguments arguments_of(const Call& call, int ranks);
 // Where a rank waits, in a deadlock's sentence.
 const char* stands(Collective what);
 
@@ -55,7 +55,7 @@ struct Stay {
 // A collective, from the first rank that comes to it until the last has left.
 struct Meeting {
     Group* group = nullptr;
-    Asked asked{};
+    CollectiveArguments asked{};
     std::int32_t number = 0;  // among those of its communicator
     int come = 0;
     int left = 0;
@@ -149,7 +149,7 @@ public:
         }
         finish();  // may throw, into the last rank's program, which must not be parked then
         engine.park(group.world_rank(rank), handle, why);
-        go_on(group);
+        progress(group);
     }
     // A rank comes to a collective; whether it stops there.
     bool stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay);
@@ -164,7 +164,7 @@ public:
 
 private:
     [[nodiscard]] bool all_here(Group& group, int rank) const;
-    void go_on(Group& group);
+    void progress(Group& group);
 
     // A collective: collective.cpp.
     Meeting& join(Group& group, int rank, const Call& call);
@@ -175,8 +175,9 @@ private:
     void leave_all(Meeting& meeting);
     void was_in(const Meeting& meeting, int rank, Time until);
     [[nodiscard]] bool has_box(Group& group) const;
-    [[nodiscard]] const collectives::Algorithm& choose(const Asked& asked, int ranks) const;
-    [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group, const Asked& asked);
+    [[nodiscard]] const collectives::Algorithm& choose(const CollectiveArguments& asked, int ranks) const;
+    [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
+                                                                      const CollectiveArguments& asked);
     // By messages, or at once where that is the same: programs.cpp.
     void hold(Meeting& meeting, int rank);
     void let_go();

@@ -3,15 +3,16 @@
 //
 // A stream is one pair of nodes and one route: its messages follow each other on the same links in the order
 // in which they were sent, so only the first of them flows. Resources are the nodes' injection, reception and
-// local engines and the links; on its first link a stream yields to those that come through (fluid.hpp has
-// the rule).
+// local engines and the links; on its first link a stream yields to those that come through
+// (max_min_solver.hpp has the rule).
 //
 // What a change costs:
 //   - A resource whose streams together could not fill it even if each were alone holds nobody back. A stream
 //     that has no other resources flows at its own rate, the least of its route, at once.
 //   - Streams that are joined by oversubscribed resources are one component. Up to Options::exact streams it
 //     is solved anew with each change, once for all changes of one instant.
-//   - Larger components are a pool, whose rates are approached (levels.hpp), at most once in a quantum: a
+//   - Larger components are a pool, whose rates are approached (approximate_max_min.hpp), at most once in a
+//   quantum: a
 //     part, Options::tolerance, of the mean time that its messages still take. Until the next one rates are
 //     stale, what ended streams had is unused, and new streams wait.
 //     The part is 2 % up to 8,192 streams, grows with the root of their number, and is never above 10 %.
@@ -176,10 +177,10 @@ FlowNetwork::StreamId FlowNetwork::open(const Transfer& transfer, int variant) {
 void FlowNetwork::begin(Stream& stream) {
     stream.since = now_;
     if (!next_out_.empty() && stream.hops > 0) {
-        Time& gate = next_out_[static_cast<std::size_t>(stream.from())];
-        stream.since = std::max(now_, gate);
-        gate = stream.since + machine_.node.message_gap;
-        clear_ = std::max(clear_, gate);
+        Time& free_again = next_out_[static_cast<std::size_t>(stream.from())];
+        stream.since = std::max(now_, free_again);
+        free_again = stream.since + machine_.node.message_gap;
+        clear_ = std::max(clear_, free_again);
     }
     stream.left = static_cast<double>(messages_[stream.head].wire);
     stream.fresh = true;
@@ -198,9 +199,9 @@ void FlowNetwork::complete(StreamId id) {
     Time arrived = now_ + (stream.hops > 0 ? machine_.links.base + stream.hops * machine_.links.hop
                                            : machine_.node.local_latency);
     if (!next_in_.empty() && stream.hops > 0) {
-        Time& gate = next_in_[static_cast<std::size_t>(stream.to())];
-        arrived = std::max(arrived, gate);
-        gate = arrived + machine_.node.message_gap;
+        Time& free_again = next_in_[static_cast<std::size_t>(stream.to())];
+        arrived = std::max(arrived, free_again);
+        free_again = arrived + machine_.node.message_gap;
     }
     clear_ = std::max({clear_, now_, arrived + machine_.node.message_gap});
     reports_.push_back({messages_[message].token, now_, arrived});

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/event_queue.hpp"
 #include "machine/network.hpp"
-#include "machine/networks/fluid.hpp"
-#include "machine/networks/levels.hpp"
+#include "machine/networks/approximate_max_min.hpp"
 #include "machine/networks/loads.hpp"
+#include "machine/networks/max_min_solver.hpp"
 #include "machine/networks/pairs.hpp"
 #include "machine/pool.hpp"
-#include "machine/wheel.hpp"
 
 namespace leadline::machine {
 
@@ -55,11 +55,11 @@ private:
         Time due = never;
         Pool<Message>::Id head = Pool<Message>::none;
         Pool<Message>::Id tail = Pool<Message>::none;
-        std::int32_t uses = 0;      // the first of them
-        std::uint32_t epoch = 0;    // the agenda's entries of earlier ones are void
-        std::uint32_t seen = 0;     // by which walk
-        Levels::Member member = 0;  // of the pool
-        std::int32_t length = 0;    // uses
+        std::int32_t uses = 0;                 // the first of them
+        std::uint32_t epoch = 0;               // the agenda's entries of earlier ones are void
+        std::uint32_t seen = 0;                // by which walk
+        ApproximateMaxMin::Member member = 0;  // of the pool
+        std::int32_t length = 0;               // uses
         std::int32_t hops = 0;
         State state = State::free;
         bool pooled = false;
@@ -116,19 +116,19 @@ private:
     Time now_ = 0;
     Time clear_ = 0;
     Loads loads_;
-    Fluid fluid_;
+    MaxMinSolver fluid_;
     Pairs pairs_;
     std::vector<Stream> streams_;
     std::vector<StreamId> free_;
     Pool<Message> messages_;
-    Wheel<Event> agenda_;
+    EventQueue<Event> agenda_;
     std::vector<Time> next_out_, next_in_;  // of nodes, where there is a gap
     std::vector<StreamId> dirty_;           // streams that joined and are not solved yet
     std::vector<std::int32_t> emptier_;     // oversubscribed resources that somebody left
     std::uint32_t walk_ = 0;
     std::vector<StreamId> seeds_, component_;
     bool met_pool_ = false;  // the last walk
-    Levels pool_;
+    ApproximateMaxMin pool_;
     Time pool_quantum_ = 0;   // when it ends
     Time pool_due_ = 0;       // when the pool is solved next: then, or when its first message ends
     bool open_pool_ = false;  // who shares with the pool may not be in it yet

@@ -17,7 +17,7 @@ constexpr int first_time = 6;
 // so that a run of many ends in seconds, up to the coarsest.
 // Up to there the shares are given out in finer rounds, too.
 constexpr std::int32_t fine = 8192;
-constexpr Levels::Effort finer{.rounds = 30, .slack = 0.05F};
+constexpr ApproximateMaxMin::Effort finer{.rounds = 30, .slack = 0.05F};
 constexpr double coarsest = 0.1;
 
 // When a message of `left` bytes at `since` ends; `whole` where nothing of it is gone.
@@ -46,7 +46,7 @@ bool FlowNetwork::entered(const Stream& stream) const {
 
 // Throws away the entries of earlier rates.
 void FlowNetwork::tidy() {
-    Wheel<Event> agenda;
+    EventQueue<Event> agenda;
     for (std::size_t i = 0; i < streams_.size(); ++i)
         if (streams_[i].state != State::free && entered(streams_[i]))
             agenda.push(streams_[i].due, {static_cast<StreamId>(i), streams_[i].epoch});
@@ -203,12 +203,12 @@ void FlowNetwork::solve_pool() {
     }
     pool_.tidy();
     for (int i = warm_pool_ ? 1 : first_time; i > 0; --i)
-        pool_.solve(pool_.alive() <= fine ? finer : Levels::Effort{});
+        pool_.solve(pool_.alive() <= fine ? finer : ApproximateMaxMin::Effort{});
     warm_pool_ = true;
     double left = 0;
     double rate = 0;
     Time first = never;
-    for (Levels::Member m = 0; m < pool_.members(); ++m) {
+    for (ApproximateMaxMin::Member m = 0; m < pool_.members(); ++m) {
         const StreamId id = pool_.owner(m);
         if (id < 0) continue;
         set_rate(id, pool_.rate(m));
@@ -223,7 +223,7 @@ void FlowNetwork::solve_pool() {
         options_.tolerance * std::max(1.0, std::sqrt(static_cast<double>(pool_.alive()) / fine));
     pool_quantum_ = now_ + from_seconds(std::min(part, coarsest) * left / rate);
     pool_due_ = std::max(first, pool_quantum_);
-    for (Levels::Member m = 0; m < pool_.members(); ++m)
+    for (ApproximateMaxMin::Member m = 0; m < pool_.members(); ++m)
         if (pool_.owner(m) >= 0) schedule(pool_.owner(m));
 }
 
@@ -231,7 +231,7 @@ void FlowNetwork::solve_pool() {
 void FlowNetwork::dissolve_pool() {
     for (const std::int32_t r : pool_.touched()) loads_[r].pooled = 0;
     seeds_.clear();
-    for (Levels::Member m = 0; m < pool_.members(); ++m) {
+    for (ApproximateMaxMin::Member m = 0; m < pool_.members(); ++m) {
         const StreamId id = pool_.owner(m);
         if (id < 0) continue;
         at(id).pooled = false;

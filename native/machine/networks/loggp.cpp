@@ -9,22 +9,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "machine/event_queue.hpp"
 #include "machine/network.hpp"
 #include "machine/pool.hpp"
-#include "machine/wheel.hpp"
 
 namespace leadline::machine {
 namespace {
 
 class LogGp final : public Network {
 public:
-    LogGp(const Machine& machine, const Topology& topology, Listener& listener, bool gate)
+    LogGp(const Machine& machine, const Topology& topology, Listener& listener, bool track_contention)
         : machine_(machine),
           topology_(topology),
           listener_(listener),
           engines_(static_cast<std::size_t>(topology.nodes())),
           ports_(static_cast<std::size_t>(topology.links())),
-          spans_(gate ? static_cast<std::size_t>(topology.links()) : 0) {
+          spans_(track_contention ? static_cast<std::size_t>(topology.links()) : 0) {
         // Asked of the topology once: most have links of one width only, and then nothing is kept.
         for (Link link = 0; link < topology.links(); ++link) {
             const double width = topology.width(link);
@@ -48,7 +48,7 @@ public:
             return;
         }
         const Id id = coming_.take();
-        Coming& coming = coming_[id];
+        InFlight& coming = coming_[id];
         coming = {
             .handed = now, .wire = wire, .token = transfer.token, .from = transfer.from, .to = transfer.to};
         route_.clear();
@@ -120,7 +120,7 @@ private:
         Time last = 0;
     };
     // A message from its handing over until its head is at its receiver's node.
-    struct alignas(64) Coming {
+    struct alignas(64) InFlight {
         Time handed = 0;
         Time lasts = 0;
         Time late = 0;  // for others, so far
@@ -142,7 +142,7 @@ private:
     // Has what an event needs fetched while others happen. Inlined always: GCC leaves out calls of functions
     // that only fetch.
     [[gnu::always_inline]] void fetch(const Event& event, int step) const {
-        const Coming& coming = coming_[event.message];
+        const InFlight& coming = coming_[event.message];
         if (step == 0) __builtin_prefetch(&coming);
         if (step != 1) return;
         const bool arrives = event.kind == Kind::arrives;
@@ -153,7 +153,7 @@ private:
 
     // The port is free: the message takes the engine and goes.
     void leave(Id id, Time now) {
-        Coming& coming = coming_[id];
+        InFlight& coming = coming_[id];
         Engines& from = engines_[static_cast<std::size_t>(coming.from)];
         const Time start = std::max(now, from.injection);
         waited_ = waited_ || start > now;
@@ -168,7 +168,7 @@ private:
     }
 
     void arrive(Id id, Time now) {
-        const Coming coming = coming_[id];
+        const InFlight coming = coming_[id];
         coming_.give_back(id);
         Engines& to = engines_[static_cast<std::size_t>(coming.to)];
         Time& engine = to.reception;
@@ -198,14 +198,14 @@ private:
 
     // Whether a message takes turns with others at an engine or a port, packet by packet; and what those that
     // come after it find there.
-    [[nodiscard]] bool shares_turns(bool& by_long, const Coming& coming, bool waits) const {
+    [[nodiscard]] bool shares_turns(bool& by_long, const InFlight& coming, bool waits) const {
         const bool before = waits && by_long;
         by_long = coming.wire > packet_ || before;
         return waits && by_long;
     }
 
     // By which part of what it takes alone a message was late.
-    void weigh(const Coming& coming, Time waited) {
+    void weigh(const InFlight& coming, Time waited) {
         const Time alone = coming.lasts + machine_.links.base + coming.hops * machine_.links.hop;
         contention_ = std::max(contention_, static_cast<double>(coming.late + waited) /
                                                 static_cast<double>(std::max<Time>(alone, 1)));
@@ -213,7 +213,7 @@ private:
 
     // Books each link for the time in which the message would pass it, and notes whether another has.
     // Messages that end here wait for one another at the input port, which is part of this tier.
-    void note(Coming& coming, Time start) {
+    void note(InFlight& coming, Time start) {
         Time head = start + machine_.links.base;
         if (coming.handed < start || route_.empty()) {
             // It waited: the route that is at hand is another message's.
@@ -241,8 +241,8 @@ private:
     std::vector<Span> spans_;
     std::vector<double> widths_;  // of the links; none: all 1
     std::vector<Link> route_;
-    Wheel<Event> events_;
-    Pool<Coming> coming_;
+    EventQueue<Event> events_;
+    Pool<InFlight> coming_;
     const std::int64_t packet_ = std::min<std::int64_t>(machine_.packets.largest(), 4096);
     double contention_ = 0;
     Time clear_ = 0;
@@ -252,8 +252,8 @@ private:
 }  // namespace
 
 std::unique_ptr<Network> make_loggp(const Machine& machine, const Topology& topology, Listener& listener,
-                                    bool gate) {
-    return std::make_unique<LogGp>(machine, topology, listener, gate);
+                                    bool track_contention) {
+    return std::make_unique<LogGp>(machine, topology, listener, track_contention);
 }
 
 }  // namespace leadline::machine

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "machine/event_queue.hpp"
 #include "machine/network.hpp"
 #include "machine/pool.hpp"
-#include "machine/wheel.hpp"
 
 namespace leadline::machine {
 
@@ -33,7 +33,7 @@ public:
     PacketNetwork(const Machine& machine, const Topology& topology, Listener& listener, Options options);
 
     void send(Time now, const Transfer& transfer) override;
-    [[nodiscard]] Time next() const override { return wheel_.next(); }
+    [[nodiscard]] Time next() const override { return events_.next(); }
     void advance() override;
     [[nodiscard]] Time clear() const override { return clear_; }
 
@@ -205,7 +205,7 @@ private:
     std::vector<Index> free_routes_;
     Pool<Message> messages_;
     Pool<Queued> queued_;
-    Wheel<Event> wheel_;
+    EventQueue<Event> events_;
     std::vector<Event> work_;  // to be looked at now
     std::vector<Report> reports_;
     std::size_t told_ = 0;           // of them

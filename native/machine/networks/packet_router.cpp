@@ -8,8 +8,8 @@
 namespace leadline::machine {
 
 void PacketNetwork::advance() {
-    const Event event = wheel_.pop([this](const Event& soon, int level) { fetch(soon, level); });
-    now_ = wheel_.now();
+    const Event event = events_.pop([this](const Event& soon, int level) { fetch(soon, level); });
+    now_ = events_.now();
     switch (event.kind) {
         case port_free:
             if (ports_[event.which].armed != now_) return;  // looked at earlier in the meantime
@@ -64,7 +64,7 @@ void PacketNetwork::arm(Index at, Time when) {
     Port& port = ports_[at];
     if (when >= port.armed) return;
     port.armed = when;
-    wheel_.push(when, {port_free, at});
+    events_.push(when, {port_free, at});
 }
 
 // Has the head of a buffer wait for its next port.
@@ -72,7 +72,7 @@ void PacketNetwork::request(Index at) {
     Buffer& buffer = buffers_[at];
     Packet& packet = buffer.head;
     if (packet.ready > now_) {
-        wheel_.push(packet.ready, {head_ready, at});
+        events_.push(packet.ready, {head_ready, at});
         return;
     }
     const Index to = packet.ways != 0 ? choose(at, packet) : packet.next;
@@ -231,7 +231,7 @@ Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool pro
     to.ready = now_ + machine_.links.hop;
     ++to.hop;
     if (decided(to)) to.next = route_at(to.route, place(to));
-    if (++buffer.count == 1) wheel_.push(to.ready, {head_ready, target});
+    if (++buffer.count == 1) events_.push(to.ready, {head_ready, target});
     return lasts;
 }
 
@@ -344,7 +344,7 @@ bool PacketNetwork::engine_taken(Index at, bool turn) {
     if (port.waits) return true;
     port.waits = true;
     port.queued = none;
-    if (engine.first == none) wheel_.push(engine.free, {engine_free, port.node});
+    if (engine.first == none) events_.push(engine.free, {engine_free, port.node});
     (engine.first == none ? engine.first : ports_[engine.last].queued) = at;
     engine.last = at;
     return true;
@@ -359,7 +359,7 @@ void PacketNetwork::serve_engine(Index node) {
         ports_[at].waits = false;
         serve(at, true);
     }
-    if (engine.first != none) wheel_.push(engine.free, {engine_free, node});
+    if (engine.first != none) events_.push(engine.free, {engine_free, node});
 }
 
 }  // namespace leadline::machine

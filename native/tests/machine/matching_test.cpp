@@ -8,17 +8,17 @@
 namespace leadline::machine {
 namespace {
 
-using Of = Lines::Of;
+using Of = MatchQueues::Of;
 
 // A receive from any and one from source 3 fit a message of 3; the one that came first takes it.
-TEST(Lines, TheEarliestThatFitsIsTaken) {
+TEST(MatchQueues, TheEarliestThatFitsIsTaken) {
     for (const bool walk : {true, false}) {
-        Lines receives(Of::receives, 1, walk);
+        MatchQueues receives(Of::receives, 1, walk);
         receives.append(0, {.context = 0, .source = 3, .tag = 5}, 10);
         receives.append(0, {.context = 0, .source = any_source, .tag = 5}, 11);
         receives.append(0, {.context = 0, .source = 3, .tag = 5}, 12);
-        EXPECT_EQ(receives.take(0, {0, 3, 6}).id, Lines::none);
-        EXPECT_EQ(receives.take(0, {1, 3, 5}).id, Lines::none);
+        EXPECT_EQ(receives.take(0, {0, 3, 6}).id, MatchQueues::none);
+        EXPECT_EQ(receives.take(0, {1, 3, 5}).id, MatchQueues::none);
         EXPECT_EQ(receives.take(0, {0, 4, 5}).id, 11U);
         EXPECT_EQ(receives.take(0, {0, 3, 5}).id, 10U);
         EXPECT_EQ(receives.take(0, {0, 3, 5}).id, 12U);
@@ -28,9 +28,9 @@ TEST(Lines, TheEarliestThatFitsIsTaken) {
 }
 
 // Whoever charges for it learns how many a search passed by; of those that fit nobody, all.
-TEST(Lines, AWalkCountsWhatItPasses) {
-    Lines messages(Of::messages, 1, true);
-    for (int tag = 0; tag < 100; ++tag) messages.append(0, {0, 1, tag}, static_cast<Lines::Id>(tag));
+TEST(MatchQueues, AWalkCountsWhatItPasses) {
+    MatchQueues messages(Of::messages, 1, true);
+    for (int tag = 0; tag < 100; ++tag) messages.append(0, {0, 1, tag}, static_cast<MatchQueues::Id>(tag));
     EXPECT_EQ(messages.take(0, {0, any_source, 70}).passed, 70);
     EXPECT_EQ(messages.take(0, {0, 1, 71}).passed, 70);
     EXPECT_EQ(messages.take(0, {0, 2, 0}).passed, 98);
@@ -38,12 +38,12 @@ TEST(Lines, AWalkCountsWhatItPasses) {
 
 // Random traces over lines that grow long and empty again: entries come and go by few
 // envelopes, some from any source.
-TEST(Lines, AWalkAndALookUpFindTheSame) {
+TEST(MatchQueues, AWalkAndALookUpFindTheSame) {
     for (const Of of : {Of::receives, Of::messages})
         for (const unsigned seed : {1U, 2U, 3U}) {
             std::mt19937 draw(seed);
-            Lines walked(of, 3, true);
-            Lines hashed(of, 3, false);
+            MatchQueues walked(of, 3, true);
+            MatchQueues hashed(of, 3, false);
             const auto some = [&](int most) {
                 return static_cast<int>(draw() % static_cast<unsigned>(most));
             };
@@ -53,7 +53,7 @@ TEST(Lines, AWalkAndALookUpFindTheSame) {
                         .source = receive && source == 0 ? any_source : source,
                         .tag = some(3)};
             };
-            Lines::Id next = 0;
+            MatchQueues::Id next = 0;
             for (int step = 0; step < 60'000; ++step) {
                 const int rank = some(3);
                 // Phases in which lines grow, and others in which they shrink to nothing.
@@ -77,18 +77,19 @@ TEST(Lines, AWalkAndALookUpFindTheSame) {
 
 // Many that nobody meets, then met from the last to the first, and from any source: were it a walk, it would
 // pass by 3 * 10^10 entries in memory and not end.
-TEST(Lines, ManyEntriesAreFoundWithoutAWalk) {
+TEST(MatchQueues, ManyEntriesAreFoundWithoutAWalk) {
     constexpr int many = 200'000;
-    Lines receives(Of::receives, 1, false);
-    for (int tag = 0; tag < many; ++tag) receives.append(0, {0, 1, tag}, static_cast<Lines::Id>(tag));
-    for (int tag = many; tag-- > 0;) ASSERT_EQ(receives.take(0, {0, 1, tag}).id, static_cast<Lines::Id>(tag));
-    Lines messages(Of::messages, 1, false);
+    MatchQueues receives(Of::receives, 1, false);
+    for (int tag = 0; tag < many; ++tag) receives.append(0, {0, 1, tag}, static_cast<MatchQueues::Id>(tag));
+    for (int tag = many; tag-- > 0;)
+        ASSERT_EQ(receives.take(0, {0, 1, tag}).id, static_cast<MatchQueues::Id>(tag));
+    MatchQueues messages(Of::messages, 1, false);
     for (int source = 0; source < many; ++source)
-        messages.append(0, {0, source, 0}, static_cast<Lines::Id>(source));
+        messages.append(0, {0, source, 0}, static_cast<MatchQueues::Id>(source));
     for (int source = many; --source >= many / 2;)
-        ASSERT_EQ(messages.take(0, {0, source, 0}).id, static_cast<Lines::Id>(source));
+        ASSERT_EQ(messages.take(0, {0, source, 0}).id, static_cast<MatchQueues::Id>(source));
     for (int source = 0; source < many / 2; ++source)
-        ASSERT_EQ(messages.take(0, {0, any_source, 0}).id, static_cast<Lines::Id>(source));
+        ASSERT_EQ(messages.take(0, {0, any_source, 0}).id, static_cast<MatchQueues::Id>(source));
     EXPECT_EQ(messages.length(0), 0U);
 }
 

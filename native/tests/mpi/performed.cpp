@@ -19,7 +19,7 @@ void restore(const Expected& expected) { std::ranges::copy(expected.before, expe
 Task<> twice(Comm& comm, const Expected& expected, const Call& call, Report& report) {
     const std::string way = expected.name + " by " + std::string(call.algorithm) + " of " +
                             std::to_string(comm.size()) + " ranks";
-    Performed performed = co_await Performed::prepare(comm, call);
+    P2PCollective performed = co_await P2PCollective::prepare(comm, call);
     for (int turn = 0; turn < 2; ++turn) {
         restore(expected);
         const long before = asked_for;

@@ -39,7 +39,7 @@ std::vector<double> ends(const collectives::Algorithm& algorithm, int ranks, std
         std::vector<std::byte> other(bytes);
         Call call = call_of(algorithm.operation, ranks, one, other);
         call.algorithm = algorithm.name;
-        Performed performed = co_await Performed::prepare(world, call);
+        P2PCollective performed = co_await P2PCollective::prepare(world, call);
         co_await control.align();
         const double begin = control.now();
         co_await control.busy(1e-7 * world.rank());

@@ -93,7 +93,7 @@ void play(const json& simulate, Program program) {
     Session session(argc, argv);
     session.configure(simulate);
     do session.run(program);
-    while (session.again());
+    while (session.needs_rerun());
 }
 
 }  // namespace leadline::testing_sim

@@ -121,7 +121,7 @@ PARTS: dict[str, Part] = {
             "put_overhead": TIME,
             "flops": FLOPS,
             "memory": RATE,
-            "ahead": COUNT,
+            "rendezvous_credits": COUNT,
             "contend": FACTOR,
             "control_first": FLAG,
             "progress": _PROGRESS,

@@ -1,4 +1,4 @@
-// Rates of very many flows at once: those of fluid.hpp, in few walks through memory.
+// Rates of very many flows at once: those of max_min_solver.hpp, in few walks through memory.
 //
 // A resource's share is what it has left, divided by those that have no rate yet; a flow can count on the
 // least of its bound and its shares, since shares only grow while others get their rates. Progressive filling
@@ -8,11 +8,12 @@
 // smallest; they have it in the first round. Whoever is left over when they are spent has what it can count
 // on then. Whatever the slack and the rounds, no resource gives more than it has.
 //
-// What those that go first leave to those that yield is known from the solution before (t of fluid.hpp, which
-// moves half-way to what it has come out as); where they leave less this time, those that yield are cut.
+// What those that go first leave to those that yield is known from the solution before (t of
+// max_min_solver.hpp, which moves half-way to what it has come out as); where they leave less this time,
+// those that yield are cut.
 //
 // The arrays stay between the calls: flows come at the end, those that have gone are left out at the next
-// turn. Tests hold the result against fluid.hpp.
+// turn. Tests hold the result against max_min_solver.hpp.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace leadline::machine {
 
-class Levels {
+class ApproximateMaxMin {
 public:
     using Member = std::int32_t;
     struct Effort {

@@ -1,4 +1,4 @@
-#include "machine/networks/fluid.hpp"
+#include "machine/networks/max_min_solver.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -39,7 +39,7 @@ double step(int round, int straight) { return std::ldexp(1, -std::min(round / st
 
 }  // namespace
 
-void Fluid::clear() {
+void MaxMinSolver::clear() {
     capacity_.clear();
     guess_.clear();
     bound_.clear();
@@ -47,21 +47,23 @@ void Fluid::clear() {
     uses_.clear();
 }
 
-std::int32_t Fluid::add_resource(double capacity, double first) {
+std::int32_t MaxMinSolver::add_resource(double capacity, double first) {
     guess_.push_back(first);
     capacity_.push_back(capacity);
     return static_cast<std::int32_t>(capacity_.size()) - 1;
 }
 
-std::int32_t Fluid::add_flow(double bound) {
+std::int32_t MaxMinSolver::add_flow(double bound) {
     bound_.push_back(bound);
     begin_.push_back(static_cast<std::int32_t>(uses_.size()));
     return static_cast<std::int32_t>(bound_.size()) - 1;
 }
 
-void Fluid::add_use(std::int32_t resource, bool yields) { uses_.push_back(2 * resource + (yields ? 1 : 0)); }
+void MaxMinSolver::add_use(std::int32_t resource, bool yields) {
+    uses_.push_back(2 * resource + (yields ? 1 : 0));
+}
 
-void Fluid::solve(Effort effort) {
+void MaxMinSolver::solve(Effort effort) {
     begin_.push_back(static_cast<std::int32_t>(uses_.size()));
     invert();
     settled_ = false;
@@ -79,7 +81,7 @@ void Fluid::solve(Effort effort) {
     begin_.pop_back();
 }
 
-std::size_t Fluid::place() const {
+std::size_t MaxMinSolver::place() const {
     Mixed mixed;
     mixed.add(capacity_);
     mixed.add(bound_);
@@ -88,12 +90,12 @@ std::size_t Fluid::place() const {
     return mixed.value() % remembered;
 }
 
-bool Fluid::poses(const Solved& other, Effort effort) const {
+bool MaxMinSolver::poses(const Solved& other, Effort effort) const {
     return effort == other.effort && uses_ == other.uses && begin_ == other.begin && bound_ == other.bound &&
            capacity_ == other.capacity && guess_ == other.guess;
 }
 
-void Fluid::recall(Effort effort) {
+void MaxMinSolver::recall(Effort effort) {
     solved_.resize(remembered);
     Solved& known = solved_[place()];
     if (poses(known, effort)) {
@@ -117,7 +119,7 @@ void Fluid::recall(Effort effort) {
 }
 
 // The flows of each constraint, the flows by their bounds, and where the two classes meet.
-void Fluid::invert() {
+void MaxMinSolver::invert() {
     const std::size_t constraints = 2 * capacity_.size();
     user_begin_.assign(constraints + 1, 0);
     for (const Constraint c : uses_) ++user_begin_[index(c) + 1];
@@ -148,7 +150,7 @@ void Fluid::invert() {
 
 // Sets what each constraint may give: with `yielding` what t leaves to those that yield, else half to each
 // class.
-void Fluid::limit(bool yielding) {
+void MaxMinSolver::limit(bool yielding) {
     state_.resize(2 * capacity_.size());
     given_.resize(shared_.size());
     for (std::size_t c = 0; c < state_.size(); ++c)
@@ -162,12 +164,12 @@ void Fluid::limit(bool yielding) {
     }
 }
 
-double Fluid::share(Constraint constraint) const {
+double MaxMinSolver::share(Constraint constraint) const {
     const State& state = state_[index(constraint)];
     return std::max(0.0, state.left) / state.open;
 }
 
-void Fluid::settle(std::int32_t flow, double rate) {
+void MaxMinSolver::settle(std::int32_t flow, double rate) {
     rate_[index(flow)] = rate;
     for (std::int32_t i = begin_[index(flow)]; i < begin_[index(flow) + 1]; ++i) {
         State& state = state_[index(uses_[index(i)])];
@@ -176,14 +178,14 @@ void Fluid::settle(std::int32_t flow, double rate) {
     }
 }
 
-void Fluid::settle_constraint(Constraint constraint, double share) {
+void MaxMinSolver::settle_constraint(Constraint constraint, double share) {
     for (std::int32_t i = user_begin_[index(constraint)]; i < user_begin_[index(constraint) + 1]; ++i)
         if (const std::int32_t f = users_[index(i)]; rate_[index(f)] < 0) settle(f, share);
 }
 
 // Progressive filling, from one full constraint to the next. A share only grows while others are settled, so
 // that the heap's key is never too large, and it is corrected when it comes to the top.
-void Fluid::fill() {
+void MaxMinSolver::fill() {
     rate_.assign(bound_.size(), -1);
     heap_.clear();
     for (Constraint c = 0; index(c) < state_.size(); ++c)
@@ -214,7 +216,7 @@ void Fluid::fill() {
 
 // Moves t towards what the flows that go first have, by a part of the way; the greatest difference from what
 // it was, as a part of the capacity.
-double Fluid::measure(double step) {
+double MaxMinSolver::measure(double step) {
     double most = 0;
     for (std::size_t i = 0; i < shared_.size(); ++i) {
         const double capacity = capacity_[index(shared_[i])];
@@ -228,7 +230,7 @@ double Fluid::measure(double step) {
 
 // Cuts the flows that yield back to what is left of each resource. Whoever gets less takes less elsewhere
 // too, so that no resource is filled by it.
-void Fluid::cut() {
+void MaxMinSolver::cut() {
     std::vector<double> factor(capacity_.size(), 1);
     bool any = false;
     for (std::size_t i = 0; i < shared_.size(); ++i) {
@@ -248,7 +250,7 @@ void Fluid::cut() {
     }
 }
 
-bool Fluid::stuck() const {
+bool MaxMinSolver::stuck() const {
     return !rate_.empty() && std::ranges::none_of(rate_, [](double rate) { return rate > 0; });
 }
 

@@ -45,7 +45,7 @@
 
 namespace leadline::machine {
 
-class Fluid {
+class MaxMinSolver {
 public:
     // How long to look for t: rounds before it moves by less than the whole way, and rounds altogether.
     struct Effort {

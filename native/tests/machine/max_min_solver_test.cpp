@@ -1,5 +1,5 @@
 // Rates of flows that share resources: cases done by hand, the definition itself, and a slow reference.
-#include "machine/networks/fluid.hpp"
+#include "machine/networks/max_min_solver.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ struct Problem {
     std::vector<Flow> flows;
 };
 
-void pose(const Problem& problem, Fluid& fluid) {
+void pose(const Problem& problem, MaxMinSolver& fluid) {
     fluid.clear();
     for (const double capacity : problem.capacities) fluid.add_resource(capacity);
     for (const Flow& flow : problem.flows) {
@@ -29,15 +29,15 @@ void pose(const Problem& problem, Fluid& fluid) {
     }
 }
 
-Fluid solved(const Problem& problem) {
-    Fluid fluid;
+MaxMinSolver solved(const Problem& problem) {
+    MaxMinSolver fluid;
     pose(problem, fluid);
     fluid.solve({});
     return fluid;
 }
 
 std::vector<double> rates(const Problem& problem) {
-    const Fluid fluid = solved(problem);
+    const MaxMinSolver fluid = solved(problem);
     std::vector<double> all;
     all.reserve(static_cast<std::size_t>(fluid.flows()));
     for (std::int32_t f = 0; f < fluid.flows(); ++f) all.push_back(fluid.rate(f));
@@ -126,7 +126,7 @@ Problem on_a_line(std::mt19937_64& random, bool yields) {
 }
 
 // Nobody else is there: the least of the bound and the capacities, to the bit.
-TEST(Fluid, ALoneFlowHasTheLeastOfItsRoute) {
+TEST(MaxMinSolver, ALoneFlowHasTheLeastOfItsRoute) {
     EXPECT_EQ(rates({{5, 0.3, 7}, {{100, {0, 1, 2}}}}), (std::vector<double>{0.3}));
     EXPECT_EQ(rates({{5, 7}, {{0.1, {~0, 1}}}}), (std::vector<double>{0.1}));
     EXPECT_EQ(rates({{}, {{0.7, {}}}}), (std::vector<double>{0.7}));
@@ -134,54 +134,54 @@ TEST(Fluid, ALoneFlowHasTheLeastOfItsRoute) {
 
 // The classical case (Bertsekas and Gallager): one long flow over two links, a short one on each, and a
 // second short one on the second. Link 1 (capacity 1) is shared by three: 1/3 each; on link 0 2/3 are left.
-TEST(Fluid, TheLongFlowIsHeldByItsWorstLink) {
+TEST(MaxMinSolver, TheLongFlowIsHeldByItsWorstLink) {
     const auto rate = rates({{1, 1}, {{9, {0, 1}}, {9, {0}}, {9, {1}}, {9, {1}}}});
     const std::vector<double> expected{1. / 3, 2. / 3, 1. / 3, 1. / 3};
     for (std::size_t f = 0; f < rate.size(); ++f) EXPECT_NEAR(rate[f], expected[f], 1e-12);
 }
 
 // What a bounded flow does not want is shared by the others: (10 - 1) / 2.
-TEST(Fluid, WhatOneDoesNotWantTheOthersShare) {
+TEST(MaxMinSolver, WhatOneDoesNotWantTheOthersShare) {
     EXPECT_EQ(rates({{10}, {{1, {0}}, {99, {0}}, {99, {0}}}}), (std::vector<double>{1, 4.5, 4.5}));
 }
 
 // The page of mathematics' own example, with its result f 2, g 4, h 2.
-TEST(Fluid, TheHeadersExampleComesOut) {
+TEST(MaxMinSolver, TheHeadersExampleComesOut) {
     const Problem problem{{6, 6, 6, 4}, {{6, {~0, 1, 2, 3}}, {6, {~1}}, {2, {~2, 3}}}};
     EXPECT_EQ(rates(problem), (std::vector<double>{2, 4, 2}));
 }
 
 // Four nested flows towards one end of a line of capacity 1: the outermost is local where nobody comes
 // through, takes everything there, and is first on each link where another begins.
-TEST(Fluid, OfNestedFlowsTheOutermostHasAll) {
+TEST(MaxMinSolver, OfNestedFlowsTheOutermostHasAll) {
     const Problem problem{{1, 1, 1, 1}, {{9, {~0, 1, 2, 3}}, {9, {~1, 2, 3}}, {9, {~2, 3}}, {9, {~3}}}};
     EXPECT_EQ(rates(problem), (std::vector<double>{1, 0, 0, 0}));
 }
 
 // The same, but the outermost wants 0.25 only, and the second 0.5: the third has what is left on link 2, and
 // on link 3 there is nothing left.
-TEST(Fluid, WhoYieldsHasWhatIsLeft) {
+TEST(MaxMinSolver, WhoYieldsHasWhatIsLeft) {
     const Problem problem{{1, 1, 1, 1}, {{.25, {~0, 1, 2, 3}}, {.5, {~1, 2, 3}}, {9, {~2, 3}}, {9, {~3}}}};
     EXPECT_EQ(rates(problem), (std::vector<double>{.25, .5, .25, 0}));
 }
 
 // A ring of flows over two links each: each yields to its predecessor, so all are alike and share each link
 // by halves, though each step of the iteration alone would swing between nothing and all.
-TEST(Fluid, ACircleOfFlowsThatYieldSharesByHalves) {
+TEST(MaxMinSolver, ACircleOfFlowsThatYieldSharesByHalves) {
     Problem problem;
     for (int i = 0; i < 7; ++i) {
         problem.capacities.push_back(4);
         problem.flows.push_back({9, {~i, (i + 1) % 7}});
     }
-    const Fluid fluid = solved(problem);
+    const MaxMinSolver fluid = solved(problem);
     EXPECT_TRUE(fluid.settled());
     for (int i = 0; i < 7; ++i) EXPECT_NEAR(fluid.rate(i), 2, 1e-9);
 }
 
 // However badly flows hold each other up, something moves: otherwise simulated time would never go on.
-TEST(Fluid, SomebodyAlwaysMoves) {
+TEST(MaxMinSolver, SomebodyAlwaysMoves) {
     for (int rounds = 1; rounds < 6; ++rounds) {
-        Fluid fluid;
+        MaxMinSolver fluid;
         for (int i = 0; i < 5; ++i) fluid.add_resource(4);
         for (int i = 0; i < 5; ++i) {
             fluid.add_flow(9);
@@ -195,7 +195,7 @@ TEST(Fluid, SomebodyAlwaysMoves) {
 }
 
 // Without classes there is one max-min answer, and both ways to it agree.
-TEST(Fluid, EqualsProgressiveFillingByItsDefinition) {
+TEST(MaxMinSolver, EqualsProgressiveFillingByItsDefinition) {
     std::mt19937_64 random(1);
     for (int trial = 0; trial < 500; ++trial) {
         const Problem problem = on_a_line(random, false);
@@ -208,7 +208,7 @@ TEST(Fluid, EqualsProgressiveFillingByItsDefinition) {
 
 // With classes each flow has a bottleneck of its class, whenever t comes to rest; which it does but for the
 // few draws in which a dozen flows hold each other up.
-TEST(Fluid, EachFlowHasABottleneckOfItsClass) {
+TEST(MaxMinSolver, EachFlowHasABottleneckOfItsClass) {
     std::mt19937_64 random(2);
     int settled = 0;
     for (int trial = 0; trial < 500; ++trial) {
@@ -223,7 +223,7 @@ TEST(Fluid, EachFlowHasABottleneckOfItsClass) {
 }
 
 // Where circles and engines keep t from rest the answer still respects bounds and capacities.
-TEST(Fluid, NoResourceGivesMoreThanItHas) {
+TEST(MaxMinSolver, NoResourceGivesMoreThanItHas) {
     std::mt19937_64 random(3);
     const auto draw = [&](int from, int to) { return std::uniform_int_distribution(from, to)(random); };
     for (int trial = 0; trial < 500; ++trial) {
@@ -242,7 +242,7 @@ TEST(Fluid, NoResourceGivesMoreThanItHas) {
 
 // Doubled capacities and bounds double the rates: no size of its own is hidden in the solver. Powers of two,
 // so to the bit.
-TEST(Fluid, RatesScaleWithCapacities) {
+TEST(MaxMinSolver, RatesScaleWithCapacities) {
     std::mt19937_64 random(4);
     for (int trial = 0; trial < 100; ++trial) {
         Problem problem = on_a_line(random, true);
@@ -256,17 +256,17 @@ TEST(Fluid, RatesScaleWithCapacities) {
 
 // 3,000 problems of 300 kinds, some of which meet at one place: to the bit what is found without remembering,
 // also with another effort and after others were posed.
-TEST(Fluid, WhatIsRememberedIsWhatWasFound) {
+TEST(MaxMinSolver, WhatIsRememberedIsWhatWasFound) {
     std::mt19937_64 random(5);
     std::vector<Problem> problems;
     problems.reserve(300);
     for (int kind = 0; kind < 300; ++kind) problems.push_back(on_a_line(random, kind % 2 == 0));
-    Fluid fluid;
+    MaxMinSolver fluid;
     for (int trial = 0; trial < 3000; ++trial) {
         const Problem& problem = problems[random() % problems.size()];
-        const Fluid::Effort effort =
-            random() % 2 == 0 ? Fluid::Effort{} : Fluid::Effort{.straight = 1, .rounds = 2};
-        Fluid plain;
+        const MaxMinSolver::Effort effort =
+            random() % 2 == 0 ? MaxMinSolver::Effort{} : MaxMinSolver::Effort{.straight = 1, .rounds = 2};
+        MaxMinSolver plain;
         pose(problem, plain);
         plain.solve(effort);
         pose(problem, fluid);

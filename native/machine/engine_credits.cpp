@@ -7,10 +7,10 @@
 namespace leadline::machine {
 
 // A request that no receive is there for: it is granted at once if not too many come ahead already.
-void Engine::let_come(std::uint32_t id) {
+void Engine::grant_early(std::uint32_t id) {
     Message& message = messages_[id];
-    Ahead& mine = ahead_[static_cast<std::size_t>(message.to)];
-    if (mine.coming >= machine_.node.ahead) {
+    RendezvousCredits& mine = credits_[static_cast<std::size_t>(message.to)];
+    if (mine.coming >= machine_.node.rendezvous_credits) {
         mine.asking.push_back(id);
         return;
     }
@@ -23,17 +23,17 @@ void Engine::let_come(std::uint32_t id) {
 
 // A receive has taken a message up, which is none that comes ahead any more.
 void Engine::taken_up(const Message& message, std::uint32_t id) {
-    if (!message.early) std::erase(ahead_[static_cast<std::size_t>(message.to)].asking, id);
-    else if (message.reached == never) one_less_ahead(message.to);
+    if (!message.early) std::erase(credits_[static_cast<std::size_t>(message.to)].asking, id);
+    else if (message.reached == never) return_credit(message.to);
 }
 
-void Engine::one_less_ahead(int rank) {
-    Ahead& mine = ahead_[static_cast<std::size_t>(rank)];
+void Engine::return_credit(int rank) {
+    RendezvousCredits& mine = credits_[static_cast<std::size_t>(rank)];
     --mine.coming;
     if (mine.asking.empty()) return;
     const std::uint32_t next = mine.asking.front();
     mine.asking.erase(mine.asking.begin());
-    let_come(next);
+    grant_early(next);
 }
 
 void Engine::lose_to_collective(int rank, const Pending& pending) {

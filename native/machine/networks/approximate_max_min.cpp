@@ -1,4 +1,4 @@
-#include "machine/networks/levels.hpp"
+#include "machine/networks/approximate_max_min.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@ constexpr double margin = 1 - 2e-7;
 
 }  // namespace
 
-void Levels::reset(std::int32_t resources) {
+void ApproximateMaxMin::reset(std::int32_t resources) {
     capacity_.assign(index(resources), 0);
     first_.assign(index(resources), 0);
     part_.assign(index(resources), 1);
@@ -28,7 +28,7 @@ void Levels::reset(std::int32_t resources) {
     alive_ = 0;
 }
 
-Levels::Member Levels::add(std::int32_t owner, double bound) {
+ApproximateMaxMin::Member ApproximateMaxMin::add(std::int32_t owner, double bound) {
     owner_.push_back(owner);
     bound_.push_back(bound);
     want_.push_back(0);
@@ -38,7 +38,7 @@ Levels::Member Levels::add(std::int32_t owner, double bound) {
     return members() - 1;
 }
 
-void Levels::add_use(std::int32_t resource, double capacity, bool yields) {
+void ApproximateMaxMin::add_use(std::int32_t resource, double capacity, bool yields) {
     const auto use = static_cast<std::uint32_t>(index(resource) + (yields ? resources() : 0));
     if (capacity_[index(resource)] == 0) {
         capacity_[index(resource)] = capacity;
@@ -49,14 +49,14 @@ void Levels::add_use(std::int32_t resource, double capacity, bool yields) {
     begin_.back() = uses_.size();
 }
 
-void Levels::remove(Member member) {
+void ApproximateMaxMin::remove(Member member) {
     owner_[index(member)] = -1;
     --alive_;
     for (std::size_t use = begin_[index(member)]; use < begin_[index(member) + 1]; ++use)
         --classes_[uses_[use]].all;
 }
 
-void Levels::tidy() {
+void ApproximateMaxMin::tidy() {
     if (alive_ > members() - members() / 16) return;
     std::size_t to = 0;
     std::size_t use = 0;
@@ -83,7 +83,7 @@ void Levels::tidy() {
     uses_.resize(use);
 }
 
-void Levels::solve(Effort effort) {
+void ApproximateMaxMin::solve(Effort effort) {
     limit(false);
     fill(effort);
     if (finish() > 0) return;
@@ -94,7 +94,7 @@ void Levels::solve(Effort effort) {
 }
 
 // What each class may have: those that yield what the others are known to leave, or half each.
-void Levels::limit(bool halves) {
+void ApproximateMaxMin::limit(bool halves) {
     if (sorted_ != touched_.size()) std::ranges::sort(touched_);
     sorted_ = touched_.size();
     for (const std::int32_t r : touched_) {
@@ -116,14 +116,14 @@ void Levels::limit(bool halves) {
         if (owner(m) >= 0) open_.push_back(m);
 }
 
-void Levels::fill(Effort effort) {
+void ApproximateMaxMin::fill(Effort effort) {
     for (int round = 0; round < effort.rounds && !open_.empty(); ++round) give(divide() * (1 + effort.slack));
     divide();
     give(std::numeric_limits<float>::max());
 }
 
 // The share of each class; the least of those that go first.
-float Levels::divide() {
+float ApproximateMaxMin::divide() {
     std::erase_if(active_, [&](std::size_t i) { return classes_[i].open == 0; });
     float least = std::numeric_limits<float>::max();
     for (const std::size_t i : active_) {
@@ -135,7 +135,7 @@ float Levels::divide() {
 }
 
 // What a flow can count on.
-float Levels::hope(std::size_t member) const {
+float ApproximateMaxMin::hope(std::size_t member) const {
     auto least = static_cast<float>(bound_[member]);
     for (std::size_t use = begin_[member]; use < begin_[member + 1]; ++use)
         least = std::min(least, share_[uses_[use]]);
@@ -143,7 +143,7 @@ float Levels::hope(std::size_t member) const {
 }
 
 // Gives what they can count on to those for whom that is no more than so much.
-void Levels::give(float up_to) {
+void ApproximateMaxMin::give(float up_to) {
     std::size_t stay = 0;
     for (const Member m : open_) {
         const float rate = hope(index(m));
@@ -162,7 +162,7 @@ void Levels::give(float up_to) {
 }
 
 // The rates, and their sum. Those that yield are cut to what the others leave.
-double Levels::finish() {
+double ApproximateMaxMin::finish() {
     for (const std::int32_t r : touched_) {
         const Class& goes = classes_[index(r)];
         double& first = first_[index(r)];

@@ -22,11 +22,11 @@
 namespace leadline::machine {
 
 template <class Event>
-class Wheel {
+class EventQueue {
     static_assert(std::is_trivially_copyable_v<Event>, "events are moved by copying bytes");
 
 public:
-    Wheel() : buckets_(std::make_unique<Bucket[]>(levels * slots)) {}
+    EventQueue() : buckets_(std::make_unique<Bucket[]>(levels * slots)) {}
 
     // A time before the last popped one counts as that one. Times are not negative.
     void push(Time when, Event event) {
