@@ -255,7 +255,7 @@ public:
         program(world(), control_).complete();
     }
     static bool exact() { return false; }
-    static bool again() { return false; }
+    static bool needs_rerun() { return false; }
     static nlohmann::json answered();
     [[noreturn]] static void abandon() { std::exit(1); }
 

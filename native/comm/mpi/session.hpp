@@ -37,7 +37,7 @@ public:
         program(world(), *control_).complete();
     }
     static bool exact() { return false; }
-    static bool again() { return false; }
+    static bool needs_rerun() { return false; }
     static nlohmann::json answered();
 
     // Ends every rank of the program at once, after an error that the others cannot know of.
