@@ -4,6 +4,7 @@ import random
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -18,10 +19,16 @@ from leadline.core.record_files import (
     read_parquet,
     write_parquet,
 )
+from leadline.machine import rank_mapping
 from leadline.machine.description import load as load_machine
+from leadline.papers.paper import Paper
 from leadline.plan.model import Plan
 from leadline.programs.launch import Launch
+from leadline.tune.io import journal as io_journal
 from leadline.tune.io import log as io_log
+from leadline.tune.io import patterns as io_patterns
+from leadline.tune.io import settings as io_settings
+from leadline.tune.mapping import traffic
 from leadline.tune.search import _read as spaces
 from planted import records, table
 
@@ -62,6 +69,7 @@ class Reader(NamedTuple):
     examples: Callable[[Path], list[bytes]]
     read: Callable[[Path], object]
     checked: bool = False  # it has a checksum: what is read of a mutated one is a part of the whole
+    slow: bool = False  # each takes seconds
 
 
 def _texts(*folders: str) -> Callable[[Path], list[bytes]]:
@@ -105,6 +113,74 @@ def _heard(path: Path) -> object:
     return [event for line in path.read_bytes().split(b"\n") for event in launch._understand(line)]
 
 
+def _log(_: Path) -> list[bytes]:
+    lines: list[dict[str, object]] = [
+        {"kind": "library", "process": 1, "rank": 0, "hdf5": "1.10.8", "parallel": True},
+        {"kind": "library", "process": 1, "rank": 0, "ranks": 4, "mpi": "Open MPI 4.1.4"},
+        {"kind": "setting", "process": 1, "rank": 0, "name": "cb_nodes", "state": "accepted"},
+        {"kind": "dataset", "process": 1, "rank": 0, "file": "a.h5", "dataset": "/x", "lengths": [8, 9]},
+        {
+            **{"kind": "observed", "process": 1, "rank": 0, "file": "a.h5", "writes": 9},
+            **{"bytes_written": 8 << 20, "write_sizes": {"512": 1, "1048576": 8}, "stripe_count": 4},
+        },
+        {"kind": "message", "process": 1, "text": "settings.toml: no key 'cb'; nothing is set"},
+    ]
+    return [b"".join(journal.to_json(line) + b"\n" for line in lines)]
+
+
+def _logged(path: Path) -> object:
+    """All that is asked of the preloaded library's log."""
+    if (seen := io_log.read(path)) is None:
+        return None
+    return seen.facts({"cb_nodes": 4}), seen.facts({}), seen.missing, seen.refused, io_patterns.read(path)
+
+
+_SETTINGS = b"""[hdf5]
+alignment = [0, 65536]
+[mpi-io]
+cb_nodes = 32
+[file-system]
+striping_unit = 65536
+[[match]]
+file = "sample*.h5"
+dataset = "/x"
+hdf5.chunk = [4, 4]
+"""
+
+
+def _xml(place: Path) -> list[bytes]:
+    (place / "settings.toml").write_bytes(_SETTINGS)
+    return [io_settings.xml(io_settings.read(place / "settings.toml")).encode()]
+
+
+def _tunings(place: Path) -> list[bytes]:
+    line = {"phase": "baseline", "label": "default", "turn": 0, "settings": {}, "seconds": 1.0, "wall": 1.0}
+    with io_journal.Journal.create(place / "tuning", {"command": ["x"], "title": "x"}) as written:
+        for turn in range(4):
+            written.append({**line, "turn": turn})
+    return [(place / "tuning" / io_journal.NAME).read_bytes()]
+
+
+def _tuned(path: Path) -> object:
+    from leadline.tune.io import results  # noqa: PLC0415
+
+    directory = path.parent / "mutated"
+    directory.mkdir(exist_ok=True)
+    (directory / io_journal.NAME).write_bytes(path.read_bytes())
+    return results.load(directory)
+
+
+def _darshan(_: Path) -> list[bytes]:
+    """The examples of Darshan's package that are small; none where it is not installed."""
+    if (found := find_spec("darshan")) is None or found.origin is None:
+        return []
+    logs = sorted(Path(found.origin).parent.glob("examples/**/*.darshan"))
+    return [path.read_bytes() for path in logs if path.stat().st_size < 1 << 16]
+
+
+_PLACE = rank_mapping.Place((2, 2, 2, 2), "a torus")
+_SEATS = "".join(f"{i & 1} {i >> 1 & 1} {i >> 2 & 1} {i >> 3}\n" for i in range(16)).encode()
+
 READERS: Mapping[str, Reader] = {
     reader.name: reader
     for reader in (
@@ -116,7 +192,14 @@ READERS: Mapping[str, Reader] = {
         Reader("answers", ".jsonl", _answers, _heard),
         Reader("osu", ".txt", _output("osu"), _imported("osu")),
         Reader("imb", ".txt", _output("imb"), _imported("imb")),
-        Reader("preload-log", ".jsonl", _answers, io_log.read),
+        Reader("preload-log", ".jsonl", _log, _logged),
+        Reader("papers", ".toml", _texts("papers"), Paper.load),
+        Reader("settings", ".toml", lambda _: [_SETTINGS], io_settings.read),
+        Reader("settings-xml", ".xml", _xml, io_settings.read),
+        Reader("mappings", ".map", lambda _: [_SEATS], lambda path: rank_mapping.read(path, _PLACE, 16)),
+        Reader("traffic", ".csv", lambda _: [b"from,to,bytes\n0,1,8\n1,0,64\n2,3,1e6\n"], traffic.load),
+        Reader("tunings", ".jsonl", _tunings, _tuned),
+        Reader("darshan", ".darshan", _darshan, io_patterns.read, slow=True),
     )
 }
 
@@ -159,6 +242,8 @@ def attack(reader: Reader, times: int, seed: int) -> Count:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         examples = reader.examples(place)
+        if not examples:
+            return Count(0, [])
         whole = _whole(reader, examples, place)
         for number in range(times):
             path = place / f"mutated{reader.suffix}"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from leadline.cli._guard import DEFECT
 from leadline.core import journal
 from leadline.core.errors import LeadlineError
 from leadline.core.record_files import JOURNAL_HEADER, journal_lines, read_journal
@@ -48,6 +49,60 @@ _MAIN = """
 from leadline.core import processes
 processes.run(["sh", "-c", "setsid sleep 41 & exec sleep 41"], {}, 40.0)
 """
+# The clock of the day jumps up to a day to either side whenever it is read.
+_JUMPING = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+static long jump(void) { return random() % 172800 - 86400; }
+int clock_gettime(clockid_t which, struct timespec *now) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int answer = real(which, now);
+    if (which == CLOCK_REALTIME) now->tv_sec += jump();
+    return answer;
+}
+time_t time(time_t *to) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (to) *to = now.tv_sec;
+    return now.tv_sec;
+}
+int gettimeofday(struct timeval *restrict to, void *restrict zone) {
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &now);
+    to->tv_sec = now.tv_sec;
+    to->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+"""
+# A run on a described machine, whose simulator is that of the tests, resumed at its end.
+_RUN = """
+import sys, time
+from pathlib import Path
+directory = Path(sys.argv[1])
+sys.path.insert(0, sys.argv[2])
+import simulator
+from leadline.machine import load as load_machine
+from leadline.plan.model import Plan
+from leadline.run import session
+from leadline.targets.simulated import machine
+from targets.test_simulate import MACHINE, PINGPONG, registry
+program = directory / "leadline-sim"
+program.write_text(f'#!/bin/sh\\nexec "{sys.executable}" "{simulator.__file__}" "$@"\\n')
+program.chmod(0o755)
+machine.build_sim = lambda: program
+(directory / "small.toml").write_text(MACHINE)
+plan = Plan.parse(PINGPONG + "bytes = [8, 16, 32]\\n", directory / "plan.toml", registry)
+target = machine.SimulatedMachine.of(load_machine(directory / "small.toml"))
+session.run(plan, target, directory / "run", seed=3)
+records = session.resume(directory / "run", plan)
+print(records.drop("started", "seconds", strict=False).sort("bytes").to_dicts())
+"""
+LEADLINE = Path(sys.executable).parent / "leadline"
 TESTS = str(Path(__file__).parents[1])
 
 
@@ -135,6 +190,46 @@ def lying_launcher(place: Path, chosen: random.Random) -> str | None:
     return None if last and last[0] in ("done", "lost", "late") else f"it ended with {last}"
 
 
+def clock_steps(place: Path, chosen: random.Random) -> str | None:
+    """The clock of the day jumps by hours while a run is made: it ends, and its records are the same."""
+    source, library = place / "jumping.c", place / "jumping.so"
+    source.write_text(_JUMPING)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    said = []
+    for name, preloaded in (("still", ""), ("jumping", str(library))):
+        (place / name).mkdir()
+        command = [sys.executable, "-c", _RUN, str(place / name), TESTS]
+        env = {**os.environ, "LD_PRELOAD": preloaded, "TMPDIR": str(place)}
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=120)
+        if ended.returncode:
+            return f"{name}: exit code {ended.returncode}: {ended.stderr[-200:]}"
+        said.append(ended.stdout.replace(str(place / name), "RUN"))
+    return None if said[0] == said[1] else "other records"
+
+
+def low_limits(place: Path, chosen: random.Random) -> str | None:
+    """Few descriptors, little memory, short files: a sentence and an exit code, no traceback."""
+    with Store.create(place / "run", "time = '1 s'", {}) as store:
+        store.append(records([[1.0]] * 4, [1]))
+        store.finish()
+    # Below these the interpreter itself does not start.
+    limit = chosen.choice(
+        (
+            f"-n {chosen.randrange(8, 32)}",
+            f"-v {chosen.randrange(200, 900) << 10}",
+            f"-f {chosen.randrange(0, 8)}",
+        )
+    )
+    words = chosen.choice(("show run", "compare run run", "report run -o page.html", "list benchmarks"))
+    script = f'ulimit {limit}; exec "{LEADLINE}" {words}'
+    ended = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=False, cwd=place, timeout=120
+    )
+    if "Traceback" in ended.stderr or ended.returncode == DEFECT:
+        return f"ulimit {limit}, {words}: exit code {ended.returncode}: {ended.stderr[-300:]}"
+    return None
+
+
 FAULTS: Mapping[str, Callable[[Path, random.Random], str | None]] = {
     "kill a writer": killed_writer,
     "full disk": full_disk,
@@ -142,6 +237,8 @@ FAULTS: Mapping[str, Callable[[Path, random.Random], str | None]] = {
     "cut a journal": cut_journal,
     "kill the main process": killed_main,
     "lying launcher": lying_launcher,
+    "clock steps": clock_steps,
+    "low limits": low_limits,
 }
 
 

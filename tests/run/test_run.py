@@ -226,6 +226,22 @@ def test_a_second_interruption_leaves_no_process_and_no_damage(
     assert load(run).height >= 1
 
 
+def test_a_tiny_shared_memory_is_a_failed_point(tmp_path: Path, mpi: str) -> None:
+    """64 KiB of /dev/shm, in a mount namespace: a reason and the exit code 1, or a result, but no hang."""
+    alone = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=64k none /dev/shm && exec "$@"', "sh"]
+    if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here: unshare --mount needs the rights of root")
+    plan, run = write_plan(tmp_path, mpi), tmp_path / "run"
+    command = [*alone, *LEADLINE, "run", str(plan), "-o", str(run)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    records = load(run)
+    failed = records.filter(pl.col("status") == FAILED)
+    assert ended.returncode == (1 if failed.height else 0), ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert all(reason for reason in failed["reason"])
+    assert records.filter(pl.col("status") == OK).height or failed.height
+
+
 def test_a_full_disk_keeps_what_was_measured(tmp_path: Path, mpi: str) -> None:
     """A file system of 64 KiB fills up in the middle: exit code 1, the reason, and readable records."""
     small = tmp_path / "small"

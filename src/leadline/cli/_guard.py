@@ -5,6 +5,7 @@ of Leadline, whose traceback is written to a file.
 """
 
 import os
+import resource
 import shlex
 import signal
 import sys
@@ -24,6 +25,7 @@ from leadline.core.errors import LeadlineError
 INTERRUPTED = 130  # 128 + SIGINT
 DEFECT = 70  # EX_SOFTWARE of sysexits.h
 DEBUG = "LEADLINE_DEBUG"  # set it to see tracebacks at once
+STARVED = "see 'ulimit -v' and 'ulimit -u'"
 
 
 class GuardedGroup(LazyGroup):
@@ -70,9 +72,20 @@ class GuardedGroup(LazyGroup):
         except BaseException as problem:  # libraries in Rust raise what is no Exception
             if os.environ.get(DEBUG):
                 raise
+            if _is_starved(problem):
+                _fail(f"not enough memory or threads for this command: {STARVED}", LeadlineError.exit_code)
             _fail(_defect(problem, args), DEFECT)
         # With standalone_mode off, `ctx.exit(code)` becomes the result.
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _is_starved(problem: BaseException) -> bool:
+    """Whether a limit on memory or threads may be why a library failed: few of them raise MemoryError."""
+    few = any(
+        resource.getrlimit(which)[0] != resource.RLIM_INFINITY
+        for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+    )
+    return "can't start new thread" in str(problem) or few
 
 
 def _end_on_signals() -> None:

@@ -63,7 +63,9 @@ def seen(path: str) -> dict[str, Any]:
 def read(path: Path) -> dict[str, Any]:
     """`seen` of a log. UsageError: it cannot be read; LeadlineError: Darshan's package is missing."""
     command = [sys.executable, "-c", _PROGRAM, str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_LIMIT)
+    ended = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=_LIMIT
+    )
     if ended.returncode == _NO_PACKAGE:
         raise LeadlineError(f"{path}: Darshan's package reads such logs; install it by 'pip install darshan'")
     if ended.returncode:

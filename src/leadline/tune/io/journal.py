@@ -6,6 +6,7 @@ answered from it, in its order, and the first run that it does not hold is reall
 whenever it was killed, and nothing is evaluated twice.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -117,12 +118,24 @@ def is_tuning(directory: Path) -> bool:
         return False
 
 
+def _is_run(line: Line) -> bool:
+    """Whether a line tells of a run, or of the end: where it was, what was set, and its time or null."""
+    seconds = line.get("seconds")
+    return (
+        all(isinstance(line.get(name), str) for name in ("phase", "label"))
+        and isinstance(line.get("turn"), int)
+        and isinstance(line.get("settings"), dict)
+        and isinstance(line.get("facts") or {}, dict)
+        and (seconds is None or (isinstance(seconds, float | int) and 0 < seconds < math.inf))
+    )
+
+
 def _read(directory: Path) -> tuple[Line, list[Line], int]:
     """Facts, runs, and the length of the whole lines in B."""
     lines, length = journal.read(directory / NAME)
     if not lines or not isinstance(lines[0], dict) or lines[0].pop("form", None) != FORM:
         raise LeadlineError(f"{directory / NAME} is no journal of a tuning that this version reads")
     for number, line in enumerate(lines, 1):
-        if not isinstance(line, dict):
+        if not isinstance(line, dict) or (number > 1 and not _is_run(line)):
             raise LeadlineError(f"{directory / NAME}:{number}: this is no line of a tuning's journal")
     return lines[0], lines[1:], length

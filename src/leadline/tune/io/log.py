@@ -6,7 +6,6 @@ another version, tells what it can.
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -112,15 +111,7 @@ class Seen:
 def read(path: Path) -> Seen | None:
     """The log of a run; None where there is none: nothing that can be tuned was met."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        lines = tuple(motifs.lines(path))
     except OSError:
         return None
-    lines: list[Line] = []
-    for each in text.splitlines():
-        try:
-            line: Mapping[str, Any] = json.loads(each)
-        except (ValueError, RecursionError):
-            continue  # cut where the process was ended
-        if isinstance(line, dict):
-            lines.append(line)
-    return Seen(tuple(lines)) if lines else None
+    return Seen(lines) if lines else None

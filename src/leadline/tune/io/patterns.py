@@ -74,7 +74,7 @@ def read(path: Path) -> Motif:
     Raises UsageError for a file that is neither, LeadlineError where Darshan's package is wanted and missing.
     """
     if path.is_dir():
-        return of_lines(line for each in sorted(path.glob("*.jsonl")) for line in _lines(each))
+        return of_lines(line for each in sorted(path.glob("*.jsonl")) for line in lines(each))
     try:
         path.open("rb").close()
     except OSError as problem:
@@ -87,7 +87,7 @@ def read(path: Path) -> Motif:
             f"{path} is neither a record of the preloaded library nor a Darshan log, and no program of this "
             f"name was traced; {TRACE}"
         )
-    return _of_darshan(path) if path.suffix == ".darshan" else of_lines(_lines(path))
+    return _of_darshan(path) if path.suffix == ".darshan" else of_lines(lines(path))
 
 
 def is_log(path: Path) -> bool:
@@ -101,15 +101,36 @@ def is_log(path: Path) -> bool:
         return False
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a record; what is cut or no object is passed over."""
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a record, each an object; what is cut or cannot be a line is passed over.
+
+    Raises OSError where the file cannot be read.
+    """
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(line, dict):
+        if isinstance(line, dict) and _is_line(line):
             yield line
+
+
+def _is_line(line: Mapping[str, Any]) -> bool:
+    """Whether an object has the types that the preloaded library writes (native/h5tuner/log.h)."""
+    sizes = line.get("write_sizes", {})
+    return (
+        all(_is_count(line.get(name, 0)) for name in ("rank", "ranks", "bytes_written"))
+        and isinstance(sizes, dict)
+        and all(least.isdecimal() and _is_count(calls) for least, calls in sizes.items())
+        and all(isinstance(line.get(name, ""), str) for name in ("file", "dataset", "name", "state", "text"))
+        and (line.get("kind") != "setting" or ("name" in line and "state" in line))
+        and isinstance(line.get("lengths", []), list)
+        and all(map(_is_count, line.get("lengths", [])))
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
 def of_lines(lines: Iterable[Mapping[str, Any]]) -> Motif:
