@@ -220,7 +220,7 @@ def test_a_second_interruption_leaves_no_process_and_no_damage(
             process.send_signal(signal.SIGINT)
             time.sleep(pause)
         _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode in (130, -signal.SIGINT)  # the second when it arrives while Python ends
     assert "Traceback" not in said
     until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in ranks), 5)
     assert load(run).height >= 1
