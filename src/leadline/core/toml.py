@@ -142,6 +142,10 @@ def parse(text: str, path: Path) -> Document:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise _syntax_error(path, text, str(problem)) from None
+    except RecursionError:
+        raise UsageError(f"{path}: this is not read: its arrays or tables are nested too deeply") from None
+    except ValueError as problem:  # a number of more digits than Python converts
+        raise UsageError(f"{path}: this is not read: {problem}") from None
     top, inner = _positions(text)
     tables: dict[str, list[Table]] = {}
     for name, value in data.items():
