@@ -21,7 +21,7 @@ from leadline.analysis.compare import THRESHOLD
 from leadline.analysis.estimates import series_columns
 from leadline.analysis.fits import Fit
 from leadline.analysis.summary import COLUMNS, summarise
-from leadline.core.record import concat
+from leadline.core.record import Row, concat
 from leadline.core.units import format_bytes, format_quantity
 from leadline.machine import Machine
 from leadline.plan import files as plan_files
@@ -219,14 +219,14 @@ def _point(records: pl.DataFrame) -> list[str]:
     return [name for name in series_columns(records) if name != "metric"]
 
 
-def _quantity(row: Mapping[str, Any]) -> dict[str, str]:
+def _quantity(row: Row) -> dict[str, str]:
     """A point's value with its interval, or why there is none."""
     if row["value"] is None:
         return {"value": f"{row['status']}: {row['reason']}"}
     return {"value": format_quantity(row["value"], row["unit"], row["low"], row["high"])}
 
 
-def _change(row: Mapping[str, Any]) -> dict[str, str]:
+def _change(row: Row) -> dict[str, str]:
     """Both sides of a comparison, and their ratio with its interval."""
     unit = row["unit"] or "1"
     sides = {
@@ -236,9 +236,9 @@ def _change(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _told(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Row],
     names: Iterable[str],
-    quantities: Callable[[Mapping[str, Any]], dict[str, str]],
+    quantities: Callable[[Row], dict[str, str]],
 ) -> list[dict[str, str]]:
     """Rows for people: benchmark and metric, what differs between the rows, and quantities."""
     always = ("benchmark", "metric", "fit", "parameter", "verdict")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from math import exp, expm1, inf, log1p
 from statistics import NormalDist
-from typing import Any
 
 from leadline.analysis.dependence import Dependence, dependence
 from leadline.analysis.verdict import LEAST, Change, Common, Compared, judge
+from leadline.core.record import Row
 from leadline.core.statistics import CONFIDENCE, POWER
 
 REGRESSION, IMPROVEMENT = "regression", "improvement"
@@ -14,8 +14,6 @@ UNCHANGED, UNDECIDED = "unchanged", "undecided"
 SUSPECTED = {REGRESSION: "suspected regression", IMPROVEMENT: "suspected improvement"}
 FAILED_IN_B, ONLY_IN_A, ONLY_IN_B = "failed in B", "only in A", "only in B"
 EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in
-
-Row = dict[str, Any]
 
 
 def judge_rows(

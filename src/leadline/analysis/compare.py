@@ -35,7 +35,7 @@ from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import is_exact, launch_estimates
 from leadline.analysis.verdict import Common
 from leadline.core.errors import UsageError, suggest
-from leadline.core.record import FAILED, INVALID, KEYS, OK, concat, point_columns
+from leadline.core.record import FAILED, INVALID, KEYS, OK, Row, concat, point_columns
 from leadline.core.statistics import median_interval
 
 # The worst first, as they are listed.
@@ -75,8 +75,6 @@ COLUMNS: dict[str, Any] = {
     "verdict": pl.String,
     "reason": pl.String,
 }
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

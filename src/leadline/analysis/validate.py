@@ -19,7 +19,7 @@ from leadline.analysis.compare import COLUMNS as COMPARED
 from leadline.analysis.compare import compare
 from leadline.analysis.select import matching
 from leadline.core.errors import LeadlineError, UsageError
-from leadline.core.record import OK, SIMULATED
+from leadline.core.record import OK, SIMULATED, Row
 
 WITHIN, OFF = "within the interval", "off"
 NOT_SIMULATED, NOT_MEASURED, NO_INTERVAL = "not simulated", "not measured", "no interval"
@@ -42,8 +42,6 @@ COLUMNS: dict[str, Any] = {
     "verdict": pl.String,
     "reason": pl.String,
 }
-
-Row = dict[str, Any]
 
 
 def prepared(measured: pl.DataFrame, where: Sequence[str] = ()) -> pl.DataFrame:

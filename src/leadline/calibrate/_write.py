@@ -6,6 +6,7 @@ from typing import Any
 
 from leadline.calibrate._values import Value
 from leadline.core import toml
+from leadline.core.record import Row
 from leadline.core.units import format_bytes
 
 Entry = Value | str | bool
@@ -44,7 +45,7 @@ def source(value: Value, run: str) -> str:
     return f"calibrated on {run}: {', '.join(value.benchmarks)}{open_end}"
 
 
-def _plain(table: Table, run: str) -> dict[str, Any]:
+def _plain(table: Table, run: str) -> Row:
     """The entries of a table, each number with its interval and source."""
     return {key: _number(entry, run) if isinstance(entry, Value) else entry for key, entry in table.items()}
 

@@ -8,6 +8,7 @@ from click.shell_completion import CompletionItem
 
 from leadline.cli._table import print_table
 from leadline.cli._types import MachineFile, Run
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     from leadline.machine import Machine
@@ -64,7 +65,7 @@ def _rows(described: "Machine") -> list[dict[str, Any]]:
     """One row a value; numbers with all that is known of them."""
     from leadline.machine import Number  # noqa: PLC0415
 
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for key, value in described.values():
         if isinstance(value, Number):
             rows.append({**value.row(), "mark": _mark(value.calibrated, value.claim)})

@@ -1,19 +1,16 @@
 """How a table names what its rows are about: only what differs between them, in the field's words."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from leadline.core.units import format_bytes
 
-Row = Mapping[str, Any]
 
-
-def differing(rows: Sequence[Row], names: Iterable[str]) -> list[str]:
+def differing(rows: Sequence[Mapping[str, object]], names: Iterable[str]) -> list[str]:
     """Those of `names` that do not have the same value in all of `rows`."""
     return [name for name in names if len({row.get(name) for row in rows}) > 1]
 
 
-def words(row: Row, names: Iterable[str]) -> str:
+def words(row: Mapping[str, object], names: Iterable[str]) -> str:
     """The values of `names` in `row`, null left out: "openmpi-4.1.4, sockets, 64 KiB, window 64"."""
     return ", ".join(_word(name, row[name]) for name in names if row.get(name) is not None)
 

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 
 import click
 
+from leadline.core.record import Row
+
 GAP = 2  # blanks between columns
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Row]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -54,7 +56,7 @@ def wrapped(text: str, indent: str = "") -> str:
     )
 
 
-def to_json(rows: Iterable[Mapping[str, Any]]) -> str:
+def to_json(rows: Iterable[Row]) -> str:
     """A list of objects, one a line; times as ISO 8601, what is not a number as null."""
     lines = ",\n ".join(json.dumps(_finite(dict(row)), default=_other, ensure_ascii=False) for row in rows)
     return f"[{lines}]"
@@ -116,7 +118,7 @@ def _blocks(headings: Sequence[str], cells: Sequence[Sequence[str]], width: int)
     return lines
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value in a cell: nothing for null, words for lists and truths."""
     if value is None or value is False:
         return ""
@@ -127,7 +129,7 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """The same with null for infinities and what is not a number, which JSON does not have."""
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
@@ -138,7 +140,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _other(value: Any) -> Any:
+def _other(value: object) -> Any:
     """What JSON has no form for."""
     if isinstance(value, datetime):
         return value.isoformat()

@@ -1,10 +1,11 @@
 """How `leadline validate` and `leadline run --against` print: by points, by benchmarks, and as a whole."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from leadline.cli._table import print_table
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,7 +56,7 @@ def print_validation(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_jso
     click.echo(_sentence(whole, table))
 
 
-def _points(table: "pl.DataFrame") -> list[dict[str, Any]]:
+def _points(table: "pl.DataFrame") -> list[Row]:
     """The points that both have, in words."""
     from leadline.analysis.validate import COLUMNS  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
@@ -78,14 +79,14 @@ def _points(table: "pl.DataFrame") -> list[dict[str, Any]]:
     ]
 
 
-def _ratio(row: dict[str, Any]) -> str:
+def _ratio(row: Row) -> str:
     """A ratio with its interval."""
     from leadline.core.formatting import ratio_text  # noqa: PLC0415
 
     return ratio_text(row["ratio"], row["low"], row["high"])
 
 
-def _verdict(row: dict[str, Any]) -> str:
+def _verdict(row: Row) -> str:
     """The verdict with how far it is off."""
     from leadline.analysis.validate import OFF  # noqa: PLC0415
 
@@ -94,14 +95,14 @@ def _verdict(row: dict[str, Any]) -> str:
     return f"off by {100 * (row['ratio'] - 1):+.0f} %"
 
 
-def _pattern(row: dict[str, Any]) -> dict[str, Any]:
+def _pattern(row: Row) -> Row:
     """A pattern's figures in words."""
     shares = {name: f"{100 * row[name]:.0f} %" for name in ("median_off", "most_off", "near", "within")}
     side = f"{100 * row['bias']:+.0f} %"
     return {"pattern": f"{row['benchmark']}, {row['metric']}", "points": row["points"], "bias": side} | shares
 
 
-def _sentence(whole: dict[str, Any], table: "pl.DataFrame") -> str:
+def _sentence(whole: Row, table: "pl.DataFrame") -> str:
     """The whole in a line, and what was on one side only."""
     from leadline.analysis.validate import NOT_MEASURED, NOT_SIMULATED  # noqa: PLC0415
 

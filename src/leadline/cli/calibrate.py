@@ -1,13 +1,14 @@
 """`leadline calibrate`: a described machine from a real run."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run, newest_run
 from leadline.cli._working import working
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     from leadline.calibrate import Calibration
@@ -88,7 +89,7 @@ def _write(made: "Calibration", output: Path) -> None:
     machine.load(output)
 
 
-def _for_people(made: "Calibration") -> list[dict[str, Any]]:
+def _for_people(made: "Calibration") -> list[Row]:
     """The numbers with quantities in words."""
     from leadline.core.units import format_bytes, format_quantity  # noqa: PLC0415
 

@@ -10,6 +10,7 @@ from leadline.cli._options import Parsed
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run
 from leadline.cli._working import working
+from leadline.core.record import Row
 from leadline.core.units import parse_fraction
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def _values(records: "pl.DataFrame", key: str) -> list[str]:
     return [str(value) for value in records.get_column(key).drop_nulls().unique().sort()] or ["nothing"]
 
 
-def _for_people(table: "pl.DataFrame", machines: bool) -> list[dict[str, Any]]:
+def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
     """The rows with quantities in words."""
     from leadline.analysis.changes import EXACT  # noqa: PLC0415
     from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415

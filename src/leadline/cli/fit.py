@@ -9,6 +9,7 @@ import click
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run, newest_run
 from leadline.cli._working import working
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     from leadline.analysis.fits import Fit
@@ -51,7 +52,7 @@ def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> No
         click.echo(line)
 
 
-def _rows(fit: "Fit") -> list[dict[str, Any]]:
+def _rows(fit: "Fit") -> list[Row]:
     """One row a parameter, in SI units; a fit without any is one row that has its notes."""
     common = {"fit": fit.name, **fit.series}
     about = {"criterion": fit.criterion, "holdout": fit.holdout, "notes": fit.notes}
@@ -63,7 +64,7 @@ def _rows(fit: "Fit") -> list[dict[str, Any]]:
         "unit": None,
         "flag": None,
     }
-    found: list[dict[str, Any]] = [
+    found: list[Row] = [
         {"parameter": p.name, "value": p.value, "low": p.low, "high": p.high, "unit": p.unit, "flag": p.flag}
         for p in fit.parameters
     ]
@@ -80,7 +81,7 @@ def _series(found: Sequence["Fit"]) -> list[str]:
     return [words(each, telling) for each in series]
 
 
-def _for_people(found: Sequence["Fit"]) -> list[dict[str, Any]]:
+def _for_people(found: Sequence["Fit"]) -> list[Row]:
     """The rows with quantities in words."""
     return [
         {"series": series, "fit": fit.name, "parameter": each.name, "told": each.told(), "flag": each.flag}

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 import click
 
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Word
 from leadline.cli._working import working
+from leadline.core.record import Row
 
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 def benchmarks() -> Rows:

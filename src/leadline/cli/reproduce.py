@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run, Word
 from leadline.cli._working import working
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     from leadline.papers.outcome import Outcome
@@ -106,11 +107,11 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _row(each: "Outcome", as_json: bool) -> dict[str, Any]:
+def _row(each: "Outcome", as_json: bool) -> Row:
     """A claim as an object; for people also its numbers in words."""
     from leadline.papers.page import band, expected, simulated  # noqa: PLC0415
 
-    row: dict[str, Any] = {
+    row: Row = {
         "id": each.claim.id,
         "kind": each.claim.kind,
         "what": each.claim.what,

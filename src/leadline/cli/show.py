@@ -1,7 +1,7 @@
 """`leadline show`: prints a run's summary, tables or samples, exports them, or prints a machine."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from leadline.cli._summary import print_lost, print_summary
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import newest_run
 from leadline.core.axes import AXES
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +113,7 @@ def _remind(path: Path) -> None:
         click.echo(f"{path} is not finished; resume it with 'leadline run --resume {path}'", err=True)
 
 
-def _print_skipped(rows: list[dict[str, Any]]) -> None:
+def _print_skipped(rows: list[Row]) -> None:
     """The points without a value, one a row."""
     from leadline.cli._series import differing, words  # noqa: PLC0415
 
@@ -152,7 +153,7 @@ def _samples(records: "pl.DataFrame") -> "pl.DataFrame":
     )
 
 
-def _print(rows: list[dict[str, Any]], columns: Any) -> None:
+def _print(rows: list[Row], columns: Any) -> None:
     """A table for each benchmark and metric; what is the same in all its rows stands above it."""
     first = True
     for (benchmark, metric), group in groupby(rows, key=lambda row: (row["benchmark"], row["metric"])):
@@ -185,7 +186,7 @@ def _fixed() -> set[str]:
     return {*FIELDS, *COLUMNS, "sample", "value", "is_warmup"}
 
 
-def _any(rows: Iterable[Mapping[str, Any]], name: str) -> bool:
+def _any(rows: Iterable[Row], name: str) -> bool:
     """Whether any row has a value there."""
     return any(row.get(name) is not None for row in rows)
 
@@ -208,7 +209,7 @@ def _value(name: str, value: Any) -> str:
     return format_bytes(value) if name == "bytes" and isinstance(value, int) else str(value)
 
 
-def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
+def _summary_columns(row: Row) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
     from leadline.core.formatting import next_launch, tell_row  # noqa: PLC0415
 
@@ -228,7 +229,7 @@ def _summary_columns(row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
+def _remarks(row: Row) -> Iterator[str]:
     """What somebody should know before believing a number."""
     from leadline.analysis import start_skew as starts  # noqa: PLC0415
 
@@ -243,7 +244,7 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
         yield row["reason"]
 
 
-def _sample_columns(row: Mapping[str, Any]) -> dict[str, str]:
+def _sample_columns(row: Row) -> dict[str, str]:
     """The cells of a sample."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 

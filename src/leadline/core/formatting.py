@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from leadline.core import units
+from leadline.core.record import Row
 
 # An interval that reaches less than this is told with the confidence that it has.
 CLOSE_TO_95 = 0.945
@@ -38,7 +38,7 @@ def tell(
     return Told(number, f"[{interval}" if bracket else "", note, flag or "")
 
 
-def tell_row(row: Mapping[str, Any]) -> Told:
+def tell_row(row: Row) -> Told:
     """The value of a summary's row with its interval, or that it is simulated without noise."""
     return tell(
         row["value"],
@@ -50,7 +50,7 @@ def tell_row(row: Mapping[str, Any]) -> Told:
     )
 
 
-def next_launch(row: Mapping[str, Any]) -> Told:
+def next_launch(row: Row) -> Told:
     """Where the next launch's median lies: "[0.26, 0.31] µs"; a dash where it is not known."""
     low, high = row.get("next_low"), row.get("next_high")
     if low is None or high is None:
@@ -94,7 +94,7 @@ class Column:
     worth: float = 1.0
     sign: str = ""  # "+": also of what is above zero
 
-    def text(self, row: Mapping[str, Any], key: str) -> str:
+    def text(self, row: Row, key: str) -> str:
         """The value of a row; empty where it has none."""
         value = row.get(key)
         if value is None:
@@ -108,6 +108,6 @@ class Column:
         return str(value)
 
 
-def texts(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column]) -> list[dict[str, str]]:
+def texts(rows: Iterable[Row], columns: Mapping[str, Column]) -> list[dict[str, str]]:
     """The rows of a table for people, in words, by the keys of `columns`."""
     return [{key: column.text(row, key) for key, column in columns.items()} for row in rows]

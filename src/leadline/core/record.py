@@ -30,6 +30,8 @@ FORMAT = 1  # raised when a field changes its meaning; readers refuse what is ne
 
 
 Cell = str | int | float | bool | datetime | list[float] | None  # a value of a record table
+# A row of a table by the names of its columns, whose types are those of the table's schema.
+Row = dict[str, Any]
 
 _TYPES: dict[object, "PolarsDataType"] = {
     str: pl.String,

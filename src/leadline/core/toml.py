@@ -28,7 +28,7 @@ NEEDED: Final = object()  # the default of a key that must be there
 class Key:
     """A key of a table: how its value is read, which raises UsageError, and what holds where it is absent."""
 
-    read: Callable[[Any], Any]
+    read: Callable[[object], Any]
     default: Any = NEEDED
 
 
@@ -52,7 +52,7 @@ class Table:
             if key not in known:
                 raise self.error(f"unknown key {key!r} in {where}{suggest(key, known)}", key)
 
-    def get(self, key: str, parse: Callable[[Any], T], default: T) -> T:
+    def get(self, key: str, parse: Callable[[object], T], default: T) -> T:
         """The value of `key` as `parse` understands it, `default` where it is absent."""
         if key not in self.data:
             return default
@@ -61,7 +61,7 @@ class Table:
         except UsageError as problem:
             raise self.error(f"{key}: {problem}", key) from None
 
-    def need(self, key: str, parse: Callable[[Any], T], where: str) -> T:
+    def need(self, key: str, parse: Callable[[object], T], where: str) -> T:
         """The value of `key`; UsageError where it is absent."""
         if key not in self.data:
             raise self.error(f"{where} needs the key {key!r}")
@@ -117,7 +117,7 @@ class Document:
 
 def check_unique(tables: Iterable[Table], key: str, what: str) -> None:
     """Raise UsageError for the first table whose value of `key` another table before it has."""
-    lines: dict[Any, int] = {}
+    lines: dict[object, int] = {}
     for table in tables:
         if (value := table.data.get(key)) in lines:
             raise table.error(f"{what} {value!r} stands on line {lines[value]} already", key)
@@ -201,7 +201,7 @@ def dump(document: Mapping[str, Any]) -> str:
     return "\n\n".join("\n".join(block) for block in blocks) + ("\n" if blocks else "")
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: object) -> bool:
     """Whether a value is written as a table or as rows."""
     rows = isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value)
     return isinstance(value, Mapping) or bool(rows)
@@ -211,7 +211,7 @@ def _lines(table: Mapping[str, Any]) -> Iterator[str]:
     return (f"{key} = {literal(value)}" for key, value in table.items())
 
 
-def literal(value: Any) -> str:
+def literal(value: object) -> str:
     """A value as TOML has it: text, a number, true or false, a list, or a table on one line."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -18,33 +18,33 @@ from leadline.core.values import count, flag, text, word
 class Kind:
     """A kind of value: how it is read, its SI unit, and whether it is a number, which needs a source."""
 
-    read: Callable[[Any], Any]
+    read: Callable[[object], Any]
     unit: str = ""
     number: bool = True
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     """A whole number above nothing."""
     if (number := count(value)) < 1:
         raise UsageError(f"this is 1 or more, but got {value!r}")
     return number
 
 
-def _factor(value: Any) -> float:
+def _factor(value: object) -> float:
     """A plain number, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise UsageError(f"this is a plain number, 0 or more, but got {value!r}")
     return float(value)
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: object) -> tuple[int, ...]:
     """The lengths of a grid's axes."""
     if not isinstance(value, list) or not value:
         raise UsageError(f"a shape is a list of lengths like [32, 32, 32], but got {value!r}")
     return tuple(_whole(length) for length in value)
 
 
-def _widths(value: Any) -> tuple[float, ...]:
+def _widths(value: object) -> tuple[float, ...]:
     """Capacities as multiples of the link rate, one for each level."""
     if not isinstance(value, list) or not value or not all(_factor(width) for width in value):
         raise UsageError(f"widths are a list of numbers above 0 like [1, 2], but got {value!r}")

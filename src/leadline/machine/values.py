@@ -111,7 +111,7 @@ def _interval(ends: list[Any]) -> tuple[float, float] | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def _shown(value: Any, ends: list[Any]) -> str:
+def _shown(value: object, ends: list[Any]) -> str:
     """A value as it is written, a grid with crosses, and its interval."""
     plain = " x ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"{plain} [{ends[0]}, {ends[1]}]" if ends else plain

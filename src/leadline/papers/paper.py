@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from leadline.core import paths, toml
 from leadline.core.errors import UsageError, suggest
@@ -24,17 +23,17 @@ UNITS: dict[str, float] = {
 }
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"this is a number, but got {value!r}")
     return value
 
 
-def _numbers(value: Any) -> float | tuple[float, ...]:
+def _numbers(value: object) -> float | tuple[float, ...]:
     return tuple(map(_number, value)) if isinstance(value, list) else _number(value)
 
 
-def _band(value: Any) -> tuple[float, float]:
+def _band(value: object) -> tuple[float, float]:
     """The least and the largest accepted value."""
     ends = [_number(each) for each in value] if isinstance(value, list) else []
     if len(ends) != 2 or ends[0] > ends[1]:

@@ -9,9 +9,7 @@ from typing import Any
 import polars as pl
 
 from leadline.analysis.summary import summarise
-from leadline.core.record import OK
-
-Row = dict[str, Any]
+from leadline.core.record import OK, Row
 
 
 class AbsentError(Exception):
@@ -57,7 +55,7 @@ class Results:
             for row in summarise(self.records).rows(named=True)
         ]
 
-    def value(self, benchmark: str, metric: str, **where: Any) -> float:
+    def value(self, benchmark: str, metric: str, **where: object) -> float:
         """The value at the one point that `where` describes."""
         found = self._points(benchmark, metric, where)
         if len(found) > 1:
@@ -65,7 +63,7 @@ class Results:
             raise ValueError(f"{len(found)} points of {benchmark} are {said}: a claim must name one")
         return float(found[0]["value"])
 
-    def curve(self, benchmark: str, metric: str, along: str, **where: Any) -> dict[int, float]:
+    def curve(self, benchmark: str, metric: str, along: str, **where: object) -> dict[int, float]:
         """The values along one coordinate, by its value, in its order."""
         found = self._points(benchmark, metric, where)
         curve = {row[along]: float(row["value"]) for row in found if row[along] is not None}
@@ -73,18 +71,18 @@ class Results:
             raise ValueError(f"{len(found)} points of {benchmark} lie on {len(curve)} values of {along}")
         return dict(sorted(curve.items()))
 
-    def all(self, benchmark: str, metric: str, **where: Any) -> list[float]:
+    def all(self, benchmark: str, metric: str, **where: object) -> list[float]:
         """The values at all points that `where` describes."""
         return [float(row["value"]) for row in self._points(benchmark, metric, where)]
 
-    def values(self, benchmark: str, coordinate: str, **where: Any) -> list[int]:
+    def values(self, benchmark: str, coordinate: str, **where: object) -> list[int]:
         """The values that a coordinate of a benchmark takes at the points of `where`, in order."""
         asked = [row for row in self.rows if row["benchmark"] == benchmark and _fits(row, where)]
         if not asked:
             raise AbsentError(_why(asked, benchmark, where))
         return sorted({row[coordinate] for row in asked})
 
-    def peak(self, benchmark: str, metric: str, **where: Any) -> float:
+    def peak(self, benchmark: str, metric: str, **where: object) -> float:
         """The largest value at all points that `where` describes."""
         return max(self.all(benchmark, metric, **where))
 
@@ -108,7 +106,7 @@ def _mapping(word: str | None) -> str | None:
     return PurePath(word).stem if word and "/" in word else word
 
 
-def _fits(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+def _fits(row: Row, where: Mapping[str, Any]) -> bool:
     """Whether a row has the values that are asked for; a list or a range means any of them."""
     return all(
         row.get(key) in wanted if isinstance(wanted, list | tuple | range | set) else row.get(key) == wanted

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from leadline.core.formatting import Column
 from leadline.core.plugins import Plugins
+from leadline.core.record import Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from leadline.machine import Machine
 
 # The records of measurements, each with the keys of a plan's `[[measure]]`, on a described machine.
-Simulate = Callable[["Machine", Sequence[Mapping[str, Any]]], "pl.DataFrame"]
+Simulate = Callable[["Machine", Sequence[Row]], "pl.DataFrame"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Option:
 class Prediction:
     """A table: rows of SI values and of words, and which of their keys people see, and how."""
 
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Row]
     columns: Mapping[str, Column]
     notes: Sequence[str] = field(default=())
 
@@ -76,7 +77,7 @@ def find(name: str) -> Predictor:
     return Predictor(name, (module.__doc__ or "").strip(), tuple(module.OPTIONS), module.predict)
 
 
-def expected(name: str, rows: Sequence[Mapping[str, Any]], records: "pl.DataFrame") -> list[dict[str, Any]]:
+def expected(name: str, rows: Sequence[Row], records: "pl.DataFrame") -> list[Row]:
     """What an application's model says of the measured points of runs; nothing where it has none.
 
     `rows` are of a summary, with `value`, `low` and `high` in SI units; those of which the model can say

@@ -1,11 +1,9 @@
 """Times that were measured in a run beside what a model says of them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from leadline.core.formatting import Column
-
-Row = Mapping[str, Any]
+from leadline.core.record import Row
 
 JUDGED = ("value", "low", "high")  # all that a predicted row has of its own
 COLUMNS = {
@@ -15,7 +13,7 @@ COLUMNS = {
 }
 
 
-def beside(predicted: Sequence[Row], rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
+def beside(predicted: Sequence[Row], rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     """Each predicted time, s, and the row that it was made from: `names` of both, the two, and the error.
 
     `rows` are those of the summary, of which a predicted row differs in its time and its interval alone.

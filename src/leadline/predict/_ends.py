@@ -1,16 +1,12 @@
 """Latency and bandwidth of a run's own ping-pong, with their intervals, for models of its applications."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from leadline.analysis.fits import Parameter, fit_all
 from leadline.core.errors import UsageError
-from leadline.core.record import OK, SIMULATED
-
-Row = Mapping[str, Any]
+from leadline.core.record import OK, SIMULATED, Row
 
 KEYS = ("run", "mpi", "stack")
 REUSED, ROTATED = "reused", "rotated"  # how a ping-pong's buffers are: in the caches, and out of them
@@ -42,7 +38,7 @@ class Fitted:
         self._records = records.filter(
             (pl.col("benchmark") == "pingpong") & (pl.col("source") != SIMULATED).fill_null(True)
         )
-        self._known: dict[tuple[Any, ...], Ends] = {}
+        self._known: dict[tuple[object, ...], Ends] = {}
 
     def of(self, row: Row, buffers: str = REUSED) -> Ends:
         """Those of a point's run, library and stack, by a ping-pong whose buffers are as told if it has one.

@@ -6,18 +6,17 @@ kernel does not reach of its bandwidth and what the exchange takes beyond a ping
 taken from the result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
+from leadline.core.record import Row
 from leadline.predict._ends import Ends, Fitted, comparable
 
-Row = Mapping[str, Any]
 NUMBER = 8  # B
 
 # What tells one point of the solver from another beside library and ranks.
@@ -73,7 +72,7 @@ def traffic(row: Row) -> tuple[float, float]:
     return messages, volume
 
 
-def expected(rows: Sequence[Row], records: pl.DataFrame) -> list[dict[str, Any]]:
+def expected(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     """The rows of the rate of measured points with what is predicted in place of what was measured."""
     fitted = Fitted(records)
     bounds = {_key(row): row for row in _of(rows, "bound")}
@@ -109,7 +108,7 @@ def _of(rows: Sequence[Row], metric: str) -> list[Row]:
     ]
 
 
-def _key(row: Row) -> tuple[Any, ...]:
+def _key(row: Row) -> tuple[object, ...]:
     """What tells a point of the solver from the others."""
     return tuple(row.get(name) for name in ("run", "mpi", "stack", "ranks", "placement", *POINT))
 

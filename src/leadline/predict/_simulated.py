@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leadline.core.record import OK
+from leadline.core.record import OK, Row
 from leadline.machine import Machine
 from leadline.predict import Simulate
 from leadline.predict._machine import NODES, SOCKETS
@@ -24,7 +24,7 @@ def seated(machine: Machine, placement: str, ranks: int) -> dict[str, Any]:
 
 
 def answers(
-    simulate: Simulate, machine: Machine, benchmark: str, metric: str, points: Sequence[Mapping[str, Any]]
+    simulate: Simulate, machine: Machine, benchmark: str, metric: str, points: Sequence[Mapping[str, object]]
 ) -> list[float | str]:
     """The value of a metric at each point, in SI units, or why there is none; no noise, so that it is exact.
 
@@ -34,7 +34,7 @@ def answers(
     return [_answer(rows, metric, point) for point in points]
 
 
-def _answer(rows: Sequence[Mapping[str, Any]], metric: str, point: Mapping[str, Any]) -> float | str:
+def _answer(rows: Sequence[Row], metric: str, point: Mapping[str, object]) -> float | str:
     of_point = [row for row in rows if all(row.get(key) == value for key, value in point.items())]
     for row in of_point:
         if row["status"] == OK and row["metric"] == metric:

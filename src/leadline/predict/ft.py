@@ -26,7 +26,7 @@ from leadline import machine as machines
 from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
-from leadline.core.record import OK
+from leadline.core.record import OK, Row
 from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
@@ -109,10 +109,7 @@ def totals(records: pl.DataFrame, problem: Class, metric: str = "time") -> dict[
     }
 
 
-Row = Mapping[str, Any]
-
-
-def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[dict[str, Any]]:
+def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     """What each measured point takes at least by the run's own memory and ping-pong, where it has both."""
     fitted = Fitted(records)
     found = []

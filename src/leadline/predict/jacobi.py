@@ -17,6 +17,7 @@ from leadline.core import paths
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.grids import even_grid
+from leadline.core.record import Row
 from leadline.core.units import parse_rate, parse_time
 from leadline.core.values import count
 from leadline.predict import Option, Prediction, Simulate
@@ -265,7 +266,7 @@ def _overridden(
     return Model(edge, grid, serial, latency, bandwidth)
 
 
-def _row(source: str, model: Model, performance: float) -> dict[str, Any]:
+def _row(source: str, model: Model, performance: float) -> Row:
     """One answer to the point."""
     return {
         "from": source,

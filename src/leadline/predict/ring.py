@@ -22,7 +22,7 @@ from leadline.analysis.fits.piecewise import pieces_of
 from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
-from leadline.core.record import OK
+from leadline.core.record import OK, Row
 from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
@@ -86,7 +86,7 @@ def turns(records: pl.DataFrame) -> Iterator[tuple[dict[str, Any], list[Piece]]]
         yield part.select(by).row(0, named=True), pieces(ranks.to_list(), medians)
 
 
-def of_run(rows: Sequence[Mapping[str, Any]], records: pl.DataFrame) -> list[dict[str, Any]]:
+def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     """Time of a turn at each measured point by the latency and bandwidth of the run's own ping-pong.
 
     In turn 2 N messages one after the other; at once each step's two share one latency.

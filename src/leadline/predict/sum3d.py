@@ -17,6 +17,7 @@ from leadline import machine as machines
 from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
+from leadline.core.record import Row
 from leadline.predict import Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
@@ -41,7 +42,7 @@ def traffic(array: str, ranks: int) -> tuple[float, float]:
     return ARRAYS * (ranks - 1), ARRAYS * NUMBER * prod(lengths(array)) * (ranks - 1) / ranks
 
 
-def of_run(rows: Sequence[Mapping[str, Any]], records: pl.DataFrame) -> list[dict[str, Any]]:
+def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     """The time at each measured point by the latency and bandwidth of the run's own ping-pong."""
     fitted = Fitted(records)
     found = []

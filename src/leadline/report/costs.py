@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from leadline.core import units
 from leadline.core.formatting import Told, next_launch, tell, tell_row
+from leadline.core.record import Row
 from leadline.report.figures import Entry
 from leadline.report.plots.fitted import switches
-from leadline.report.subject import HEADLINE, UNTOLD, Names, Row, usual
+from leadline.report.subject import HEADLINE, UNTOLD, Names, usual
 from leadline.report.theme import SHAPES, hue
 from leadline.report.words import way
 

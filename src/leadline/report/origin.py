@@ -125,7 +125,7 @@ def _words(key: str) -> str:
     return key.replace("_", " ")
 
 
-def _is_tables(value: Any) -> bool:
+def _is_tables(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from leadline import predict
 from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.noise import Quietness, judge_runs
-from leadline.core.record import INVALID, OK
+from leadline.core.record import INVALID, OK, Row
 from leadline.report import figures, tables
 from leadline.report.broken import Broken, broken
 from leadline.report.costs import Cost, costs
@@ -17,7 +17,7 @@ from leadline.report.fits_table import FitGroup, fit_groups
 from leadline.report.origin import Origin, look_up, origins
 from leadline.report.scales import Scales
 from leadline.report.scales import compose as by_size
-from leadline.report.subject import SERIES, Names, Row, Subject
+from leadline.report.subject import SERIES, Names, Subject
 from leadline.report.verdicts import unmeasured, verdicts
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ def html(page: object, template: str = "page.html.j2") -> str:
     )
 
 
-def embedded(value: Any) -> Any:
+def embedded(value: object) -> Any:
     """A value as JSON that can stand inside a script element, whatever text is in it."""
     from markupsafe import Markup  # noqa: PLC0415
 

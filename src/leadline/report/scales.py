@@ -8,13 +8,12 @@ them, and distances by the nearest nodes and the farthest, which are not the sam
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from leadline.core import units
 from leadline.core.axes import AXES
 from leadline.core.formatting import tell
-from leadline.core.record import OK, SIMULATED
-from leadline.report.subject import Row, sweeps, varying
+from leadline.core.record import OK, SIMULATED, Row
+from leadline.report.subject import sweeps, varying
 from leadline.report.tables import Cell, Column, Table, TableRow
 from leadline.report.words import coordinates
 
@@ -24,7 +23,7 @@ NEAREST = 3  # the distance of a neighbouring node
 
 _SIZES = ("ranks", "mapping", "partition")  # axes that a size is about, or that stand in one row
 
-Key = tuple[Any, ...]
+Key = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def _spread(values: Sequence[float]) -> float:
     return max(values) / min(values)
 
 
-def _at(rows: Sequence[Row], name: str, wanted: Any) -> float | None:
+def _at(rows: Sequence[Row], name: str, wanted: object) -> float | None:
     """The value where a coordinate is what is wanted."""
     return next((_value(row) for row in rows if row.get(name) == wanted), None)
 

@@ -15,12 +15,11 @@ import polars as pl
 from leadline.analysis.summary import COLUMNS
 from leadline.core import record, units
 from leadline.core.axes import AXES
+from leadline.core.record import Row
 from leadline.report import theme
 
 if TYPE_CHECKING:
     from leadline.analysis.fits import Fit
-
-Row = dict[str, Any]
 
 # Coordinates in bytes; all other numbers that a benchmark sweeps are counts.
 SIZES = ("bytes", "size")
@@ -45,7 +44,7 @@ class Names:
     order: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, rows: Iterable[Mapping[str, Any]]) -> "Names":
+    def of(cls, rows: Iterable[Mapping[str, object]]) -> "Names":
         """Names for the series in `rows` (of a summary or of records).
 
         A key differs when it does so within a benchmark: that noise was measured on all cores and the
@@ -59,7 +58,7 @@ class Names:
         places = {(runs.index(row.get("run")), unordered.series(row)) for row in rows}
         return cls(differing, tuple(dict.fromkeys(series for _, series in sorted(places))))
 
-    def series(self, row: Mapping[str, Any]) -> str:
+    def series(self, row: Mapping[str, object]) -> str:
         """The series that `row` belongs to: "mpich-4.0.2 · sockets"."""
         told = [row.get("mpi"), *(row.get(key) for key in self.differing if key != "mpi")]
         shown = [str(word) for word in told if word and word not in UNTOLD]
@@ -103,15 +102,15 @@ class Subject:
         return [row for row in self.rows if row["metric"] in metrics]
 
 
-def _differs(rows: Iterable[Mapping[str, Any]], key: str) -> bool:
+def _differs(rows: Iterable[Mapping[str, object]], key: str) -> bool:
     """Whether `key` takes several values in the rows of some benchmark; runs differ wherever they are."""
-    values: dict[Any, set[Any]] = {}
+    values: dict[object, set[object]] = {}
     for row in rows:
         values.setdefault(None if key == "run" else row.get("benchmark"), set()).add(row.get(key))
     return any(len(each) > 1 for each in values.values())
 
 
-def sweeps(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def sweeps(rows: Iterable[Mapping[str, object]]) -> list[str]:
     """The coordinates of the points in `rows`: columns that are neither keys nor statistics and not all
     null.
     """
@@ -125,12 +124,12 @@ def sweeps(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(names)
 
 
-def varying(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str]:
+def varying(rows: Sequence[Mapping[str, object]], names: Iterable[str]) -> list[str]:
     """Those of `names` that take more than one value in `rows`."""
     return [name for name in names if len({row.get(name) for row in rows}) > 1]
 
 
-def placed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def placed(rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Those of the keys which only some points have that tell `rows` apart."""
     found = {name: {row.get(name) for row in rows} for name in PLACED}
     return [name for name, values in found.items() if len(values if name in TOLD else values - {None}) > 1]
@@ -142,10 +141,10 @@ def coordinate(name: str, value: Any) -> str:
         return f"no {name}"
     if isinstance(value, str):
         return f"{name} {value}" if value in ("on", "off") else value
-    return units.format_bytes(value) if name in SIZES else f"{name} {value}"
+    return units.format_bytes(value) if name in SIZES and isinstance(value, int) else f"{name} {value}"
 
 
-def variant(row: Mapping[str, Any], names: Iterable[str]) -> str:
+def variant(row: Mapping[str, object], names: Iterable[str]) -> str:
     """The variant that `row` belongs to, told by the coordinates `names`: "rotated, window 64"."""
     told = (name for name in names if row.get(name) is not None or name not in PLACED)
     return ", ".join(coordinate(name, row.get(name)) for name in told)
@@ -156,6 +155,6 @@ def colour(names: Names, series: str) -> str:
     return theme.hue(names.index(series))
 
 
-def usual(point: Mapping[str, Any]) -> bool:
+def usual(point: Mapping[str, object]) -> bool:
     """Whether a point or a fit's series is the usual variant: reused buffers, no protocol forced."""
     return all(point.get(name) in (None, value) for name, value in _USUAL.items())

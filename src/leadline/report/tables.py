@@ -8,7 +8,8 @@ from leadline.analysis import start_skew as starts
 from leadline.core import units
 from leadline.core.axes import AXES, DEFAULT
 from leadline.core.formatting import next_launch, tell_row
-from leadline.report.subject import SIZES, Row, sweeps, varying
+from leadline.core.record import Row
+from leadline.report.subject import SIZES, sweeps, varying
 from leadline.report.words import coordinates, way
 
 _WAY = ("run", *(name for name, axis in AXES.items() if DEFAULT in axis.setting))
@@ -140,7 +141,7 @@ class Missing:
 
 def missing(rows: Sequence[Row]) -> list[Missing]:
     """The rows without numbers; those that share their reason and way of running are told together."""
-    gathered: dict[tuple[Any, ...], list[Row]] = {}
+    gathered: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         gathered.setdefault((row["status"], row["reason"], *(row.get(name) for name in _WAY)), []).append(row)
     return [_missing(alike) for alike in gathered.values()]

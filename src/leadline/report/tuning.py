@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from leadline.core.formatting import ratio_text
+from leadline.core.record import Row
 from leadline.core.units import MISSING, format_quantity
 from leadline.report.figures import Figure
 from leadline.report.origin import Origin, origins
@@ -173,7 +173,7 @@ def _part(part: Part) -> list[str]:
     return [part.name, told(gain) if gain else MISSING, verdict, io_files.shown(part.settings)]
 
 
-def _dots(name: str, title: str, axis: str, rows: Sequence[dict[str, Any]]) -> Figure:
+def _dots(name: str, title: str, axis: str, rows: Sequence[Row]) -> Figure:
     """Values with intervals, a row each; a line at 1."""
     values = [each[key] for each in rows for key in ("lo", "hi")]
     wide = bool(values) and max(values) > 5 * min(values)

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from leadline.core import units
-from leadline.core.record import OK
+from leadline.core.record import OK, Row
 from leadline.report.costs import Cost
-from leadline.report.subject import Row
 
 _SINGLY = 3  # comparisons that a sentence can hold
 FAR = 1.1  # a ratio that two digits can tell from 1

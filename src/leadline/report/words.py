@@ -1,7 +1,6 @@
 """Points and counts as the page tells them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from leadline.core import units
 from leadline.core.record import SIMULATED
@@ -13,7 +12,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def way(row: Mapping[str, Any]) -> str:
+def way(row: Mapping[str, object]) -> str:
     """What carried a point's messages: "over shared memory", or the tier of network that simulated them."""
     if not row.get("transport"):
         return ""
@@ -22,14 +21,14 @@ def way(row: Mapping[str, Any]) -> str:
     return f"over {row['transport']}"
 
 
-def coordinates(row: Mapping[str, Any], names: Iterable[str]) -> str:
+def coordinates(row: Mapping[str, object], names: Iterable[str]) -> str:
     """A point by name: "pingpong, mpich-4.0.2, 8 B, buffers reused"; nulls and defaults are left out."""
     words = []
     for name in names:
         value = row.get(name)
         if value is None or value in ("", *UNTOLD):
             continue
-        if name in SIZES:
+        if name in SIZES and isinstance(value, int):
             words.append(units.format_bytes(value))
         elif name in ("benchmark", "mpi"):
             words.append(str(value))

@@ -19,6 +19,7 @@ import polars as pl
 from leadline.analysis.guidelines.rules import GUIDELINES, Guideline
 from leadline.analysis.guidelines.terms import Part, Points, Series, samples
 from leadline.analysis.verdict import Change, within_run
+from leadline.core.record import Row
 from leadline.core.statistics import CONFIDENCE, median_interval
 from leadline.core.units import format_bytes
 
@@ -46,7 +47,7 @@ class Finding:
     exact: bool
     state: str
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Row:
         """The finding as an object, in SI units."""
         return {
             "guideline": self.guideline.id,

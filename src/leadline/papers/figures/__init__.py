@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from leadline.core.record import Row
 from leadline.papers.figures._points import Points
 from leadline.report.figures import Figure
-from leadline.report.subject import Row
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from leadline.core.record import OK
+from leadline.core.record import OK, Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import curve
 from leadline.report.plots.dots import dots
-from leadline.report.subject import Names, Row, Subject
+from leadline.report.subject import Names, Subject
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Points:
 
     rows: Sequence[Row]
 
-    def of(self, benchmark: str, metric: str, **where: Any) -> "Points":
+    def of(self, benchmark: str, metric: str, **where: object) -> "Points":
         """The points of a benchmark that were reached and have these values; of a tuple, any of them."""
         wanted = {"benchmark": benchmark, "metric": metric, "status": OK, **where}
         return Points([row for row in self.rows if all(_has(row, *each) for each in wanted.items())])
@@ -91,7 +91,7 @@ def at_once(row: Row) -> str:
 CORES = tuple(f"cores-{count}" for count in range(1, 5))
 
 
-def _has(row: Row, key: str, wanted: Any) -> bool:
+def _has(row: Row, key: str, wanted: object) -> bool:
     return row.get(key) in wanted if isinstance(wanted, tuple) else row.get(key) == wanted
 
 

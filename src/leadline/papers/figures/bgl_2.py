@@ -2,8 +2,8 @@
 
 from math import prod
 
+from leadline.core.record import Row
 from leadline.papers.figures._points import Part, Points
-from leadline.report.subject import Row
 
 CAPTION = (
     "Time of 1 MB by the nodes that take part: all of them, by the collective network; those of a line, a "

@@ -1,7 +1,7 @@
 """Reductions by operation and type, and overlap (Hofmann and Rünger, figure 3)."""
 
+from leadline.core.record import Row
 from leadline.papers.figures._points import Part, Points
-from leadline.report.subject import Row
 
 CAPTION = (
     "Reductions of 1 MB on all nodes, on a box and on scattered nodes: only sums of integers are as fast "

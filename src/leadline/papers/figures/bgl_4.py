@@ -1,7 +1,7 @@
 """A node and its neighbours on Blue Gene/L (Hofmann and Rünger, figure 4)."""
 
+from leadline.core.record import Row
 from leadline.papers.figures._points import Part
-from leadline.report.subject import Row
 
 CAPTION = (
     "What a node sends and receives with its six neighbours, in messages of 1 MB: one node alone, and all "

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from leadline.core.record import Row
 from leadline.papers.figures._points import Part, Points
 from leadline.report.plots.axes import counts
-from leadline.report.subject import Row
 
 CAPTION = (
     "By how much the latency between the two farthest nodes exceeds that of neighbours, along the hops "

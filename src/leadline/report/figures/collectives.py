@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from leadline.analysis.guidelines.terms import USUAL
+from leadline.core.record import Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import caption_of, curve
-from leadline.report.subject import Row, Subject, varying
+from leadline.report.subject import Subject, varying
 
 # Coordinates that stand beside one another, and how a figure of each is to be read.
 BESIDE = {

@@ -1,9 +1,10 @@
 """What is left to a pair while another pair uses the same link, compared with what it has alone?"""
 
+from leadline.core.record import Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import caption_of
 from leadline.report.plots.dots import dots
-from leadline.report.subject import Row, Subject, coordinate, sweeps, varying
+from leadline.report.subject import Subject, coordinate, sweeps, varying
 
 BENCHMARK = "congestion"
 BUSY = "busy"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from leadline.core.record import Row
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
 from leadline.report.plots.axes import titled
@@ -10,7 +11,7 @@ from leadline.report.plots.curve import caption_of
 from leadline.report.plots.dots import dots
 from leadline.report.plots.points import datum, tooltip
 from leadline.report.plots.split import Split
-from leadline.report.subject import Row, Subject
+from leadline.report.subject import Subject
 
 BENCHMARK = "corepairs"
 _LABELLED = 12  # cores; up to so many each cell has room for its number

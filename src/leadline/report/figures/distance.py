@@ -1,8 +1,8 @@
 """How much do latency and bandwidth suffer as the ends move apart?"""
 
+from leadline.core.record import Row
 from leadline.report.plots.axes import Channel, counts
 from leadline.report.plots.curve import Along
-from leadline.report.subject import Row
 
 # The benchmark counts 0, 1, 2 within a node and 2 + hops between nodes.
 _NAMES = (

@@ -2,10 +2,11 @@
 series.
 """
 
+from leadline.core.record import Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import caption_of, curve
 from leadline.report.plots.dots import dots
-from leadline.report.subject import SIZES, Row, Subject, varying
+from leadline.report.subject import SIZES, Subject, varying
 
 
 def applies(subject: Subject) -> bool:

@@ -8,12 +8,13 @@ import polars as pl
 
 from leadline.analysis.estimates import is_exact, launch_estimates
 from leadline.core import units
+from leadline.core.record import Row
 from leadline.report.figures import Figure
 from leadline.report.plots.axes import axis_unit, counts, quantity, titled
 from leadline.report.plots.canvas import HEIGHT, canvas
 from leadline.report.plots.points import HIDING, rounded
 from leadline.report.plots.split import Split
-from leadline.report.subject import HEADLINE, Row, Subject, usual
+from leadline.report.subject import HEADLINE, Subject, usual
 
 BENCHMARK, METRIC = "pingpong", "latency"
 _FEWEST = 2  # launches; one says nothing about how launches differ

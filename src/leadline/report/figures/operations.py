@@ -1,10 +1,11 @@
 """What does each way of moving a message cost: one-sided and two-sided operations side by side?"""
 
 from leadline.core import units
+from leadline.core.record import Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import caption_of, curve
 from leadline.report.plots.dots import dots
-from leadline.report.subject import HEADLINE, Row, Subject, coordinate, sweeps, varying
+from leadline.report.subject import HEADLINE, Subject, coordinate, sweeps, varying
 
 BENCHMARKS = ("roundtrip", "flood")
 

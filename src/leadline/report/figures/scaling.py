@@ -7,10 +7,10 @@ from collections import defaultdict
 from dataclasses import replace
 
 from leadline.core import paths
-from leadline.core.record import SIMULATED
+from leadline.core.record import SIMULATED, Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import caption_of, curve
-from leadline.report.subject import Row, Subject, sweeps
+from leadline.report.subject import Subject, sweeps
 
 WHOLE = ("rate", "time")
 READING = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.core.formatting import CLOSE_TO_95
+from leadline.core.record import Row
 from leadline.report import theme
 from leadline.report.figures import Figure
 from leadline.report.plots.axes import Channel, counts, quantity, sizes, titled
@@ -14,7 +15,7 @@ from leadline.report.plots.error_bars import error_bars, mark_thin
 from leadline.report.plots.fitted import Overlay, overlay
 from leadline.report.plots.points import HIDING, Datum, data, tooltip
 from leadline.report.plots.split import Split
-from leadline.report.subject import SIZES, Row, Subject
+from leadline.report.subject import SIZES, Subject
 
 Layer = dict[str, Any]
 

@@ -5,12 +5,13 @@ it.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from leadline.core.record import Row
 from leadline.report.figures import Figure
 from leadline.report.plots.axes import quantity, titled
 from leadline.report.plots.canvas import canvas
 from leadline.report.plots.points import HIDING, Datum, datum, tooltip
 from leadline.report.plots.split import Split
-from leadline.report.subject import Row, Subject
+from leadline.report.subject import Subject
 
 _ROW = 46  # px for a row, so that the dots of several series stand apart in it
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from leadline.core import units
+from leadline.core.record import Row
 from leadline.report.plots.axes import axis_unit
 from leadline.report.plots.split import Split
-from leadline.report.subject import Row, coordinate
+from leadline.report.subject import coordinate
 
 Datum = dict[str, Any]
 _DIGITS = 5  # more than a screen can show, fewer than a page should carry

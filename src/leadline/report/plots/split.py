@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leadline.core.record import Row
 from leadline.report import theme
 from leadline.report.figures import Entry
-from leadline.report.subject import Row, Subject, coordinate, placed, sweeps, variant, varying
+from leadline.report.subject import Subject, coordinate, placed, sweeps, variant, varying
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ class Split:
         ordered = sorted(rows, key=lambda row: [_rank(row.get(name)) for name in self.varied])
         return tuple(dict.fromkeys(self.variant(row) for row in ordered))
 
-    def group(self, row: Mapping[str, Any]) -> str:
+    def group(self, row: Mapping[str, object]) -> str:
         """The group of a row, or of a fit's series."""
         if self.by is not None:
             return coordinate(self.by, row.get(self.by))
         return self.subject.names.series(row)
 
-    def variant(self, row: Mapping[str, Any]) -> str:
+    def variant(self, row: Mapping[str, object]) -> str:
         """The variant of a row, or of a fit's series; empty when there is only one."""
         words = [variant(row, self.varied)] if self.varied else []
         if self.by is not None and self.subject.several:
@@ -90,7 +91,7 @@ class Split:
         return {"field": "v", "type": "nominal", "title": None, "scale": scale, "legend": legend}
 
 
-def _rank(value: Any) -> tuple[int, float, str]:
+def _rank(value: float | str | None) -> tuple[int, float, str]:
     """A key by which numbers, words and nulls sort together."""
     if value is None:
         return (2, 0.0, "")

@@ -40,5 +40,5 @@ def misplaced(placement: str, places: Sequence[Place]) -> str | None:
     return None
 
 
-def _group(place: Place) -> tuple[Any, ...]:
+def _group(place: Place) -> tuple[object, ...]:
     return place["host"], place["package"], place["group"]

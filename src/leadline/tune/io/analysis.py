@@ -131,7 +131,7 @@ def importance(trials: Sequence[tuple[Mapping[str, Any], float]]) -> list[Weight
     total = float(((times - times.mean()) ** 2).sum())
     found: dict[str, tuple[float, int]] = {}
     for name in dict.fromkeys(name for settings, _ in trials for name in settings):
-        groups: dict[Any, list[float]] = {}
+        groups: dict[object, list[float]] = {}
         for (settings, _), time in zip(trials, times, strict=True):
             groups.setdefault(settings.get(name, "not set"), []).append(float(time))
         within = sum(float(((np.array(each) - np.mean(each)) ** 2).sum()) for each in groups.values())

@@ -120,7 +120,7 @@ def of_toml(text: str) -> list[Setting]:
     return found
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """A value of TOML as a setting has it."""
     if isinstance(value, list):
         return ",".join(map(_plain, value))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import OK
@@ -294,7 +293,7 @@ class _Simulator:
         names = [self._mapping(each, index) for index, each in enumerate(candidates)]
         plan = self._plan(names)
         records = simulate(plan, SimulatedMachine.of(self.task.machine, plan.path, self.task.ranks))
-        found: dict[str, dict[Any, float]] = {}
+        found: dict[str, dict[object, float]] = {}
         for row in records.iter_rows(named=True):
             if row["status"] != OK:
                 self.reason = row["reason"]

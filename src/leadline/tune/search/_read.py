@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from leadline.core import paths
 from leadline.core import toml as plan_text
@@ -62,7 +62,7 @@ def needed(space: str | Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(_is_name, found)))
 
 
-def _is_name(value: Any) -> bool:
+def _is_name(value: object) -> TypeGuard[str]:
     """Whether a value is the name of a number of the job."""
     return isinstance(value, str) and value.isidentifier()
 
@@ -88,7 +88,7 @@ def _find(space: str | Path) -> Path:
     return there[name]
 
 
-def _pair(value: Any) -> str:
+def _pair(value: object) -> str:
     """Two sizes in one text: "8 KiB, 1 MiB" is "8192,1048576"."""
     parts = value.split(",") if isinstance(value, str) else []
     if len(parts) != 2:
@@ -96,10 +96,10 @@ def _pair(value: Any) -> str:
     return ",".join(str(parse_bytes(part.strip())) for part in parts)
 
 
-def _many(one: Callable[[Any], Value]) -> Callable[[Any], tuple[Value, ...]]:
+def _many(one: Callable[[object], Value]) -> Callable[[object], tuple[Value, ...]]:
     """A reader of one value or a list of them, nothing twice."""
 
-    def parse(value: Any) -> tuple[Value, ...]:
+    def parse(value: object) -> tuple[Value, ...]:
         found = tuple(map(one, value if isinstance(value, list) else [value]))
         if not found or len(set(found)) < len(found):
             raise UsageError(f"values are a list of different ones, but got {value!r}")
@@ -108,7 +108,7 @@ def _many(one: Callable[[Any], Value]) -> Callable[[Any], tuple[Value, ...]]:
     return parse
 
 
-_READERS: dict[str, Callable[[Any], tuple[Value, ...]]] = {
+_READERS: dict[str, Callable[[object], tuple[Value, ...]]] = {
     "bytes": sizes,
     "count": counts,
     "word": _many(text),
@@ -163,14 +163,14 @@ def _start(table: Table, kind: str, values: tuple[Value, ...], numbers: Mapping[
     return values.index(min(plain, key=lambda value: abs(value - wanted)))
 
 
-def _values(kind: str, numbers: Mapping[str, int]) -> Callable[[Any], tuple[Value, ...]]:
+def _values(kind: str, numbers: Mapping[str, int]) -> Callable[[object], tuple[Value, ...]]:
     """The reader of values of a kind, in which numbers of the job may stand by their names."""
 
-    def number(value: Any) -> Any:
+    def number(value: object) -> Any:
         """What a word stands for."""
         return _number(value, numbers) if kind == "count" and _is_name(value) else value
 
-    def parse(value: Any) -> tuple[Value, ...]:
+    def parse(value: object) -> tuple[Value, ...]:
         if isinstance(value, list):
             found = [number(each) for each in value]
             # A number of the job may be one of the plain values: the largest of 64 and the targets, of which
@@ -207,7 +207,7 @@ def _limit(table: Table, parameters: list[Parameter], numbers: Mapping[str, int]
     """One `[[limit]]`."""
     known = {each.name: each for each in parameters if each.kind in ("bytes", "count")}
 
-    def number(value: Any) -> int:
+    def number(value: object) -> int:
         """A count, a size, or a number of the job by its name."""
         return _number(value, numbers) if _is_name(value) else parse_bytes(value)
 
