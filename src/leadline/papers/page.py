@@ -1,11 +1,11 @@
 """The page of a reproduced paper: its claims with what the simulation gives, and its figures drawn again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from leadline.core import units
+from leadline.core.json_types import JsonObject
 from leadline.papers.figures import PaperFigure, draw
 from leadline.papers.outcome import MISSED, Outcome, counts
 from leadline.papers.paper import Paper
@@ -58,7 +58,7 @@ def write(
     paper: Paper,
     results: Results,
     outcomes: Sequence[Outcome],
-    provenances: Sequence[Mapping[str, Any]],
+    provenances: Sequence[JsonObject],
     out: Path,
 ) -> Path:
     """Write the page about a reproduced paper, its claims and its figures, to the file `out` and return it.
@@ -71,7 +71,7 @@ def write(
 
 
 def compose(
-    paper: Paper, results: Results, outcomes: Sequence[Outcome], provenances: Sequence[Mapping[str, Any]]
+    paper: Paper, results: Results, outcomes: Sequence[Outcome], provenances: Sequence[JsonObject]
 ) -> ReproductionPage:
     """The page of a paper's claims and figures; `provenances` are those of the runs, one each."""
     machines = dict.fromkeys(each.machine for each in paper.experiments)

@@ -5,11 +5,12 @@ is composed in `page`, how it looks is in `templates/` and `theme`, and each fig
 `write_tuning` makes the page of a tuning of input and output.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leadline.core.errors import LeadlineError
+from leadline.core.json_types import JsonObject
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from leadline.tune.io.results import Results as TuningResults
 
 
-def write(records: "pl.DataFrame", provenances: Sequence[Mapping[str, Any]], out: Path) -> Path:
+def write(records: "pl.DataFrame", provenances: Sequence[JsonObject], out: Path) -> Path:
     """Write the page about `records` to the file `out` and return it.
 
     `provenances` is one table of facts a run. Besides what `leadline.run.provenance` gathers, its "run" is

@@ -6,9 +6,10 @@ for first are also told under the page's title, under whichever of the usual nam
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 from leadline.core import units
+from leadline.core.json_types import JsonObject
 from leadline.report.words import coordinates
 
 # Told elsewhere on the page, or too long for a line.
@@ -54,7 +55,7 @@ class Origin:
     plan: str
 
 
-def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
+def origins(provenances: Sequence[JsonObject]) -> list[Origin]:
     """The origin of every run, named by the run."""
     return [
         Origin(
@@ -67,9 +68,9 @@ def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
                 for group in _each(_HEADINGS.get(key, _words(key)), value)
             ]
             + [
-                FactGroup(title, list(_facts(provenance[key])))
+                FactGroup(title, list(_facts(table)))
                 for key, title in _LONG.items()
-                if isinstance(provenance.get(key), Mapping)
+                if isinstance(table := provenance.get(key), Mapping)
             ],
             str(provenance.get("plan_text") or ""),
         )
@@ -77,7 +78,7 @@ def origins(provenances: Sequence[Mapping[str, Any]]) -> list[Origin]:
     ]
 
 
-def _groups(provenance: Mapping[str, Any]) -> Iterator[FactGroup]:
+def _groups(provenance: JsonObject) -> Iterator[FactGroup]:
     """The run's own facts, then those of each table in it."""
     told = {key: value for key, value in provenance.items() if key not in (*APART, *_LONG)}
     own = {
@@ -90,7 +91,7 @@ def _groups(provenance: Mapping[str, Any]) -> Iterator[FactGroup]:
             yield FactGroup(_words(key), facts)
 
 
-def _each(heading: str, tables: Sequence[Mapping[str, Any]]) -> Iterator[FactGroup]:
+def _each(heading: str, tables: Sequence[JsonObject]) -> Iterator[FactGroup]:
     """A group for each of several tables, named by its "id" or by the words that it begins with."""
     for table in tables:
         scalars = [key for key, value in table.items() if isinstance(value, (str, int))][:_NAMING]
@@ -98,7 +99,7 @@ def _each(heading: str, tables: Sequence[Mapping[str, Any]]) -> Iterator[FactGro
         yield FactGroup(f"{heading}: {name}", list(_facts(table)))
 
 
-def _facts(table: Mapping[str, Any], within: str = "") -> Iterator[Fact]:
+def _facts(table: JsonObject, within: str = "") -> Iterator[Fact]:
     """The facts of a table and of those nested in it; what is empty is left out."""
     for key, value in table.items():
         # Inside a table the keys are names of somebody else's variables.
@@ -116,7 +117,7 @@ def _facts(table: Mapping[str, Any], within: str = "") -> Iterator[Fact]:
             yield Fact(name, str(told))
 
 
-def _line(table: Mapping[str, Any]) -> str:
+def _line(table: JsonObject) -> str:
     """A small table in one line: "host a, core 3"."""
     return ", ".join(f"{_words(key)} {value}" for key, value in table.items() if value not in (None, ""))
 
@@ -125,13 +126,13 @@ def _words(key: str) -> str:
     return key.replace("_", " ")
 
 
-def _is_tables(value: object) -> bool:
+def _is_tables(value: object) -> TypeGuard[Sequence[JsonObject]]:
     return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 
-def look_up(provenance: Mapping[str, Any], what: str) -> str:
+def look_up(provenance: JsonObject, what: str) -> str:
     """A fact that people look for first ("host", "cpu", "kernel"); empty where it is not told."""
-    tables: list[Mapping[str, Any]] = [provenance]
+    tables: list[JsonObject] = [provenance]
     for table in tables:  # grows as nested tables are found: the outermost fact wins
         for key in _KEYS[what]:
             found = table.get(key)

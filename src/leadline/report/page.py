@@ -9,6 +9,7 @@ import polars as pl
 from leadline import predict
 from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.noise import Quietness, judge_runs
+from leadline.core.json_types import JsonObject
 from leadline.core.record import INVALID, OK, Row
 from leadline.report import figures, tables
 from leadline.report.broken import Broken, broken
@@ -18,6 +19,7 @@ from leadline.report.origin import Origin, look_up, origins
 from leadline.report.scales import Scales
 from leadline.report.scales import compose as by_size
 from leadline.report.subject import SERIES, Names, Subject
+from leadline.report.theme import Spec
 from leadline.report.verdicts import unmeasured, verdicts
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class Plot:
     name: str
     title: str
     caption: str
-    spec: dict[str, Any]
+    spec: Spec
     groups: list[LegendGroup]
 
 
@@ -152,7 +154,7 @@ class Findings:
         return Subject(benchmark, rows, self.names, records, own, expected)
 
 
-def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Page:
+def compose(findings: Findings, provenances: Sequence[JsonObject]) -> Page:
     """The page of a report."""
     measured = [row for row in findings.rows if row["status"] == OK]
     questions = asked(provenances)
@@ -179,7 +181,7 @@ def compose(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> Pag
     )
 
 
-def asked(provenances: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def asked(provenances: Iterable[JsonObject]) -> dict[str, str]:
     """The question of each benchmark, as the first provenance that has them says."""
     for provenance in provenances:
         described = provenance.get("benchmarks")
@@ -224,19 +226,19 @@ def quiet(run: str, verdict: Quietness, several: bool) -> Quiet:
     return Quiet(verdict.level, badge, f"{run}: {says}" if several else says, list(verdict.sentences))
 
 
-def title(provenances: Sequence[Mapping[str, Any]]) -> str:
+def title(provenances: Sequence[JsonObject]) -> str:
     """The page's title, with the hosts where they are known."""
     hosts = dict.fromkeys(host for each in provenances if (host := _described(each) or look_up(each, "host")))
     return f"What messages cost on {', '.join(hosts)}" if hosts else "What messages cost"
 
 
-def _described(provenance: Mapping[str, Any], fact: str = "machine") -> str:
+def _described(provenance: JsonObject, fact: str = "machine") -> str:
     """A fact of the described machine of a simulated run; empty for a run of real ranks."""
     said = provenance.get("simulated")
     return str(said.get(fact) or "") if isinstance(said, Mapping) else ""
 
 
-def subtitles(findings: Findings, provenances: Sequence[Mapping[str, Any]]) -> list[str]:
+def subtitles(findings: Findings, provenances: Sequence[JsonObject]) -> list[str]:
     """Processor and kernel of each host once, then the libraries and the day."""
     machines = [
         _described(each, "title")

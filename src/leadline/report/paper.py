@@ -6,6 +6,7 @@ from typing import Any
 
 from leadline.report.figures import Figure
 from leadline.report.plots.error_bars import with_error_bars
+from leadline.report.theme import Spec
 
 MM = 72 / 25.4  # pt; a pixel of the drawing is a point of the paper
 TEXT, TITLE = 8, 9  # pt: labels, and titles of axes and of the figure
@@ -30,10 +31,10 @@ class Style:
             spec = with_error_bars(spec)
         return Figure(figure.name, figure.title, spec, figure.caption, figure.metrics, figure.legend)
 
-    def sized(self, spec: dict[str, Any]) -> dict[str, Any]:
+    def sized(self, spec: Spec) -> Spec:
         """A description for paper in this size, with text of TEXT and TITLE points."""
         config = {**spec["config"], "padding": 3}
-        sizes: dict[str, dict[str, Any]] = {
+        sizes: dict[str, Spec] = {
             "axis": {"labelFontSize": TEXT, "titleFontSize": TITLE, "titlePadding": 4, "labelPadding": 3},
             "legend": {
                 "labelFontSize": TEXT,
@@ -58,12 +59,12 @@ class Style:
         return drawn
 
 
-def _data(layer: dict[str, Any]) -> str:
+def _data(layer: Spec) -> str:
     """The name of a layer's data."""
     return str(layer.get("data", {}).get("name", ""))
 
 
-def _without_fits(spec: dict[str, Any]) -> dict[str, Any]:
+def _without_fits(spec: Spec) -> Spec:
     """A figure without its fits; the line through the points gets their width and their dashes."""
     layers = spec.get("layer", ())
     dashes = next((each["encoding"]["strokeDash"] for each in layers if _data(each) == "fits"), None)

@@ -12,6 +12,7 @@ from typing import Any
 from leadline import __version__
 from leadline.report import theme
 from leadline.report.figures import Figure
+from leadline.report.theme import Spec
 
 VEGA_LITE = "6.4"  # the version that draws both the page's figures and those for papers
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -85,7 +86,7 @@ def prefetched() -> ThreadPoolExecutor:
     return helper
 
 
-def on_paper(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
+def on_paper(figure: Figure) -> Iterator[tuple[str, Spec]]:
     """A figure for papers, by file name: once, or once for each of its choices."""
     choices = [entry.name for entry in figure.legend if entry.kind == "choice"]
     if not choices:
@@ -97,7 +98,7 @@ def on_paper(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def files(
-    name: str, spec: dict[str, Any], directory: Path, formats: Sequence[str] = ("svg", "png", "pdf")
+    name: str, spec: Spec, directory: Path, formats: Sequence[str] = ("svg", "png", "pdf")
 ) -> list[Path]:
     """A description drawn as SVG, PNG and PDF files of that name, or some of them; 144 px/in in a PNG."""
     import vl_convert  # noqa: PLC0415

@@ -136,7 +136,7 @@ def in_page(spec: Any) -> Any:
     return inner
 
 
-def on_paper(spec: Mapping[str, Any], title: str) -> Spec:
+def on_paper(spec: Spec, title: str) -> Spec:
     """A description that stands alone: light colours, a fixed width, its title in it."""
     page: Spec = {**spec, "title": title, "config": {**config(), "background": LIGHT["paper"], "padding": 12}}
     if page.get("width") == "container":

@@ -1,14 +1,14 @@
 """What a paper's figure is drawn from: points of the runs, chosen, renamed, turned into other quantities."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from leadline.core.record import OK, Row
 from leadline.report.figures import Figure
 from leadline.report.plots.curve import curve
 from leadline.report.plots.dots import dots
 from leadline.report.subject import Names, Subject
+from leadline.report.theme import Spec
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Part:
     title: str
     benchmark: str
     metric: str
-    where: Mapping[str, Any] = field(default_factory=dict)
+    where: Spec = field(default_factory=dict)
     line: str | Callable[[Row], str] | None = None
     without: Sequence[str] = ()
     dot: Callable[[Row], str] | None = None
     prepare: Callable[[Points], Points] = lambda points: points
-    how: Mapping[str, Any] = field(default_factory=dict)
+    how: Spec = field(default_factory=dict)
 
     def draw(self, points: Points) -> list[Figure]:
         """The figure; none where there are no points."""

@@ -1,10 +1,9 @@
 """What hops cost on an idle Blue Gene/P (Balaji et al., figure 4)."""
 
-from typing import Any
-
 from leadline.core.record import Row
 from leadline.papers.figures._points import Part, Points
 from leadline.report.plots.axes import counts
+from leadline.report.theme import Spec
 
 CAPTION = (
     "By how much the latency between the two farthest nodes exceeds that of neighbours, along the hops "
@@ -27,7 +26,7 @@ def _degradation(points: Points) -> Points:
     return Points([{**row, "hops": row["distance"] - 2} for row in found.rows])
 
 
-def _axis() -> dict[str, Any]:
+def _axis() -> Spec:
     axis = counts(SYSTEMS, "cores of the system (in steps of hops)")
     names = " : ".join(f"datum.value == {hops} ? '{cores:,}'" for hops, cores in SYSTEMS.items())
     axis["axis"] = {**axis["axis"], "values": list(SYSTEMS), "labelExpr": f"{names} : ''"}

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
-from typing import Any
 
 from leadline.report.subject import Subject
+from leadline.report.theme import Spec
 
 FALLBACK = "generic"
 
@@ -43,7 +43,7 @@ class Figure:
 
     name: str
     title: str
-    spec: dict[str, Any]
+    spec: Spec
     caption: str = ""
     metrics: tuple[str, ...] = ()
     legend: tuple[Entry, ...] = ()

@@ -1,7 +1,5 @@
 """Which cores of a node are close to one another: every pair's latency and bandwidth, as a matrix?"""
 
-from typing import Any
-
 from leadline.core.record import Row
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
@@ -12,6 +10,7 @@ from leadline.report.plots.dots import dots
 from leadline.report.plots.points import datum, tooltip
 from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
+from leadline.report.theme import Spec
 
 BENCHMARK = "corepairs"
 _LABELLED = 12  # cores; up to so many each cell has room for its number
@@ -54,7 +53,7 @@ def _matrix(subject: Subject, metric: str) -> Figure:
     """The matrix of one metric, with the choices of series and size that it can show."""
     rows = subject.of(metric)
     split = Split.of(subject, rows, ("pair",))
-    cells: list[dict[str, Any]] = []
+    cells: list[Spec] = []
     for row in rows:
         first, second = ends(row)
         point = {**datum(row, split, "pair"), "c": _choice(split, row)}
@@ -82,13 +81,13 @@ def _choice(split: Split, row: Row) -> str:
     return " · ".join(word for word in (split.group(row), split.variant(row)) if word)
 
 
-def _cores(field: str) -> dict[str, Any]:
+def _cores(field: str) -> Spec:
     axis = {"labelAngle": 0, "labelOverlap": "greedy", "ticks": False, "domain": False}
     scale = {"paddingInner": 0.04}
     return {"field": field, "type": "ordinal", "title": "core", "axis": axis, "scale": scale}
 
 
-def _layers(cells: list[dict[str, Any]], metric: str, unit: str, cores: int) -> list[dict[str, Any]]:
+def _layers(cells: list[Spec], metric: str, unit: str, cores: int) -> list[Spec]:
     """Coloured cells, and their numbers where there is room."""
     colour = {
         "field": "y",
@@ -104,7 +103,7 @@ def _layers(cells: list[dict[str, Any]], metric: str, unit: str, cores: int) -> 
     return [rectangles, _numbers()] if cores <= _LABELLED else [rectangles]
 
 
-def _numbers() -> dict[str, Any]:
+def _numbers() -> Spec:
     """The cells' numbers, light on dark cells; which are dark is reckoned as the colour scale does."""
     ends = [{"op": "min", "field": "y", "as": "low"}, {"op": "max", "field": "y", "as": "high"}]
     place = "datum.high > datum.low ? (datum.y - datum.low) / (datum.high - datum.low) : 0"

@@ -2,8 +2,6 @@
 launch?
 """
 
-from typing import Any
-
 import polars as pl
 
 from leadline.analysis.estimates import is_exact, launch_estimates
@@ -15,6 +13,7 @@ from leadline.report.plots.canvas import HEIGHT, canvas
 from leadline.report.plots.points import HIDING, rounded
 from leadline.report.plots.split import Split
 from leadline.report.subject import HEADLINE, Subject, usual
+from leadline.report.theme import Spec
 
 BENCHMARK, METRIC = "pingpong", "latency"
 _FEWEST = 2  # launches; one says nothing about how launches differ
@@ -59,7 +58,7 @@ def describe(subject: Subject) -> list[Figure]:
     return [Figure("launches", title, spec, caption, (), split.legend())]
 
 
-def _medians(subject: Subject, split: Split, rows: list[Row], worth: float) -> list[dict[str, Any]]:
+def _medians(subject: Subject, split: Split, rows: list[Row], worth: float) -> list[Spec]:
     """Each launch's median at the headline's points."""
     chosen = subject.records.filter((pl.col("metric") == METRIC) & (pl.col("bytes") == rows[0]["bytes"]))
     medians = launch_estimates(chosen).filter(~is_exact())
@@ -76,7 +75,7 @@ def _medians(subject: Subject, split: Split, rows: list[Row], worth: float) -> l
     ]
 
 
-def _band(row: Row, split: Split, worth: float) -> dict[str, Any]:
+def _band(row: Row, split: Split, worth: float) -> Spec:
     """The median over launches and its interval."""
     low, high = row.get("low"), row.get("high")
     return {
@@ -88,7 +87,7 @@ def _band(row: Row, split: Split, worth: float) -> dict[str, Any]:
     }
 
 
-def _layers(split: Split, y: dict[str, Any], launches: list[int]) -> list[dict[str, Any]]:
+def _layers(split: Split, y: Spec, launches: list[int]) -> list[Spec]:
     """Bands, medians as lines across, and the launches."""
     shown = [
         {"field": "s", "type": "nominal", "title": "series"},

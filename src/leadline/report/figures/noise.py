@@ -2,8 +2,6 @@
 samples?
 """
 
-from typing import Any
-
 import numpy as np
 
 from leadline.report.figures import Figure
@@ -13,18 +11,19 @@ from leadline.report.plots.dots import dots
 from leadline.report.plots.points import HIDING, rounded
 from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
+from leadline.report.theme import Spec
 
 BENCHMARK = "noise"
 _TITLES = {
     "lost": "How much of its time a rank was kept from its work",
     "longest": "The longest interruption in each sample",
 }
-_AXIS: dict[str, Any] = {
+_AXIS: Spec = {
     "type": "quantitative",
     "scale": {"type": "log", "nice": False},
     "axis": {"format": ".6~r", "grid": False, "labelOverlap": "greedy", "tickCount": 8},
 }
-_SHARE: dict[str, Any] = {
+_SHARE: Spec = {
     "type": "quantitative",
     "scale": {"type": "log", "nice": False},
     "axis": {"format": "~%", **ABOVE, "tickCount": 5, "labelOverlap": "greedy"},

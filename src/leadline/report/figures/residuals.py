@@ -1,6 +1,6 @@
 """Where do the fits miss: what is left of each point without the fit, as a share of it?"""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leadline.report.figures import Entry, Figure
 from leadline.report.plots.axes import ABOVE, sizes
@@ -9,17 +9,18 @@ from leadline.report.plots.fitted import PREFERRED, drawable
 from leadline.report.plots.points import HIDING, rounded
 from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
+from leadline.report.theme import Spec
 
 if TYPE_CHECKING:
     from leadline.analysis.fits import Fit
 
 BENCHMARK, METRIC = "pingpong", "latency"
-_ZERO: dict[str, Any] = {
+_ZERO: Spec = {
     "data": {"values": [{}]},
     "mark": {"type": "rule", "strokeWidth": 1},
     "encoding": {"y": {"datum": 0}},
 }
-_SHARE: dict[str, Any] = {
+_SHARE: Spec = {
     "field": "y",
     "type": "quantitative",
     "title": "(measured − fit) / measured",
@@ -65,7 +66,7 @@ def describe(subject: Subject) -> list[Figure]:
     return [Figure("residuals", title, spec, caption, (), legend)]
 
 
-def _points(split: Split, places: list[int]) -> dict[str, Any]:
+def _points(split: Split, places: list[int]) -> Spec:
     return {
         "data": {"name": "points"},
         "transform": [{"filter": f"{HIDING} && indexof(hidden, datum.f) < 0"}],

@@ -1,9 +1,10 @@
 """Axes that figures share: sizes in powers of two, counts, and quantities in the unit that people use."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-Channel = dict[str, Any]
+from leadline.report.theme import Spec
+
+Channel = Spec
 
 # The unit of an axis is fixed, so that figures can be laid beside one another.
 AXIS_UNITS: dict[str, tuple[float, str]] = {
@@ -47,7 +48,7 @@ def sizes(values: Iterable[int], title: str = "message size") -> Channel:
     powers = [2**power for power in range(0, max(top, 1).bit_length(), _EVERY)]
     lowest = min((value for value in values if value > 0), default=1)
     ticks = [power for power in powers if power >= lowest / 2**_EVERY]
-    scale: dict[str, Any] = {"type": "log", "base": 2, "nice": False}
+    scale: Spec = {"type": "log", "base": 2, "nice": False}
     if 0 in values:
         # The constant is where the axis turns from linear to logarithmic: below 1 B there is only 0.
         scale = {"type": "symlog", "constant": 1, "nice": False}
@@ -69,16 +70,14 @@ def counts(values: Iterable[float], title: str, log: bool = True) -> Channel:
     ticks = sorted({float(value) for value in values})
     positive = [tick for tick in ticks if tick > 0]
     wide = log and len(positive) == len(ticks) > 0 and ticks[-1] / ticks[0] > _WIDE
-    scale: dict[str, Any] = (
-        {"type": "log", "base": 2, "nice": False} if wide else {"zero": False, "nice": False}
-    )
+    scale: Spec = {"type": "log", "base": 2, "nice": False} if wide else {"zero": False, "nice": False}
     shown = ticks if len(ticks) <= 2 * _WIDE else None
     return _x(
         title.replace("_", " "), scale, {"values": shown, "format": ",.6~r"} if shown else {"format": ",.6~r"}
     )
 
 
-def _x(title: str, scale: dict[str, Any], axis: dict[str, Any]) -> Channel:
+def _x(title: str, scale: Spec, axis: Spec) -> Channel:
     """A quantitative x channel with room for points at its ends."""
     return {
         "field": "x",
@@ -94,8 +93,8 @@ def quantity(title: str, values: Sequence[float], log: bool = True) -> Channel:
 
     The title stands above the axis and reads as a line, so that a narrow figure keeps its width.
     """
-    scale: dict[str, Any] = {"zero": True}
-    axis: dict[str, Any] = {
+    scale: Spec = {"zero": True}
+    axis: Spec = {
         **ABOVE,
         "format": ",.6~r",
         "tickCount": 6,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from leadline.core.formatting import CLOSE_TO_95
 from leadline.core.record import Row
@@ -16,8 +15,9 @@ from leadline.report.plots.fitted import Overlay, overlay
 from leadline.report.plots.points import HIDING, Datum, data, tooltip
 from leadline.report.plots.split import Split
 from leadline.report.subject import SIZES, Subject
+from leadline.report.theme import Spec
 
-Layer = dict[str, Any]
+Layer = Spec
 
 
 def curve(

@@ -3,7 +3,6 @@ it.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from leadline.core.record import Row
 from leadline.report.figures import Figure
@@ -12,6 +11,7 @@ from leadline.report.plots.canvas import canvas
 from leadline.report.plots.points import HIDING, Datum, datum, tooltip
 from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
+from leadline.report.theme import Spec
 
 _ROW = 46  # px for a row, so that the dots of several series stand apart in it
 
@@ -54,14 +54,14 @@ def dots(
     return Figure(name, title, spec, caption, tuple(metrics), legend)
 
 
-def _along(title: str, values: list[float]) -> dict[str, Any]:
+def _along(title: str, values: list[float]) -> Spec:
     """The x channel of the quantity."""
     wide = bool(values) and min(values) > 0 and max(values) > 10 * min(values)
     axis = {"grid": True, "format": ",.6~r", "tickCount": 6, "labelOverlap": "greedy"}
     return {**quantity(title, values, log=wide), "axis": axis}
 
 
-def _rows(split: Split, order: list[str]) -> dict[str, Any]:
+def _rows(split: Split, order: list[str]) -> Spec:
     """The shared channels: rows along y, the series beside one another within a row."""
     axis = {"labelLimit": 220, "grid": False, "domain": False, "ticks": False}
     return {
@@ -71,12 +71,10 @@ def _rows(split: Split, order: list[str]) -> dict[str, Any]:
     }
 
 
-def _layers(
-    points: list[Datum], metric: str, x: dict[str, Any], shapes: dict[str, Any]
-) -> list[dict[str, Any]]:
+def _layers(points: list[Datum], metric: str, x: Spec, shapes: Spec) -> list[Spec]:
     """Intervals as bars, then filled and hollow dots."""
     told = tooltip(points, metric, None)
-    layers: list[dict[str, Any]] = [
+    layers: list[Spec] = [
         {
             "data": {"name": "points"},
             "transform": [{"filter": f"{HIDING} && isValid(datum.lo)"}],

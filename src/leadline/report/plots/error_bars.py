@@ -1,11 +1,11 @@
 """Error bars: where a band would be thinner than a line, and where a paper wants them instead of bands."""
 
 import math
-from typing import Any
 
 from leadline.report.plots.axes import Channel
 from leadline.report.plots.canvas import HEIGHT
 from leadline.report.plots.points import HIDING, Datum
+from leadline.report.theme import Spec
 
 THIN = 3.0  # px; a band of less cannot be told from the line within it
 _CAP = 13  # px, wider than a point, so that the ends show beside it
@@ -25,7 +25,7 @@ def mark_thin(points: list[Datum], log: bool) -> None:
             point["e"] = 1
 
 
-def error_bars(y: Channel, which: str = "isValid(datum.e)") -> list[dict[str, Any]]:
+def error_bars(y: Channel, which: str = "isValid(datum.e)") -> list[Spec]:
     """The layers of error bars of the points that `which` chooses: a rule, and a cap at either end."""
     source = {"data": {"name": "points"}, "transform": [{"filter": f"{HIDING} && {which}"}]}
     cap = {"type": "tick", "orient": "horizontal", "thickness": 1.2, "size": _CAP}
@@ -39,7 +39,7 @@ def error_bars(y: Channel, which: str = "isValid(datum.e)") -> list[dict[str, An
     ]
 
 
-def with_error_bars(spec: dict[str, Any]) -> dict[str, Any]:
+def with_error_bars(spec: Spec) -> Spec:
     """A figure whose intervals are error bars throughout, in place of its bands."""
     bands = [layer for layer in spec.get("layer", ()) if _is_band(layer)]
     if not bands:
@@ -49,13 +49,13 @@ def with_error_bars(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "layer": [*rest, *error_bars(y, "isValid(datum.lo)")]}
 
 
-def _is_band(layer: dict[str, Any]) -> bool:
+def _is_band(layer: Spec) -> bool:
     """Whether a layer shows the points' intervals as bands."""
     interval = layer.get("encoding", {}).get("y", {}).get("field") == "lo" and "y2" in layer["encoding"]
     named = layer.get("data", {}).get("name") == "points"
     return bool(interval and named and "isValid(datum.e)" not in str(layer.get("transform")))
 
 
-def _is_bar(layer: dict[str, Any]) -> bool:
+def _is_bar(layer: Spec) -> bool:
     """Whether a layer is of the error bars of thin bands."""
     return "isValid(datum.e)" in str(layer.get("transform"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from leadline.report.plots.axes import Channel, axis_unit
 from leadline.report.plots.points import HIDING, rounded
 from leadline.report.plots.split import Split
 from leadline.report.subject import Subject
+from leadline.report.theme import Spec
 
 if TYPE_CHECKING:
     from leadline.analysis.fits import Fit, Parameter
@@ -25,18 +26,18 @@ _HIDING = f"{HIDING} && indexof(hidden, datum.f) < 0"
 class Overlay:
     """Fitted lines and switches as data, with the legend's entries for the fits."""
 
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    switches: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[Spec] = field(default_factory=list)
+    switches: list[Spec] = field(default_factory=list)
     legend: tuple[Entry, ...] = ()
 
-    def datasets(self) -> dict[str, list[dict[str, Any]]]:
+    def datasets(self) -> dict[str, list[Spec]]:
         """The named data of the layers."""
         named = {"fits": self.lines, "switches": self.switches}
         return {name: values for name, values in named.items() if values}
 
-    def layers(self, y: Channel, dashed: Channel) -> list[dict[str, Any]]:
+    def layers(self, y: Channel, dashed: Channel) -> list[Spec]:
         """Rules where the protocol switches, and the fitted lines with the dashes of their variants."""
-        layers: list[dict[str, Any]] = []
+        layers: list[Spec] = []
         if self.switches:
             told = {"s": "series", "v": "variant", "t": "protocol switch"}
             layers.append(
@@ -101,11 +102,11 @@ def switches(fit: "Fit") -> list["Parameter"]:
     return [each for each in fit.parameters if each.name.startswith(SWITCH)]
 
 
-def _of(fit: "Fit", split: Split) -> dict[str, Any]:
+def _of(fit: "Fit", split: Split) -> Spec:
     return {"s": split.group(fit.series), "v": split.variant(fit.series), "f": fit.name}
 
 
-def _line(fit: "Fit", split: Split, places: Sequence[float]) -> list[dict[str, Any]]:
+def _line(fit: "Fit", split: Split, places: Sequence[float]) -> list[Spec]:
     """A fit's curve at places that are dense on a logarithmic axis, where it is above 0.
 
     g counts its pieces: the line has a gap at a switch, which lies somewhere between two measured sizes.

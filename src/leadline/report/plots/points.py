@@ -7,15 +7,15 @@ noise made it meaningless (its interval, which could span decades, is then told 
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from leadline.core import units
 from leadline.core.record import Row
 from leadline.report.plots.axes import axis_unit
 from leadline.report.plots.split import Split
 from leadline.report.subject import coordinate
+from leadline.report.theme import Spec
 
-Datum = dict[str, Any]
+Datum = Spec
 _DIGITS = 5  # more than a screen can show, fewer than a page should carry
 
 HIDING = "indexof(hidden, datum.s) < 0 && indexof(hidden, datum.v) < 0"

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from leadline.core.record import Row
 from leadline.report import theme
 from leadline.report.figures import Entry
 from leadline.report.subject import Subject, coordinate, placed, sweeps, variant, varying
+from leadline.report.theme import Spec
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,16 @@ class Split:
         variants = [Entry("variant", each, dash=self.dash(each)) for each in self.variants]
         return (*groups, *(variants if len(variants) > 1 else ()))
 
-    def colour(self) -> dict[str, Any]:
+    def colour(self) -> Spec:
         scale = {"domain": list(self.groups), "range": [self.hue(group) for group in self.groups]}
         return {"field": "s", "type": "nominal", "title": None, "scale": scale}
 
-    def shapes(self) -> dict[str, Any]:
+    def shapes(self) -> Spec:
         """The shape channel."""
         scale = {"domain": list(self.groups), "range": [self.shape(group) for group in self.groups]}
         return {"field": "s", "type": "nominal", "title": None, "scale": scale}
 
-    def dashes(self) -> dict[str, Any]:
+    def dashes(self) -> Spec:
         """The dash channel; its legend only where there is something to tell apart."""
         scale = {"domain": list(self.variants), "range": [list(self.dash(each)) for each in self.variants]}
         legend = {"symbolType": "stroke", "symbolSize": 300} if len(self.variants) > 1 else None
