@@ -61,7 +61,7 @@ class Calibration:
 
 def calibrate(
     records: pl.DataFrame,
-    provenance: Mapping[str, Any],
+    provenance: Mapping[str, object],
     *,
     mpi: str | None = None,
     stack: str | None = None,

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from leadline.calibrate._values import Value
 from leadline.core import toml
@@ -50,9 +49,9 @@ def _plain(table: Table, run: str) -> Row:
     return {key: _number(entry, run) if isinstance(entry, Value) else entry for key, entry in table.items()}
 
 
-def _number(value: Value, run: str) -> dict[str, Any]:
+def _number(value: Value, run: str) -> dict[str, object]:
     """A number as a machine file has it."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if value.unit in ("1", "shape"):
         found["value"] = [int(value.value)] if value.unit == "shape" else int(value.value)
     else:

@@ -31,7 +31,7 @@ STARVED = "see 'ulimit -v' and 'ulimit -u'"
 class GuardedGroup(LazyGroup):
     """The root of the command line, whose `main` lets no exception through."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command. A reader that closes the pipe, such as `head`, ends it without an error."""
         try:
             return super().invoke(ctx)

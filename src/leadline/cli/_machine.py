@@ -61,7 +61,7 @@ def show_machine(name: str, as_json: bool) -> None:
         )
 
 
-def _rows(described: "Machine") -> list[dict[str, Any]]:
+def _rows(described: "Machine") -> list[dict[str, object]]:
     """One row a value; numbers with all that is known of them."""
     from leadline.machine import Number  # noqa: PLC0415
 

@@ -13,12 +13,12 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2
     """A value that `read` parses, such as "5 %"; its UsageError gets the option's name in front."""
 
-    def __init__(self, read: Callable[[str], Any], name: str = "value") -> None:
+    def __init__(self, read: Callable[[str], object], name: str = "value") -> None:
         """Parsed by `read`, which raises UsageError."""
         self.name = name
         self.read = read
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """The parsed value; a default that is none of a person's words is as it is."""
         from leadline.core.errors import UsageError  # noqa: PLC0415
 

@@ -129,7 +129,7 @@ def shown(value: object) -> str:
     return str(value)
 
 
-def _finite(value: object) -> Any:
+def _finite(value: object) -> object:
     """The same with null for infinities and what is not a number, which JSON does not have."""
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
@@ -140,7 +140,7 @@ def _finite(value: object) -> Any:
     return value
 
 
-def _other(value: object) -> Any:
+def _other(value: object) -> object:
     """What JSON has no form for."""
     if isinstance(value, datetime):
         return value.isoformat()

@@ -5,7 +5,6 @@ used.
 """
 
 from pathlib import Path
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,7 +15,7 @@ RUNS = "runs"
 class Word(click.Choice):  # type: ignore[type-arg]
     """One of some words; for an unknown one the nearest is suggested."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """The word; UsageError for another."""
         from leadline.core.errors import UsageError, suggest  # noqa: PLC0415
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -56,7 +56,7 @@ def _rows(fit: "Fit") -> list[Row]:
     """One row a parameter, in SI units; a fit without any is one row that has its notes."""
     common = {"fit": fit.name, **fit.series}
     about = {"criterion": fit.criterion, "holdout": fit.holdout, "notes": fit.notes}
-    empty: dict[str, Any] = {
+    empty: dict[str, object] = {
         "parameter": None,
         "value": None,
         "low": None,

@@ -43,7 +43,7 @@ def command(
     files: tuple[str, ...],
     output: Path | None,
     at: tuple[str, ...],
-    **fields: Any,
+    **fields: object,
 ) -> None:
     """Import the output of another benchmark suite as a run.
 
@@ -55,7 +55,7 @@ def command(
     from leadline.core.record import Record  # noqa: PLC0415
     from leadline.run.store import RUNS, Store  # noqa: PLC0415
 
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    given: dict[str, object] = {name: value for name, value in fields.items() if value is not None}
     for each in at:
         key, equals, value = each.partition("=")
         if not equals or not key.isidentifier():

@@ -1,7 +1,7 @@
 """`leadline predict`: predicts an application on a machine from its model."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -42,7 +42,7 @@ class Models(LazyGroup):
 def _command(model: "Predictor") -> click.Command:
     """The command of a model: its options, and a table or JSON of its prediction."""
 
-    def run(*, as_json: bool, **values: Any) -> None:
+    def run(*, as_json: bool, **values: object) -> None:
         from leadline.core.formatting import texts  # noqa: PLC0415
 
         prediction = model.predict(values, _simulate)
@@ -59,7 +59,7 @@ def _command(model: "Predictor") -> click.Command:
     return json_option(command)
 
 
-def _simulate(machine: "Machine", measures: Sequence[Mapping[str, Any]]) -> "pl.DataFrame":
+def _simulate(machine: "Machine", measures: Sequence[Mapping[str, object]]) -> "pl.DataFrame":
     """The records of measurements on a described machine."""
     from leadline.plan.model import Plan  # noqa: PLC0415
     from leadline.run import session  # noqa: PLC0415
@@ -72,7 +72,7 @@ def _option(option: "Option") -> click.Option:
     """A model's option as an option of click."""
     if option.read is None:
         return click.Option([f"--{option.name}"], is_flag=True, help=option.help)
-    kind: Any = Word(option.words) if option.words else Parsed(option.read)
+    kind: object = Word(option.words) if option.words else Parsed(option.read)
     return click.Option(
         [f"--{option.name}"],
         type=kind,

@@ -200,7 +200,7 @@ def _said(name: str, value: Any) -> str:
     return f"{value} ranks" if name == "ranks" else f"{name}={_value(name, value)}"
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: object) -> str:
     """A coordinate in a cell."""
     from leadline.core.units import format_bytes  # noqa: PLC0415
 

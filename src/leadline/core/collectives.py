@@ -15,7 +15,7 @@ VARYING = {each: f"{each}v" for each in ("gather", "scatter", "allgather", "allt
 TUNED = "tuned"  # the word for launches with settings that were chosen from results
 
 
-def called(benchmark: str, values: Mapping[str, Any]) -> str | None:
+def called(benchmark: str, values: Mapping[str, object]) -> str | None:
     """The operation of a point as a library's settings name it: "allgatherv", "reduce_scatter_block".
 
     None where no algorithm of the library can be chosen: another benchmark, a form that does not block, an

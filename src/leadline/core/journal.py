@@ -76,7 +76,7 @@ def read(path: Path, remedy: str = "") -> Contents:
     """
     *texts, unfinished = path.read_bytes().split(b"\n")
     checked = bool(texts) and texts[0].startswith(_BEGIN)
-    lines: list[Any] = []
+    lines: list[object] = []
     for number, text in enumerate(texts, 1):
         try:
             lines.append(_decoded(text, checked))

@@ -43,7 +43,9 @@ for turn in range(20):
             pass
     time.sleep(0.05)
 """
-_guards: dict[int, tuple[str, Any]] = {}  # by process: its mark, and the pipe whose end is the guard's signal
+_guards: dict[
+    int, tuple[str, object]
+] = {}  # by process: its mark, and the pipe whose end is the guard's signal
 
 
 def _guarded() -> str:

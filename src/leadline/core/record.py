@@ -180,7 +180,7 @@ def frame(records: Iterable[Record]) -> pl.DataFrame:
     return _invalidated(pl.DataFrame(rows, schema={**schema(), **coordinates}, orient="row"))
 
 
-def frame_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+def frame_of(rows: Iterable[Mapping[str, object]]) -> pl.DataFrame:
     """Rows from elsewhere (field or coordinate to value; absent means null) as a record table."""
     return frame(map(Record.of, rows))
 

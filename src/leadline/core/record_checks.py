@@ -25,7 +25,7 @@ POSITIVE = ("s", "B/s", "1/s")  # units of which a sample below zero is impossib
 NEGATIVE = "a sample is below zero, which no time or rate can be"
 
 
-def fault(row: Mapping[str, Any]) -> str | None:
+def fault(row: Mapping[str, object]) -> str | None:
     """What in a record cannot be, as read from JSON; None where everything can."""
     return next(_faults(row), None)
 

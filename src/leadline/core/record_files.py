@@ -109,7 +109,7 @@ def table(records: Iterable[Record], path: Path) -> pl.DataFrame:
 
 
 def write_parquet(
-    records: pl.DataFrame, path: Path, provenance: Mapping[str, Any], plan_text: str = ""
+    records: pl.DataFrame, path: Path, provenance: Mapping[str, object], plan_text: str = ""
 ) -> None:
     """Write a record table as one Parquet file that carries its provenance and plan within it.
 

@@ -28,8 +28,8 @@ NEEDED: Final = object()  # the default of a key that must be there
 class Key:
     """A key of a table: how its value is read, which raises UsageError, and what holds where it is absent."""
 
-    read: Callable[[object], Any]
-    default: Any = NEEDED
+    read: Callable[[object], object]
+    default: object = NEEDED
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Table:
     """One table of a TOML file, with the lines on which it and its keys stand; line 0: it is of no file."""
 
     path: Path
-    data: dict[str, Any]
+    data: dict[str, object]
     line: int
     lines: dict[str, int] = field(default_factory=dict)
 

@@ -55,13 +55,13 @@ class Machine:
 
     def native(self) -> dict[str, Any]:
         """The description in SI units, as `parse_machine` of the native program reads it."""
-        described: dict[str, Any] = {"name": self.name, **_plains(self.top)}
+        described: dict[str, object] = {"name": self.name, **_plains(self.top)}
         described |= {name: _plains(values) for name, values in self.tables.items() if name in PARTS}
         described |= {name: [_plains(row) for row in rows] for name, rows in self.rows.items()}
         return described
 
     @property
-    def storage(self) -> dict[str, Any]:
+    def storage(self) -> dict[str, object]:
         """What is known of its parallel file system, in SI units; empty where nothing is."""
         return _plains(self.tables.get("storage", {}))
 
@@ -108,7 +108,7 @@ class Machine:
             for index, row in enumerate(self.rows.get(name, ())):
                 yield from _keyed(f"{name}.{row_name(row, index)}", row)
 
-    def _shape(self) -> dict[str, Any]:
+    def _shape(self) -> dict[str, object]:
         """The topology's values."""
         return _plains(self.topology)
 
@@ -261,7 +261,7 @@ def _check(draft: _Draft) -> None:
         )
 
 
-def row_name(row: Mapping[str, Any], index: int) -> str:
+def row_name(row: Mapping[str, object], index: int) -> str:
     """What a row is called in the keys of its values: its name or operation, else its place."""
     return str(row.get("name", row.get("operation", index)))
 

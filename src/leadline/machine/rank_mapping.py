@@ -7,7 +7,6 @@ before it runs, and what a search for better ones needs.
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +21,17 @@ _LETTERS = "XYZABCDEFGHIJKLMNOPQRS"
 _TYPE = np.int32
 
 
-def lengths(topology: dict[str, Any]) -> list[int]:
+def lengths(topology: dict[str, object]) -> list[int]:
     """Lengths of a topology's axes; one of all its nodes where it has no grid."""
     return kind_of(topology).axes(topology)
 
 
-def letters(topology: dict[str, Any]) -> str:
+def letters(topology: dict[str, object]) -> str:
     """The letters of a topology's axes, and T for the cores of a node."""
     return _LETTERS[: len(lengths(topology))] + "T"
 
 
-def in_order(order: str, topology: dict[str, Any], per_node: int, ranks: int) -> Seats:
+def in_order(order: str, topology: dict[str, object], per_node: int, ranks: int) -> Seats:
     """The first seats of an order of axes, of which the first varies fastest."""
     sides = [*lengths(topology), per_node]
     names = letters(topology)
@@ -45,7 +44,7 @@ def in_order(order: str, topology: dict[str, Any], per_node: int, ranks: int) ->
     return seats
 
 
-def nodes_of(seats: Seats, topology: dict[str, Any]) -> NDArray[np.int64]:
+def nodes_of(seats: Seats, topology: dict[str, object]) -> NDArray[np.int64]:
     """The number of each seat's node; of a grid the last axis varies fastest."""
     node = np.zeros(len(seats), dtype=np.int64)
     for axis, side in enumerate(lengths(topology)):
@@ -61,7 +60,7 @@ class Place:
     name: str  # in a sentence: "a partition of 512 ranks of bgp"
 
     @classmethod
-    def of(cls, topology: dict[str, Any], per_node: int, name: str) -> "Place":
+    def of(cls, topology: dict[str, object], per_node: int, name: str) -> "Place":
         """The place that a topology is."""
         return cls((*lengths(topology), per_node), name)
 

@@ -50,7 +50,7 @@ def number(table: Table, key: str, kind: Kind, path: str) -> Number:
     if "value" not in given:
         raise table.error(f'{path} is written {{ value = "...", source = "..." }}, but has no value', key)
 
-    def read(what: str, value: Any) -> Any:
+    def read(what: str, value: object) -> object:
         """A value of this kind; `what` is where in the number it stands."""
         try:
             return kind.read(value)
@@ -88,7 +88,7 @@ def part(table: Table, schema: Part, name: str, path: str, extra: Iterable[str] 
     return found
 
 
-def _word(table: Table, given: dict[str, Any], key: str, word: str, path: str) -> str | None:
+def _word(table: Table, given: dict[str, object], key: str, word: str, path: str) -> str | None:
     """A text beside a value, or None."""
     if word not in given:
         return None
@@ -98,7 +98,7 @@ def _word(table: Table, given: dict[str, Any], key: str, word: str, path: str) -
         raise table.error(f"{path}.{word}: {problem}", key) from None
 
 
-def _ends(table: Table, given: dict[str, Any], key: str, path: str) -> list[Any]:
+def _ends(table: Table, given: dict[str, object], key: str, path: str) -> list[object]:
     """The two ends of the interval, or none."""
     ends = given.get("interval", [])
     if not isinstance(ends, list) or ("interval" in given and len(ends) != 2):
@@ -111,7 +111,7 @@ def _interval(ends: list[Any]) -> tuple[float, float] | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def _shown(value: object, ends: list[Any]) -> str:
+def _shown(value: object, ends: list[object]) -> str:
     """A value as it is written, a grid with crosses, and its interval."""
     plain = " x ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"{plain} [{ends[0]}, {ends[1]}]" if ends else plain

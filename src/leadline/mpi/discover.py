@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from leadline.core.errors import UsageError, suggest
 from leadline.core.paths import mpi_dir
@@ -95,7 +94,7 @@ def resolve(name: str, known: list[Mpi] | None = None) -> Mpi:
     raise UsageError(f"unknown MPI '{name}'{suggest(name, [mpi.id for mpi in mpis])}; {add}")
 
 
-def row(mpi: Mpi) -> dict[str, Any]:
+def row(mpi: Mpi) -> dict[str, object]:
     """An MPI as data: what lists show and what the provenance keeps."""
     return {
         "id": mpi.id,
@@ -107,7 +106,7 @@ def row(mpi: Mpi) -> dict[str, Any]:
     }
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[dict[str, object]]:
     """`leadline list mpis`: one row an MPI, as text."""
     return [row(mpi) for mpi in find()]
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
 
 import polars as pl
 
@@ -35,7 +34,7 @@ class Machines:
 
     constants: Mapping[str, Constant] = field(default_factory=dict)
     calibrated: frozenset[str] = frozenset()
-    descriptions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    descriptions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Results:
             raise AbsentError(f"no number of the machine names the claim {claim}")
         return self.machines.constants[claim].value
 
-    def _points(self, benchmark: str, metric: str, where: Mapping[str, Any]) -> list[Row]:
+    def _points(self, benchmark: str, metric: str, where: Mapping[str, object]) -> list[Row]:
         """The points that ran; AbsentError where there is none."""
         asked = [row for row in self.rows if row["benchmark"] == benchmark and _fits(row, where)]
         found = [row for row in asked if row["status"] == OK and row["metric"] == metric]
@@ -106,7 +105,7 @@ def _mapping(word: str | None) -> str | None:
     return PurePath(word).stem if word and "/" in word else word
 
 
-def _fits(row: Row, where: Mapping[str, Any]) -> bool:
+def _fits(row: Row, where: Mapping[str, object]) -> bool:
     """Whether a row has the values that are asked for; a list or a range means any of them."""
     return all(
         row.get(key) in wanted if isinstance(wanted, list | tuple | range | set) else row.get(key) == wanted
@@ -114,7 +113,7 @@ def _fits(row: Row, where: Mapping[str, Any]) -> bool:
     )
 
 
-def _why(asked: Sequence[Row], benchmark: str, where: Mapping[str, Any]) -> str:
+def _why(asked: Sequence[Row], benchmark: str, where: Mapping[str, object]) -> str:
     """Why a point has no value: what its record says, or that there is none."""
     reasons = [row["reason"] for row in asked if row["status"] != OK and row["reason"]]
     if reasons:

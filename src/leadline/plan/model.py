@@ -98,7 +98,7 @@ class Plan:
     @classmethod
     def of(
         cls,
-        *measures: Mapping[str, Any],
+        *measures: Mapping[str, object],
         name: str = "plan",
         beside: Path = Path(),
         registry: Registry = benchmarks,

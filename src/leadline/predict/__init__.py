@@ -11,7 +11,7 @@ bands of reports.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leadline.core.formatting import Column
 from leadline.core.plugins import Plugins
@@ -32,8 +32,8 @@ class Option:
 
     name: str
     help: str
-    read: Callable[[str], Any] | None = str  # raises UsageError for what cannot be read
-    default: Any = None
+    read: Callable[[str], object] | None = str  # raises UsageError for what cannot be read
+    default: object = None
     metavar: str = ""
     needed: bool = False
     words: tuple[str, ...] = ()  # the only values that there are; empty: any
@@ -55,7 +55,7 @@ class Predictor:
     name: str
     about: str
     options: Sequence[Option]
-    predict: Callable[[Mapping[str, Any], Simulate], Prediction]
+    predict: Callable[[Mapping[str, object], Simulate], Prediction]
 
 
 _MODELS = Plugins(__name__, "there is no {} to predict")

@@ -1,7 +1,6 @@
 """The simulator's own answer to the points of a model."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from leadline.core.record import OK, Row
 from leadline.machine import Machine
@@ -13,7 +12,7 @@ _MAPPINGS = {SOCKETS: "sockets", NODES: "XT"}
 _FIRST = "TX"
 
 
-def seated(machine: Machine, placement: str, ranks: int) -> dict[str, Any]:
+def seated(machine: Machine, placement: str, ranks: int) -> dict[str, object]:
     """The keys of a plan that put so many ranks so: partition and mapping."""
     nodes = 2 if placement == NODES else 1
     return {

@@ -67,7 +67,7 @@ def pieces(ranks: Sequence[int], medians: Array) -> list[Piece]:
     return found
 
 
-def turns(records: pl.DataFrame) -> Iterator[tuple[dict[str, Any], list[Piece]]]:
+def turns(records: pl.DataFrame) -> Iterator[tuple[dict[str, object], list[Piece]]]:
     """What tells each series of a ring of small messages from another, and its pieces."""
     if not {"bytes", "way"} <= set(records.columns):
         return

@@ -27,7 +27,7 @@ class Sweep:
     choices: tuple[str, ...] = ()  # all the words that a "choice" may take; empty where any word may stand
     pattern: str = ""  # what such words look like, a regular expression; empty where that is not told
 
-    def read(self, value: Any) -> tuple[Value, ...]:
+    def read(self, value: object) -> tuple[Value, ...]:
         """The values that a plan gives this sweep, from TOML; UsageError for what it cannot take."""
         if self.kind == "choice":
             return words(self.choices, self._check_word)(value)

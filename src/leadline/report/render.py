@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from leadline import __version__
 from leadline.report import theme
@@ -59,7 +58,7 @@ def html(page: object, template: str = "page.html.j2") -> str:
     )
 
 
-def embedded(value: object) -> Any:
+def embedded(value: object) -> object:
     """A value as JSON that can stand inside a script element, whatever text is in it."""
     from markupsafe import Markup  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ varies beside its x axis: buffers reused or rotated, two sizes, a protocol that 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -135,7 +135,7 @@ def placed(rows: Sequence[Mapping[str, object]]) -> list[str]:
     return [name for name, values in found.items() if len(values if name in TOLD else values - {None}) > 1]
 
 
-def coordinate(name: str, value: Any) -> str:
+def coordinate(name: str, value: object) -> str:
     """A coordinate for people: "64 KiB", "rotated", "window 64"."""
     if value is None:
         return f"no {name}"

@@ -84,7 +84,7 @@ def common(rows: Sequence[Row]) -> str:
     return "; ".join(word for word in words if word)
 
 
-def _example(rows: Sequence[Row], name: str) -> Any:
+def _example(rows: Sequence[Row], name: str) -> object:
     """A value of a coordinate, to tell numbers from words."""
     return next((row[name] for row in rows if row.get(name) is not None), None)
 

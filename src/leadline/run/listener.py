@@ -48,7 +48,7 @@ class Listener:
         self.launch = launch
         self.remarks: list[str] = []  # what somebody should know of a launch that answered all the same
         self.answered: set[int] = set()
-        self._facts: dict[str, Any] = {}
+        self._facts: dict[str, object] = {}
         self._wrong: str | None = None  # why nothing of this launch may be believed
         self._begun = datetime.now(UTC)
         self._pending: dict[int, Outcome] = {}  # of points that are not at their end

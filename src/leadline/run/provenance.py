@@ -16,7 +16,7 @@ from leadline.plan.points import Point
 from leadline.programs.registry import Situation
 
 
-def common(plan: Plan, points: Sequence[Point]) -> dict[str, Any]:
+def common(plan: Plan, points: Sequence[Point]) -> dict[str, object]:
     """What the runs of all targets have."""
     asked = {point.benchmark for point in points}
     benchmarks = [each for name, each in plan.registry(Situation()).items() if name in asked]

@@ -17,7 +17,7 @@ from leadline.targets.local.machine import LocalMachine
 from leadline.targets.simulated.machine import SimulatedMachine
 
 
-def _quiet(_: Any) -> None:
+def _quiet(_: object) -> None:
     """Nobody listens."""
 
 
@@ -29,7 +29,7 @@ def run(
     seed: int = 1,
     say: Callable[[str], None] = _quiet,
     show: Callable[[Progress], None] = _quiet,
-    begun: Callable[[dict[str, Any]], None] = _quiet,
+    begun: Callable[[dict[str, object]], None] = _quiet,
 ) -> pl.DataFrame:
     """Take a plan's points at a target into a run at `path`, which must not exist yet. Returns the records.
 

@@ -65,7 +65,7 @@ class Store:
             raise UsageError(f"{path} is there already; name another directory, or --resume {path}")
 
     @classmethod
-    def create(cls, path: Path, plan: str, provenance: Mapping[str, Any]) -> "Store":
+    def create(cls, path: Path, plan: str, provenance: Mapping[str, object]) -> "Store":
         """Begin a run in a directory that must not exist yet, or be empty; `plan` is the plan's text.
 
         Raises UsageError where it exists, LeadlineError where it cannot be written.

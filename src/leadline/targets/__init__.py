@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
@@ -33,7 +33,7 @@ class Executor(Protocol):
     def transport(self, point: Point) -> str | None:
         """What the library reported as its transport in this launch configuration."""
 
-    def facts(self) -> list[dict[str, Any]]:
+    def facts(self) -> list[dict[str, object]]:
         """What was found out about each launch configuration, for the provenance."""
 
 
@@ -62,7 +62,7 @@ class Target(Protocol):
     def check(self, points: Sequence[Point]) -> None:
         """Raise UsageError or LeadlineError for points that must not be begun here."""
 
-    def facts(self, points: Sequence[Point]) -> Mapping[str, Any]:
+    def facts(self, points: Sequence[Point]) -> Mapping[str, object]:
         """What the provenance of these points' records says of the target before the first launch."""
 
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:

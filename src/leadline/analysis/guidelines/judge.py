@@ -32,7 +32,7 @@ class Finding:
     """What a run says of one guideline at one point; times in s."""
 
     guideline: Guideline
-    context: dict[str, Any]
+    context: dict[str, object]
     values: dict[str, Any]
     operation: str
     against: str  # what it is set against, in words

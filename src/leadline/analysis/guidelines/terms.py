@@ -159,7 +159,7 @@ def measured(records: pl.DataFrame, context: list[str]) -> list[Series]:
     ]
 
 
-def _plain(values: Mapping[str, Any]) -> bool:
+def _plain(values: Mapping[str, object]) -> bool:
     """Whether a point is the library's operation as programs usually call it."""
     return all(values.get(name, USUAL[name]) == USUAL[name] for name in PLAIN)
 

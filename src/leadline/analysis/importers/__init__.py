@@ -49,7 +49,7 @@ def importer(name: str) -> Importer:
 
 
 def read(
-    name: str, texts: Mapping[Path, bytes], given: Mapping[str, Any] | None = None
+    name: str, texts: Mapping[Path, bytes], given: Mapping[str, object] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The record table of the output of suite `name`, and its provenance.
 

@@ -1,7 +1,7 @@
 """`leadline io advise`: prints the best known settings for a program, without running it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -82,7 +82,7 @@ def command(
     print_table([_row(each, as_json) for each in found], COLUMNS, as_json)
 
 
-def _row(each: "Advice", as_json: bool) -> dict[str, Any]:
+def _row(each: "Advice", as_json: bool) -> dict[str, object]:
     """An advice as an object; for people also in words."""
     from dataclasses import asdict  # noqa: PLC0415
 

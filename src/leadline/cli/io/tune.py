@@ -116,7 +116,7 @@ WITHOUT = {
 @click.option(
     "--resume", type=click.Path(path_type=Path), metavar="TUNING", help="Resume an interrupted search."
 )
-def command(**asked: Any) -> None:
+def command(**asked: object) -> None:
     """Search the HDF5, MPI-IO and file-system settings that make a program fastest.
 
     COMMAND starts the program, such as -- mpirun -n 4 ./app input. Leadline runs it repeatedly, each time

@@ -1,7 +1,7 @@
 """`leadline tune collectives`: chooses the fastest collective algorithms of an MPI library."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -128,7 +128,7 @@ def _summary(chosen: "list[Chosen]") -> str:
     )
 
 
-def _chosen(each: "Chosen") -> dict[str, Any]:
+def _chosen(each: "Chosen") -> dict[str, object]:
     """A choice in words."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 

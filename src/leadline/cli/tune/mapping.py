@@ -115,7 +115,7 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
         click.echo(f"No file was written: --output FILE writes a {form}.")
 
 
-def _row(outcome: "Outcome", trial: "Trial", best: bool) -> dict[str, Any]:
+def _row(outcome: "Outcome", trial: "Trial", best: bool) -> dict[str, object]:
     """A mapping as an object; for people also its numbers in words."""
     assert trial.ratio is not None
     times = {case.told(): time for case, time in zip(outcome.task.cases, trial.times, strict=True)}

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from leadline.core.collectives import data
 from leadline.mpi.library import Mpi
@@ -41,6 +40,10 @@ ELEMENTS = {("reduce", "reduce_scatter_gather"), ("allreduce", "reduce_scatter_a
 # Of these the trees know all the data; of the others the message, or a rank's block.
 TOTAL = ("allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block")
 ELEMENT = 8  # B, of the largest type
+
+
+# A library's tree of decisions: what each branch leads to; nothing behind an algorithm.
+Tree = Mapping[str, "Tree"]
 
 
 def forcing(operation: str, ranks: int, size: int) -> dict[str, Mapping[str, str]]:
@@ -97,11 +100,11 @@ def tuned(mpi: Mpi, choices: Sequence[Choice], directory: Path) -> Tuned:
     return Tuned(environment, files, notes)
 
 
-def _text(tree: Mapping[str, Any]) -> str:
+def _text(tree: Tree) -> str:
     return json.dumps(tree, indent=1) + "\n"
 
 
-def _with(tree: Mapping[str, Any], choices: Sequence[Choice]) -> dict[str, Any]:
+def _with(tree: Tree, choices: Sequence[Choice]) -> Tree:
     """The library's tree with choices in front of its own: by communicator, then by the size of a block."""
     changed = {**tree}
     for choice in choices:
@@ -114,14 +117,14 @@ def _with(tree: Mapping[str, Any], choices: Sequence[Choice]) -> dict[str, Any]:
     return changed
 
 
-def _leaf(operation: str, each: Range, own: Mapping[str, Any]) -> Mapping[str, Any]:
+def _leaf(operation: str, each: Range, own: Tree) -> Tree:
     """An algorithm at the end of a branch, or what the library does there itself."""
     if each.algorithm in (None, SHARED):
         return own
     return {f"algorithm=MPIR_{operation.capitalize()}_intra_{each.algorithm}": {}}
 
 
-def _within(node: Mapping[str, Any], choices: Sequence[Choice]) -> dict[str, Any]:
+def _within(node: Tree, choices: Sequence[Choice]) -> Tree:
     """The tree for shared memory: where another algorithm is chosen it has no answer, which leaves it to
     the other tree.
     """
@@ -136,7 +139,7 @@ def _within(node: Mapping[str, Any], choices: Sequence[Choice]) -> dict[str, Any
     return changed
 
 
-def _beside(choice: Choice, others: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(choice: Choice, others: Tree, chosen: Tree) -> Tree:
     """Branches by the size of the communicator: that of a choice, and all others as they were."""
     return {
         f"comm_size<{choice.ranks}": others,
@@ -145,7 +148,7 @@ def _beside(choice: Choice, others: Mapping[str, Any], chosen: Mapping[str, Any]
     }
 
 
-def _sizes(choice: Choice, leaves: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
+def _sizes(choice: Choice, leaves: Sequence[Tree], own: Tree) -> Tree:
     """Branches by the size of the message, or of a rank's block; the library's own beyond what is chosen."""
     if choice.operation == "barrier":
         return dict(leaves[0])
@@ -158,7 +161,7 @@ def _sizes(choice: Choice, leaves: Sequence[Mapping[str, Any]], own: Mapping[str
     return {**branches, f"{size}=any": own}
 
 
-def trees(mpi: Mpi) -> tuple[dict[str, Any], dict[str, Any]]:
+def trees(mpi: Mpi) -> tuple[Tree, Tree]:
     """The trees of a library: of algorithms, and of shared memory; empty where it has none."""
     for directory in (mpi.prefix / "lib", *(mpi.prefix / "lib").glob("*-linux-gnu"), *_linked(mpi)):
         for library in sorted(directory.glob("libmpi*.so")):
@@ -176,7 +179,7 @@ def _linked(mpi: Mpi) -> list[Path]:
 
 
 @cache
-def _read(library: Path) -> list[dict[str, Any]]:
+def _read(library: Path) -> list[Tree]:
     """Every tree that stands as text in a library."""
     content = library.read_bytes()
     found = []

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import Any
 
 from psutil import pid_exists
 
@@ -87,7 +86,7 @@ class LaunchConfig:
     crowded: bool = False  # more ranks than cores
     transport: str | None = None
     refusal: tuple[str, str] | None = None
-    facts: dict[str, Any] = field(default_factory=dict)  # for the provenance
+    facts: dict[str, object] = field(default_factory=dict)  # for the provenance
 
 
 class RealExecutor:
@@ -148,7 +147,7 @@ class RealExecutor:
             job = {"points": asked(enumerate(points)), "directory": str(files)}
             yield from Launch(kind.command, kind.env, job, place, point_limit=limit).events(tick)
 
-    def facts(self) -> list[dict[str, Any]]:
+    def facts(self) -> list[dict[str, object]]:
         """What was found out about each kind that was prepared, for the provenance."""
         return [kind.facts for kind in self.kinds.values() if kind.facts]
 
@@ -258,7 +257,7 @@ def _command(kind: LaunchConfig, mpi: Mpi, point: Point, env: Mapping[str, str])
     return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]
 
 
-def asked(points: Iterable[tuple[int, Point]]) -> list[dict[str, Any]]:
+def asked(points: Iterable[tuple[int, Point]]) -> list[dict[str, object]]:
     """Points with their ids as the benchmark program reads them (`native/harness/job.cpp`)."""
     return [
         {
@@ -272,7 +271,7 @@ def asked(points: Iterable[tuple[int, Point]]) -> list[dict[str, Any]]:
     ]
 
 
-def _probing(ranks: int) -> list[dict[str, Any]]:
+def _probing(ranks: int) -> list[dict[str, object]]:
     """Exchanges of a short and a long message, so that lazily opened transports show themselves."""
     if ranks < 2:
         return []

@@ -98,7 +98,7 @@ class LocalMachine:
             about = "; ".join(f"{', '.join(each['operations'])} of {id_}" for id_, each in self.tuned.items())
             raise UsageError(f"the tuned settings are for {about}, which this plan does not ask for")
 
-    def facts(self, points: Sequence[Point]) -> Mapping[str, Any]:
+    def facts(self, points: Sequence[Point]) -> Mapping[str, object]:
         """The machine, how busy it is, its MPIs that the points use, and the batch system's job."""
         return {
             "machine": facts(),

@@ -39,7 +39,7 @@ class SimExecutor:
         self.target = machine
         self.directory = directory
         self.program = list(program)
-        self.kinds: dict[tuple[object, ...], dict[str, Any]] = {}
+        self.kinds: dict[tuple[object, ...], dict[str, object]] = {}
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """Status and reason where the point cannot be simulated; None where it can."""
@@ -56,7 +56,7 @@ class SimExecutor:
         """Each record says itself which network answered."""
         return None
 
-    def facts(self) -> list[dict[str, Any]]:
+    def facts(self) -> list[dict[str, object]]:
         """What was simulated of each kind, for the provenance."""
         return list(self.kinds.values())
 
@@ -90,7 +90,7 @@ class SimExecutor:
             for thread in threads:
                 thread.join()
 
-    def _about(self, point: Point) -> dict[str, Any]:
+    def _about(self, point: Point) -> dict[str, object]:
         """A kind of launch for the provenance."""
         return {
             **point.axes,

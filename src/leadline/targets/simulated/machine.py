@@ -130,7 +130,7 @@ class SimulatedMachine:
         """LeadlineError where a point needs more memory than there is."""
         check_memory(points, self.machine)
 
-    def facts(self, points: Sequence[Point]) -> Mapping[str, Any]:
+    def facts(self, points: Sequence[Point]) -> Mapping[str, object]:
         """The machine as read, each number with where it is from. This host does not matter: it computes."""
         machine = self.machine
         return {

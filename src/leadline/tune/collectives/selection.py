@@ -31,7 +31,7 @@ FASTER, SLOWER, ALIKE, UNDECIDED = "faster", "slower", "alike", "undecided"
 ONE_OF = tuple(name for name in AXES if name not in ("mpi", "ranks", "collectives"))
 
 Place = tuple[str, str, int, int]  # MPI, operation as settings name it, ranks, bytes
-Variant = tuple[Any, ...]
+Variant = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Chosen:
     time: float  # s
     tried: int  # algorithms
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """The choice as an object."""
         return dict(vars(self))
 

@@ -4,13 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
 from leadline.core.statistics import CONFIDENCE, POWER, Ratio, median_interval, median_rank, ratio_interval
 
-Line = Mapping[str, Any]
+Line = Mapping[str, object]
 
 FASTER, SLOWER, NO_GAIN = "faster", "slower", "no significant gain"
 TOO_FEW = "too few pairs to tell"
@@ -117,7 +116,7 @@ class Weight:
     values: int  # that were tried
 
 
-def importance(trials: Sequence[tuple[Mapping[str, Any], float]]) -> list[Weight]:
+def importance(trials: Sequence[tuple[Mapping[str, object], float]]) -> list[Weight]:
     """Each parameter's share, the greatest first: the correlation ratio of its values with the time.
 
     Trials are few and not balanced, so the share is taken above what as many random groups would have

@@ -33,7 +33,7 @@ _BINS |= {
 _SYSTEMS = ("lustre", "gpfs")  # mounts whose settings are known
 
 
-def seen(path: str) -> dict[str, Any]:
+def seen(path: str) -> dict[str, object]:
     """Ranks, bytes written, calls by size, files, layers, and the file system; what the package raises."""
     import darshan  # noqa: PLC0415  (optional, and slow to import)
 

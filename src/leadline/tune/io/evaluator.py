@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 Value = int | str | bool
 Settings = Mapping[str, Value]
@@ -19,7 +19,9 @@ class Outcome:
     reason: str | None = None  # of a failure, one sentence
     wall: float = 0.0  # s, of the whole command
     fingerprint: str | None = None  # of what it did to its files; equal where settings made no difference
-    facts: Mapping[str, Any] = field(default_factory=dict)  # what the preloaded library and the program said
+    facts: Mapping[str, object] = field(
+        default_factory=dict
+    )  # what the preloaded library and the program said
 
 
 class Evaluator(Protocol):
@@ -27,10 +29,10 @@ class Evaluator(Protocol):
 
     exact: bool  # whether the same settings always take the same time
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """What a resumed tuning must have in common with the one that it goes on with."""
 
-    def learn(self, facts: Mapping[str, Any]) -> None:
+    def learn(self, facts: Mapping[str, object]) -> None:
         """Take what the first run of the default told, also one that is played again."""
 
     def proves(self) -> bool:
@@ -50,11 +52,11 @@ class Simulated:
         self.title = title
         self.seconds = seconds
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """The title, and that its times have no noise."""
         return {"command": [], "title": self.title, "exact": True}
 
-    def learn(self, facts: Mapping[str, Any]) -> None:
+    def learn(self, facts: Mapping[str, object]) -> None:
         """Nothing: a model knows."""
 
     def proves(self) -> bool:

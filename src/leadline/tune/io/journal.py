@@ -67,7 +67,7 @@ class Journal:
             raise
         return cls(directory, file, facts, lines)
 
-    def answered(self, key: Mapping[str, Any]) -> Line | None:
+    def answered(self, key: Mapping[str, object]) -> Line | None:
         """What the journal says of the next run, None where it ends here.
 
         Raises LeadlineError where it holds another run than that of `key`: it is of another tuning.

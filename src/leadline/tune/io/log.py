@@ -100,7 +100,7 @@ class Seen:
         return found
 
     @property
-    def motif(self) -> dict[str, Any] | None:
+    def motif(self) -> dict[str, object] | None:
         """What it writes, as the database of motifs has it; None where nothing was written."""
         try:
             return asdict(motifs.of_lines(self.lines))

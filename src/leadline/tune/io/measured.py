@@ -55,7 +55,7 @@ class Command:
     def title(self) -> str:
         return shlex.join(self.command)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         return {
             "command": self.command,
             "title": self.title,

@@ -86,7 +86,7 @@ def words() -> list[Word]:
 
 def toml(settings: Sequence[Setting]) -> str:
     """The settings as TOML."""
-    tables: dict[str, Any] = {}
+    tables: dict[str, object] = {}
     for layer in XML_LAYERS:
         own = [each for each in settings if each.layer == layer and not _narrow(each)]
         tables |= {layer: {each.name: _typed(each.value) for each in own}} if own else {}
@@ -153,7 +153,7 @@ def _element(each: Setting) -> str:
     return f"<{each.name}{attributes}>{escape(each.value)}</{each.name}>"
 
 
-def _typed(value: str) -> Any:
+def _typed(value: str) -> object:
     """A value as TOML has it: numbers, switches and lists of them where the text looks like one."""
     parts = [
         json.loads(part) if re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?|true|false", part) else part

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError, suggest
@@ -79,7 +78,7 @@ class Request:
             space=space,
         )
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As the journal keeps it."""
         found = {name: value for name, value in asdict(self).items() if name not in ("output", "resumes")}
         return {name: str(value) if isinstance(value, Path) else value for name, value in found.items()}
@@ -129,7 +128,7 @@ def _sensible(request: Request) -> list[str] | None:
         raise UsageError(f"--check is a command, but got {request.check!r}: {problem}") from None
 
 
-def _reopened(request: Request, facts: Mapping[str, Any]) -> Journal:
+def _reopened(request: Request, facts: Mapping[str, object]) -> Journal:
     """The journal of a tuning that is gone on with; what it left when it was killed is ended and removed."""
     journal = Journal.reopen(request.output)
     if journal.facts.get("space", facts["space"]) != facts["space"]:

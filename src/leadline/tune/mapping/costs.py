@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ class Cost:
 class Ground:
     """The nodes of a partition, and how far they are from each other."""
 
-    topology: dict[str, Any]
+    topology: dict[str, object]
     per_node: int
     sides: tuple[int, ...] = field(init=False)
 

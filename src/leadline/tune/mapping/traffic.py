@@ -106,7 +106,7 @@ def _columns(path: Path) -> Mapping[str, Any]:
     try:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as arrays:
-                columns: dict[str, Any] = {name: arrays[name] for name in arrays.files}
+                columns: dict[str, object] = {name: arrays[name] for name in arrays.files}
         else:
             columns = {each.name: each.to_numpy() for each in kinds[path.suffix](path)}
     except (OSError, ValueError, pl.exceptions.PolarsError) as problem:
@@ -118,7 +118,7 @@ def _columns(path: Path) -> Mapping[str, Any]:
     return columns
 
 
-def _numbers(path: Path, name: str, values: Any) -> NDArray[np.int64]:
+def _numbers(path: Path, name: str, values: object) -> NDArray[np.int64]:
     """A column of whole numbers, none below 0."""
     column = np.asarray(values)
     if column.ndim != 1 or not np.issubdtype(column.dtype, np.number):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from leadline.core import paths
 from leadline.core import toml as plan_text
@@ -53,7 +53,7 @@ def needed(space: str | Path) -> tuple[str, ...]:
     Raises UsageError where there is no such space, or its file is not TOML.
     """
     document = plan_text.read(_find(space), "space")
-    found: list[Any] = []
+    found: list[object] = []
     for table in document.rows("parameter"):
         if table.data.get("kind") == "count":
             for given in (table.data.get("values"), table.data.get("start")):
@@ -166,7 +166,7 @@ def _start(table: Table, kind: str, values: tuple[Value, ...], numbers: Mapping[
 def _values(kind: str, numbers: Mapping[str, int]) -> Callable[[object], tuple[Value, ...]]:
     """The reader of values of a kind, in which numbers of the job may stand by their names."""
 
-    def number(value: object) -> Any:
+    def number(value: object) -> object:
         """What a word stands for."""
         return _number(value, numbers) if kind == "count" and _is_name(value) else value
 

@@ -95,7 +95,7 @@ def parts(machine: Mapping[str, Any], pattern: Pattern, ranks: int, at: Columns)
     return {"open": opening, **found, "close": opening.copy()}
 
 
-def _single(machine: Mapping[str, Any]) -> bool:
+def _single(machine: Mapping[str, object]) -> bool:
     """Whether files lie in blocks over all targets and one manager has all locks, as on GPFS."""
     return bool(machine.get("block", 0))
 
