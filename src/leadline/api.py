@@ -18,9 +18,10 @@ from leadline import machine as machine_files
 from leadline.analysis import compare as comparing
 from leadline.analysis import fits
 from leadline.analysis.compare import THRESHOLD
-from leadline.analysis.estimates import series_columns
+from leadline.analysis.counts import count_points
 from leadline.analysis.fits import Fit
 from leadline.analysis.summary import COLUMNS, summarise
+from leadline.core.json_types import JsonValue
 from leadline.core.record import Row, concat
 from leadline.core.units import format_bytes, format_quantity
 from leadline.machine import Machine
@@ -104,9 +105,8 @@ class Run:
         """Name, target, and how many points have which status."""
         simulated = self.provenance.get("simulated")
         where = simulated["title"] if simulated else self.provenance.get("machine", {}).get("host", "")
-        points = summarise(self.records).unique([*_point(self.records)])
-        counts = points["status"].value_counts(sort=True).rows()
-        told = ", ".join(f"{count} {status}" for status, count in counts) or "no points"
+        counts = count_points(self.records)
+        told = ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "no points"
         return f"<p><b>{escape(self.name)}</b> on {escape(str(where))}: {told} (points)</p>"
 
 
@@ -203,7 +203,7 @@ def report(*runs: Run | str | Path, path: str | Path = "report/report.html") -> 
     return write(concat(each.records for each in loaded), [about(each.path) for each in loaded], Path(path))
 
 
-def about(path: Path) -> dict[str, Any]:
+def about(path: Path) -> dict[str, JsonValue]:
     """What a page says of the origin of a run: its provenance, its plan, and the benchmarks' questions."""
     facts = {"run": path.name, "benchmarks": declared(), **store.provenance(path)}
     return {**facts, "plan_text": store.plan_text(path)}
@@ -212,11 +212,6 @@ def about(path: Path) -> dict[str, Any]:
 def machines() -> dict[str, Machine]:
     """The described machines that come with Leadline, by name."""
     return {name: machine_files.load(machine_files.find(name)) for name in machine_files.names()}
-
-
-def _point(records: pl.DataFrame) -> list[str]:
-    """The columns that tell points apart, whatever their metric."""
-    return [name for name in series_columns(records) if name != "metric"]
 
 
 def _quantity(row: Row) -> dict[str, str]:

@@ -16,7 +16,8 @@ from leadline.tune.io import log as io_log
 from leadline.tune.io import output as io_output
 from leadline.tune.io import patterns as motifs
 from leadline.tune.io import results as io_results
-from leadline.tune.io.evaluator import Outcome, Settings
+from leadline.tune.io.evaluator import Outcome
+from leadline.tune.search import Settings
 
 from .test_io_runner import SMALL, Fake, tuned
 

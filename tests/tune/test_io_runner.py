@@ -12,10 +12,10 @@ import pytest
 from leadline.core.errors import LeadlineError
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io import results as io_results
-from leadline.tune.io.evaluator import Outcome, Settings
+from leadline.tune.io.evaluator import Outcome
 from leadline.tune.io.journal import Journal
 from leadline.tune.io.runner import Options, Tuning, idle
-from leadline.tune.search import Parameter, Space
+from leadline.tune.search import Parameter, Settings, Space
 
 SPACE = Space(
     "small",

@@ -1,10 +1,10 @@
 """`leadline show`: prints a run's summary, tables or samples, exports them, or prints a machine."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -153,7 +153,7 @@ def _samples(records: "pl.DataFrame") -> "pl.DataFrame":
     )
 
 
-def _print(rows: list[Row], columns: Any) -> None:
+def _print(rows: list[Row], columns: Callable[[Row], dict[str, str]]) -> None:
     """A table for each benchmark and metric; what is the same in all its rows stands above it."""
     first = True
     for (benchmark, metric), group in groupby(rows, key=lambda row: (row["benchmark"], row["metric"])):
@@ -191,7 +191,7 @@ def _any(rows: Iterable[Row], name: str) -> bool:
     return any(row.get(name) is not None for row in rows)
 
 
-def _said(name: str, value: Any) -> str:
+def _said(name: str, value: object) -> str:
     """A value that a whole table shares, in words; nothing where it is what one expects."""
     if value == "default" or (name, value) == ("source", "measured"):
         return ""

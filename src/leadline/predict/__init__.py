@@ -11,7 +11,7 @@ bands of reports.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leadline.core.formatting import Column
 from leadline.core.plugins import Plugins
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 # The records of measurements, each with the keys of a plan's `[[measure]]`, on a described machine.
 Simulate = Callable[["Machine", Sequence[Row]], "pl.DataFrame"]
+
+
+# The value of every option of a model, by its name with underscores, as the option reads it.
+Asked = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Predictor:
     name: str
     about: str
     options: Sequence[Option]
-    predict: Callable[[Mapping[str, object], Simulate], Prediction]
+    predict: Callable[[Asked, Simulate], Prediction]
 
 
 _MODELS = Plugins(__name__, "there is no {} to predict")

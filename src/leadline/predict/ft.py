@@ -18,7 +18,6 @@ computing and further passes over memory.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
 import polars as pl
 
@@ -27,7 +26,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
-from leadline.predict import Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
@@ -195,7 +194,7 @@ COLUMNS = {
 }
 
 
-def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
+def predict(asked: Asked, simulate: Simulate) -> Prediction:
     """Simulates the class on the machine, every way of handing its planes over; or a run's points."""
     if asked["from"] is not None:
         return _of_run(store.load(asked["from"]))

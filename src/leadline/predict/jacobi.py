@@ -20,7 +20,7 @@ from leadline.core.grids import even_grid
 from leadline.core.record import Row
 from leadline.core.units import parse_rate, parse_time
 from leadline.core.values import count
-from leadline.predict import Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
@@ -183,7 +183,7 @@ RUN = {
 SIMULATED = {"simulated": Column("simulated", **_RATE), "off": Column("measured / simulated", digits=3)}
 
 
-def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
+def predict(asked: Asked, simulate: Simulate) -> Prediction:
     """The formula's answer at one point, or at every row of the source's tables."""
     if asked["from"] is not None:
         return _of_run(compared(store.load(asked["from"])))
@@ -223,7 +223,7 @@ def simulated(
     The application with its plain kernel, blocking exchange and periodic ends, so that every rank has as many
     sides as the formula counts.
     """
-    fixed: dict[str, Any] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "plain"}
+    fixed: dict[str, object] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "plain"}
     fixed |= {"depth": 1, "halo": "blocking"}
     asked = [
         {**seated(described, placement, prod(grid)), "grid": _told(grid), **fixed}
@@ -252,7 +252,7 @@ def _grid(grid: tuple[int, int, int] | None, ranks: int | None) -> tuple[int, in
 
 
 def _overridden(
-    described: machines.Machine, grid: tuple[int, int, int], placement: str, asked: Mapping[str, Any]
+    described: machines.Machine, grid: tuple[int, int, int], placement: str, asked: Asked
 ) -> Model:
     """The machine's model, with what the caller knows better in its place."""
     edge: int = asked["edge"]

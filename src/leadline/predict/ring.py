@@ -6,10 +6,9 @@ with T_l of the farthest neighbours that there are: they hold up everybody (Celo
 half of each one's slope beside the ping-pong's latency of the same run.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +22,7 @@ from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
-from leadline.predict import Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate
 from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.run import store
@@ -128,7 +127,7 @@ COLUMNS = {
 }
 
 
-def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
+def predict(asked: Asked, simulate: Simulate) -> Prediction:
     """A described machine's ring, or the pieces of a run's."""
     if asked["from"] is not None:
         return _found(store.load(asked["from"]))
@@ -173,6 +172,6 @@ def _row(
     low: float | None = None,
     high: float | None = None,
     time: float | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """A line of the table; times in s."""
     return {"from": source, "ranks": ranks, "latency": latency, "low": low, "high": high, "time": time}

@@ -7,9 +7,8 @@ point of a run, by its own ping-pong: by the one that finds its buffers out of t
 where the run has it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import polars as pl
 
@@ -18,7 +17,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import Row
-from leadline.predict import Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
@@ -78,7 +77,7 @@ COLUMNS = {
 SHOWN = {key: Column(key) for key in ("mpi", "ranks", "array", "grid", "split")}
 
 
-def predict(asked: Mapping[str, Any], simulate: Simulate) -> Prediction:
+def predict(asked: Asked, simulate: Simulate) -> Prediction:
     """A described machine's answer, or a run's points beside what its ping-pong predicts."""
     if asked["from"] is not None:
         return _of_run(store.load(asked["from"]))

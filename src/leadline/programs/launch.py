@@ -11,10 +11,10 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from leadline.core.errors import LeadlineError
 from leadline.core.processes import Tree
@@ -84,7 +84,7 @@ class Launch:
         self._done = False  # every point is answered
         self._lost: str | None = None  # why listening was given up
 
-    def events(self, tick: Any = None) -> Iterator[Event]:
+    def events(self, tick: Callable[[], None] | None = None) -> Iterator[Event]:
         """What the program says, as it comes; the last event is `done`, or `lost` with the reason.
 
         After `done` comes `late`, with the reason, where the launch had to be ended because it did not end by
@@ -119,7 +119,9 @@ class Launch:
             if process.stdout:
                 process.stdout.close()
 
-    def _listen(self, process: subprocess.Popen[bytes], file: Any, tick: Any) -> Iterator[Event]:
+    def _listen(
+        self, process: subprocess.Popen[bytes], file: BinaryIO, tick: Callable[[], None] | None
+    ) -> Iterator[Event]:
         """Events until the launcher ends, or until a limit ends it."""
         exit_signal = os.pidfd_open(process.pid)
         heard = time.monotonic()

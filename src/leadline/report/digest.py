@@ -1,8 +1,7 @@
 """A report's first screen for a terminal: machine, quietness, costs, and what was not run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -10,6 +9,7 @@ from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.fits import fit_all
 from leadline.analysis.noise import judge_runs
 from leadline.analysis.summary import summarise
+from leadline.core.json_types import JsonObject
 from leadline.core.record import FAILED, INVALID, OK, SKIPPED
 from leadline.report.costs import Cost, costs
 from leadline.report.page import Findings, Quiet, quiet, subtitles, title
@@ -40,7 +40,7 @@ class Digest:
     benchmarks: list[str]
 
 
-def digest(records: pl.DataFrame, provenances: Sequence[Mapping[str, Any]]) -> Digest:
+def digest(records: pl.DataFrame, provenances: Sequence[JsonObject]) -> Digest:
     """The digest of runs; fits are made of the ping-pong alone, which the headlines quote."""
     telling = records.filter(pl.col("benchmark") == "pingpong")
     findings = Findings.of(records, summarise(records), fit_all(telling) if telling.height else [])

@@ -1,8 +1,8 @@
 """What the page of a report says, part by part; `leadline.report.render` writes it down."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -256,7 +256,7 @@ def subtitles(findings: Findings, provenances: Sequence[JsonObject]) -> list[str
 def _counts(findings: Findings, sections: Sequence[Section]) -> list[Count]:
     """How many points were measured, are in doubt, or are missing, each counted once for all its metrics."""
 
-    def first(section_has: Any) -> str:
+    def first(section_has: Callable[..., bool]) -> str:
         return next((f"#{section.anchor}" for section in sections if section_has(section)), "")
 
     ok = [row for row in findings.rows if row["status"] == OK]

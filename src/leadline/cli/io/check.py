@@ -2,12 +2,17 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leadline.tune.io.settings import Setting
 
 COLUMNS = {"layer": "layer", "name": "setting", "value": "value", "file": "files", "dataset": "datasets"}
 WORDS = {"layer": "layer", "name": "setting", "takes": "values", "meaning": "meaning"}
@@ -51,7 +56,7 @@ def command(*, file: Path | None, form: str | None, words: bool, as_json: bool) 
     click.echo(f"{file}: correct, {len(settings)} setting{'' if len(settings) == 1 else 's'}")
 
 
-def _converted(settings: Any, form: str) -> str:
+def _converted(settings: "Sequence[Setting]", form: str) -> str:
     """The settings in another form."""
     from leadline.tune.io import export, files  # noqa: PLC0415
     from leadline.tune.io import settings as h5settings  # noqa: PLC0415
@@ -64,6 +69,6 @@ def _converted(settings: Any, form: str) -> str:
     return forms[form](settings) if form in forms else export.source(form, settings)
 
 
-def _row(each: Any) -> dict[str, Any]:
+def _row(each: "Setting") -> dict[str, object]:
     """A setting as an object."""
     return {**asdict(each), "condition": each.condition}

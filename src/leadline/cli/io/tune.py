@@ -12,6 +12,7 @@ from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.tune.io.runner import Progress
+    from leadline.tune.io.setup import Request
 
 PAGE = "report.html"
 # For each way to measure settings: the options that have no effect there, and why.
@@ -145,7 +146,7 @@ def command(**asked: object) -> None:
     _conclude(tuning.journal.path)
 
 
-def _request(asked: dict[str, Any]) -> Any:
+def _request(asked: dict[str, Any]) -> "Request":
     """The request that the options make. Raises UsageError where they exclude each other."""
     from leadline.run.store import RUNS  # noqa: PLC0415
     from leadline.tune.io.setup import Request  # noqa: PLC0415

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -196,7 +196,7 @@ def _chosen(path: Path) -> str | None:
     return said[1] if said else None
 
 
-def _range(counts: Any) -> str:
+def _range(counts: Collection[int]) -> str:
     low, high = min(counts), max(counts)
     return str(low) if low == high else f"{low} to {high}"
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from leadline.core.statistics import CONFIDENCE, POWER, Ratio, median_interval, median_rank, ratio_interval
 
-Line = Mapping[str, object]
-
 FASTER, SLOWER, NO_GAIN = "faster", "slower", "no significant gain"
 TOO_FEW = "too few pairs to tell"
 UNCONFIRMED = "not confirmed"

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-Value = int | str | bool
-Settings = Mapping[str, Value]
+from leadline.tune.search import Settings, Value
 
 DEFAULT = "default"  # the value that leaves a setting as it is
 LATE = "it did not end within"  # begins the reason of a run that took too long

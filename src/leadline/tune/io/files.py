@@ -9,7 +9,7 @@ from typing import Any
 from leadline.core import toml as core_toml
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
-from leadline.tune.io.evaluator import Settings, Value
+from leadline.tune.search import Settings, Value
 
 # The tables of the preloaded library's file; what is no layer of the stack is a variable of the environment.
 TABLES = {"hdf5": "hdf5", "mpi-io": "mpi-io", "lustre": "file-system", "gpfs": "file-system"}

@@ -12,10 +12,9 @@ from typing import Any
 
 from leadline.core.errors import UsageError
 from leadline.tune.io import patterns as motifs
-from leadline.tune.io.evaluator import Settings
 from leadline.tune.io.files import Array
-
-Line = dict[str, Any]
+from leadline.tune.io.journal import Line
+from leadline.tune.search import Settings
 
 MOST_ARRAYS = 200  # each needs a line in the settings file, which is bounded
 SETTING, MESSAGE = "setting", "message"

@@ -18,7 +18,8 @@ from leadline.mpi.family import failure
 from leadline.tune.io import files as io_files
 from leadline.tune.io import log as io_log
 from leadline.tune.io import preload as io_preload
-from leadline.tune.io.evaluator import LATE, Outcome, Settings
+from leadline.tune.io.evaluator import LATE, Outcome
+from leadline.tune.search import Settings
 
 ANSWERS, JOB = "answers.jsonl", "job.json"
 PREFIX = "run-"  # of the folder of one run

@@ -1,8 +1,7 @@
 """Parts of the best settings, to see what each brings: "partial tuning" of Behzad et al. (2013), 5.1.3."""
 
-from leadline.tune.io.evaluator import Value
 from leadline.tune.io.spaces import layer_of
-from leadline.tune.search import Space
+from leadline.tune.search import Space, Value
 
 FEW = 6  # settings up to which each is looked at by itself, beside its layer
 ONLY, BUT = "only ", "all but "

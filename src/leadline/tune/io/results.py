@@ -20,9 +20,9 @@ from leadline.tune.io.analysis import (
     noise,
 )
 from leadline.tune.io.files import Array
+from leadline.tune.io.journal import Line
 from leadline.tune.io.runner import ALL, BASELINE, END, FINAL, PARTIAL, SCREEN, SEARCH, idle, outcome_of
-
-Line = Mapping[str, Any]
+from leadline.tune.search import Settings
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Trial:
     """A point that was tried."""
 
     number: int
-    settings: dict[str, Any]
+    settings: Settings
     seconds: list[float] = field(default_factory=list)
     reason: str | None = None  # of its failure
 
@@ -45,7 +45,7 @@ class Part:
     """Settings that were run in turns with the default, under a name."""
 
     name: str
-    settings: dict[str, Any]
+    settings: Settings
     gain: Gain | None  # None where a run of it failed, or no turn had both
     reason: str | None = None  # of its last failure
 
@@ -61,7 +61,7 @@ class Results:
     idle: list[str]  # parameters that change nothing that is done to files
     looked_at: list[str]  # all that were looked at
     trials: list[Trial]
-    best: dict[str, Any] | None
+    best: Settings | None
     gain: Gain | None  # of the best over the default; None before all pairs are there, and where a run failed
     parts: list[Part]
     weights: list[Weight]

@@ -16,11 +16,11 @@ from typing import Any
 from leadline.core.errors import LeadlineError
 from leadline.tune import search
 from leadline.tune.io.analysis import deviation
-from leadline.tune.io.evaluator import DEFAULT, LATE, Evaluator, Outcome, Settings, Value, effective
+from leadline.tune.io.evaluator import DEFAULT, LATE, Evaluator, Outcome, effective
 from leadline.tune.io.journal import Journal, Line
 from leadline.tune.io.parts import parts
 from leadline.tune.io.spaces import allowed, without
-from leadline.tune.search import Space
+from leadline.tune.search import Settings, Space, Value
 
 BASELINE, SCREEN, SEARCH, FINALISTS, FINAL, PARTIAL, END = (
     "baseline",
