@@ -1,6 +1,6 @@
 """Record tables with known answers: what each launch found is given, and everything about it is quiet."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,9 +57,14 @@ def records(
     return [record.Record.of(row) for row in rows(medians, sizes, **fields)]
 
 
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows (field or coordinate to value; absent means null) as a record table."""
+    return record.frame(map(record.Record.of, rows))
+
+
 def table(medians: Sequence[Sequence[float]] | Array, sizes: Sequence[int], **fields: Any) -> pl.DataFrame:
     """The same as a record table."""
-    return record.frame_of(rows(medians, sizes, **fields))
+    return frame_of(rows(medians, sizes, **fields))
 
 
 def failed(size: int, launch: int, reason: str, status: str = record.FAILED, **fields: Any) -> Row:

@@ -29,6 +29,7 @@ from leadline.programs import registry
 from leadline.report import figures
 from leadline.targets.simulated.machine import SimulatedMachine
 from leadline.tune import search
+from planted import frame_of
 from report.conftest import found
 
 ROOT = Path(__file__).parents[1]
@@ -308,7 +309,7 @@ def test_the_recipe_of_a_figure_works(add: Callable[[ModuleType, str, str], None
         for depth in (0, 64, 1024)
         for launch in range(6)
     ]
-    [figure] = figures.draw(found(record.frame_of(rows)).subject("matching"))
+    [figure] = figures.draw(found(frame_of(rows)).subject("matching"))
     assert figure.name == "matching-latency"
     assert [entry.name for entry in figure.legend if entry.kind == "variant"] == ["posted", "unexpected"]
 

@@ -44,7 +44,7 @@ def measure() -> Iterator[Found]:
     yield _taken("leadline --help", [LEADLINE, "--help"], 0.3, 15)
     with TemporaryDirectory(prefix="leadline-bench-") as directory:
         run = Path(directory) / "many.parquet"
-        made = record.frame_of(rows())
+        made = record.frame(map(record.Record.of, rows()))
         store.write_parquet(made, run, {"run": "many"}, PLAN.read_text())
         points = made["launch"].len() // LAUNCHES
         samples = int(made["samples"].list.len().sum())

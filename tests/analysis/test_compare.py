@@ -25,7 +25,7 @@ from leadline.cli.compare import command as compare_command
 from leadline.core import record
 from leadline.core.errors import UsageError
 from leadline.run import store
-from planted import failed, rows, table
+from planted import failed, frame_of, rows, table
 
 SIZES = [2**k for k in range(10)]
 
@@ -179,13 +179,13 @@ def test_too_few_launches_have_no_interval_and_say_so(counts: tuple[int, int]) -
 def test_points_in_one_run_only_are_listed() -> None:
     """A lacks 2 B, B lacks 1 B, and 4 B crashed in B: that last one fails the check, the others do not."""
     a = table([[1.0, 1.0, 1.0]] * 6, [1, 4, 8])
-    b = record.frame_of([*rows([[1.0, 1.0]] * 6, [2, 8]), failed(4, 0, "rank 1 ended with signal 11")])
+    b = frame_of([*rows([[1.0, 1.0]] * 6, [2, 8]), failed(4, 0, "rank 1 ended with signal 11")])
     comparison = compare(a, b)
     assert verdicts(comparison) == {4: "failed in B", 1: "only in A", 2: "only in B", 8: "undecided"}
     assert comparison.row(0, named=True)["reason"] == "rank 1 ended with signal 11"
     assert is_worse(comparison)
     assert not is_worse(compare(b, a))  # what failed before and runs now is no regression
-    skipped = record.frame_of([*rows([[1.0]] * 6, [8]), failed(4, 0, "one socket", record.SKIPPED)])
+    skipped = frame_of([*rows([[1.0]] * 6, [8]), failed(4, 0, "one socket", record.SKIPPED)])
     assert not is_worse(compare(a, skipped))
 
 

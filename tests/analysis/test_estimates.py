@@ -5,7 +5,8 @@ from math import inf, nan
 import pytest
 
 from leadline.analysis.estimates import estimate, launch_estimates
-from leadline.core.record import OK, frame_of
+from leadline.core.record import OK
+from planted import frame_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from leadline.analysis import noise
 from leadline.core import record
-from planted import QUIET, rows, table
+from planted import QUIET, frame_of, rows, table
 
 
 def quiet_launches(
@@ -76,7 +76,7 @@ def test_the_verdict_counts_how_many_records_were_hit(loaded: int, level: str) -
     """Of 30 records one is 3 % (below 5 %), two are 7 %, ten are a third (above a quarter)."""
     quiet = rows([[1.0]] * 30, [8])
     hit = [row | {"run_delay": 0.05} for row in quiet[:loaded]]
-    assert noise.judge(record.frame_of(hit + quiet[loaded:])).level == level
+    assert noise.judge(frame_of(hit + quiet[loaded:])).level == level
 
 
 def test_records_that_tell_nothing_are_called_unknown() -> None:
@@ -85,7 +85,7 @@ def test_records_that_tell_nothing_are_called_unknown() -> None:
     verdict = judged(**unwatched)
     assert verdict.level == "unknown"
     assert verdict.sentences[0] == "Nothing in these records tells how quiet the machine was."
-    assert noise.judge(record.frame_of([])).level == "unknown"
+    assert noise.judge(frame_of([])).level == "unknown"
 
 
 @pytest.mark.parametrize(("lost", "level"), [(0.04, "quiet"), (0.06, "disturbed"), (0.4, "loaded")])
@@ -95,7 +95,7 @@ def test_the_noise_benchmark_is_heard(lost: float, level: str) -> None:
     """
     row = QUIET | {"benchmark": "noise", "metric": "lost", "unit": "1", "launch": 0, "warmup": 1}
     delays = row | {"metric": "longest", "unit": "s", "samples": [9.0, 1e-4, 3e-3]}
-    verdict = noise.judge(record.frame_of([row | {"samples": [0.9] + [lost] * 99 + [lost * 2]}, delays]))
+    verdict = noise.judge(frame_of([row | {"samples": [0.9] + [lost] * 99 + [lost * 2]}, delays]))
     assert verdict.level == level
     assert verdict.figures["noise_mean"] == pytest.approx(lost * 1.01)
     said = " ".join(verdict.sentences)
@@ -105,11 +105,11 @@ def test_the_noise_benchmark_is_heard(lost: float, level: str) -> None:
 def test_a_clock_that_moves_disturbs() -> None:
     """Half of the records at 2 GHz and half at 3 GHz: a third; steady within 2 % is no disturbance."""
     moving = [row | {"frequency": 2e9 + 1e9 * (i % 2)} for i, row in enumerate(rows([[1.0]] * 20, [8]))]
-    verdict = noise.judge(record.frame_of(moving))
+    verdict = noise.judge(frame_of(moving))
     assert verdict.level == "disturbed"
     assert "moved between 2.00 GHz and 3.00 GHz" in " ".join(verdict.sentences)
     steady = [row | {"frequency": 3e9 + 5e7 * (i % 2)} for i, row in enumerate(rows([[1.0]] * 20, [8]))]
-    assert noise.judge(record.frame_of(steady)).level == "quiet"
+    assert noise.judge(frame_of(steady)).level == "quiet"
 
 
 def test_a_shift_between_launches_is_found_and_told() -> None:
@@ -193,7 +193,7 @@ def test_failed_points_are_not_evidence_of_noise() -> None:
         "launch": 9,
         "samples": [],
     }
-    verdict = noise.judge(record.frame_of([*rows([[1.0]] * 6, [8]), bad]))
+    verdict = noise.judge(frame_of([*rows([[1.0]] * 6, [8]), bad]))
     assert verdict.level == "quiet"
     assert verdict.figures["records"] == 6
 

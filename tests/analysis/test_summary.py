@@ -7,7 +7,7 @@ import pytest
 from leadline.analysis.estimates import launch_estimates
 from leadline.analysis.summary import COLUMNS, summarise
 from leadline.core import record
-from planted import QUIET, failed, rows, table
+from planted import QUIET, failed, frame_of, rows, table
 
 
 def only(summary: pl.DataFrame) -> dict[str, object]:
@@ -41,7 +41,7 @@ def test_a_launch_counts_once_however_many_samples_it_took() -> None:
     samples = [[9.0, 1.0], [9.0, 2.0, 2.0], [9.0] + [3.0] * 300]
     point = only(
         summarise(
-            record.frame_of(
+            frame_of(
                 QUIET | {"launch": i, "bytes": 8, "samples": s, "warmup": 1} for i, s in enumerate(samples)
             )
         )
@@ -68,9 +68,9 @@ def test_one_launch_has_a_value_and_no_interval() -> None:
 def test_series_and_points_stay_apart() -> None:
     """Two sizes, two placements and two words for buffers are six points, each with its own value."""
     tables = [
-        record.frame_of(rows([[1.0, 2.0]], [0, 8], placement="core-group", buffers="reused")),
-        record.frame_of(rows([[3.0, 4.0]], [0, 8], placement="sockets", buffers="reused")),
-        record.frame_of(rows([[5.0, 6.0]], [0, 8], placement="sockets", buffers="rotated")),
+        frame_of(rows([[1.0, 2.0]], [0, 8], placement="core-group", buffers="reused")),
+        frame_of(rows([[3.0, 4.0]], [0, 8], placement="sockets", buffers="reused")),
+        frame_of(rows([[5.0, 6.0]], [0, 8], placement="sockets", buffers="rotated")),
     ]
     summary = summarise(record.concat(tables))
     assert summary.select("placement", "buffers", "bytes", "value").rows() == [
@@ -87,7 +87,7 @@ def test_a_point_that_failed_now_and_then_is_ok_and_says_so() -> None:
     """Two of five launches crashed: both metrics keep their three launches, and the reason tells."""
     good = rows([[1.0]] * 3, [8]) + rows([[2.0]] * 3, [8], metric="bandwidth", unit="B/s", better="higher")
     bad = [failed(8, launch, "rank 1 ended with signal 11") for launch in (3, 4)]
-    summary = summarise(record.frame_of(good + bad))
+    summary = summarise(frame_of(good + bad))
     assert summary.get_column("status").to_list() == ["ok", "ok"]
     assert set(summary.get_column("reason")) == {"failed in 2 of 5 launches: rank 1 ended with signal 11"}
     assert summary.get_column("launches").to_list() == [3, 3]
@@ -96,7 +96,7 @@ def test_a_point_that_failed_now_and_then_is_ok_and_says_so() -> None:
 def test_a_point_that_never_ran_is_a_row_with_its_reason() -> None:
     """No numbers, no launches, status and reason; a failure outweighs a skip at the same point."""
     summary = summarise(
-        record.frame_of(
+        frame_of(
             [
                 *rows([[1.0]], [8]),
                 failed(16, 0, "this machine has one socket", record.SKIPPED),
@@ -115,7 +115,7 @@ def test_a_point_that_never_ran_is_a_row_with_its_reason() -> None:
 def test_a_point_that_was_wrong_once_has_no_numbers() -> None:
     """Two launches were right, the third was not: one row says why, and no launch enters."""
     wrong = failed(8, 2, "wrong result", record.INVALID)
-    records = record.frame_of([*rows([[1.0, 5.0]] * 2, [8, 16]), wrong])
+    records = frame_of([*rows([[1.0, 5.0]] * 2, [8, 16]), wrong])
     summary = summarise(records)
     assert summary.select("bytes", "status", "value", "launches", "reason").rows() == [
         (8, "invalid", None, 0, "wrong result"),
@@ -127,7 +127,7 @@ def test_a_point_that_was_wrong_once_has_no_numbers() -> None:
 
 def test_samples_that_are_not_numbers_are_left_out() -> None:
     """A launch of nothing but warm-up or NaN is no launch; one NaN among numbers spoils nothing."""
-    records = record.frame_of(
+    records = frame_of(
         QUIET | {"launch": i, "bytes": 8, "samples": s, "warmup": 1}
         for i, s in enumerate([[1.0], [1.0, float("nan")], [1.0, 2.0, float("nan"), 4.0], []])
     )
@@ -138,27 +138,25 @@ def test_samples_that_are_not_numbers_are_left_out() -> None:
 def test_tolerance_is_met_only_if_every_launch_met_it() -> None:
     """One launch that ran out of time makes it false; imported records, which do not say, make it null."""
     good = rows([[1.0]] * 3, [8])
-    assert only(summarise(record.frame_of(good)))["tolerance_met"] is True
+    assert only(summarise(frame_of(good)))["tolerance_met"] is True
     assert (
-        only(summarise(record.frame_of([*good, good[0] | {"launch": 3, "stopped_by": "time"}])))[
-            "tolerance_met"
-        ]
+        only(summarise(frame_of([*good, good[0] | {"launch": 3, "stopped_by": "time"}])))["tolerance_met"]
         is False
     )
-    assert only(summarise(record.frame_of(rows([[1.0]] * 3, [8], stopped_by=None))))["tolerance_met"] is None
+    assert only(summarise(frame_of(rows([[1.0]] * 3, [8], stopped_by=None))))["tolerance_met"] is None
 
 
 def test_a_disturbed_point_is_marked_and_says_by_what() -> None:
     """One launch of four (a quarter) waited 30 % of its time: marked, with the figure; one of five is not."""
     quiet = rows([[1.0]] * 4, [8])
     waiting = {"run_delay": 0.03, "launch": 4}
-    marked = only(summarise(record.frame_of([*quiet[:3], quiet[3] | waiting])))
+    marked = only(summarise(frame_of([*quiet[:3], quiet[3] | waiting])))
     assert marked["disturbed"] is True
     assert (
         marked["disturbance"]
         == "in 25 % of its launches: a rank waited for its processor up to 30 % of the time"
     )
-    spared = only(summarise(record.frame_of([*quiet, quiet[0] | waiting])))
+    spared = only(summarise(frame_of([*quiet, quiet[0] | waiting])))
     assert (spared["disturbed"], spared["disturbance"]) == (False, None)
 
 
@@ -167,9 +165,9 @@ def test_a_wide_interval_is_meaningless_only_where_something_disturbed_it() -> N
     meaningless.
     """
     wide = rows([[v] for v in (1.0, 1.05, 1.06, 1.1, 1.1, 1.1, 1.6, 1.1)], [8])
-    by_itself = only(summarise(record.frame_of(wide)))
+    by_itself = only(summarise(frame_of(wide)))
     assert (by_itself["meaningless"], by_itself["disturbed"]) == (False, False)
-    disturbed = only(summarise(record.frame_of([*wide[:-1], wide[-1] | {"others": 1.5}])))
+    disturbed = only(summarise(frame_of([*wide[:-1], wide[-1] | {"others": 1.5}])))
     assert (disturbed["meaningless"], disturbed["disturbed"]) == (True, True)
     assert "others kept up to 1.5 processors busy" in str(disturbed["disturbance"])
     assert str(disturbed["disturbance"]).startswith("the interval reaches 45 % from the value")
@@ -177,14 +175,14 @@ def test_a_wide_interval_is_meaningless_only_where_something_disturbed_it() -> N
 
 def test_no_records_give_no_points() -> None:
     """An empty table has the columns of a summary and no row."""
-    summary = summarise(record.frame_of([]))
+    summary = summarise(frame_of([]))
     assert summary.height == 0
     assert set(COLUMNS) <= set(summary.columns)
 
 
 def test_a_point_taken_twice_in_a_launch_is_one_longer_take() -> None:
     """Samples 1, 1, 1 and 2, 2, 2 of one launch have the median 1.5: one launch, six samples."""
-    estimates = launch_estimates(record.frame_of(rows([[1.0]], [8]) + rows([[2.0]], [8])))
+    estimates = launch_estimates(frame_of(rows([[1.0]], [8]) + rows([[2.0]], [8])))
     assert estimates.select("median", "samples").rows() == [(1.5, 6)]
 
 
@@ -210,7 +208,7 @@ def test_a_simulated_value_is_exact_and_has_no_interval() -> None:
     """One sample without noise: another launch would give the same. With noise there are many samples."""
     exact = rows([[2e-6]], [8], source="simulated", samples=[2e-6])
     noisy = rows([[2e-6]], [16], source="simulated")
-    found = summarise(record.frame_of(exact + noisy)).sort("bytes").to_dicts()
+    found = summarise(frame_of(exact + noisy)).sort("bytes").to_dicts()
     assert [row["exact"] for row in found] == [True, False]
     assert [row["value"] for row in found] == [2e-6, 2e-6]
     assert found[0]["low"] is found[0]["next_low"] is found[0]["confidence"] is None

@@ -24,7 +24,7 @@ from leadline.cli import main
 from leadline.core import record
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.run import store
-from planted import failed, rows, table
+from planted import failed, frame_of, rows, table
 
 SIZES = (8, 64, 512, 4096)
 LAUNCHES = [
@@ -103,7 +103,7 @@ def test_a_noisy_simulation_counts_its_own_launches() -> None:
 
 def test_points_of_one_side_are_told_and_not_counted() -> None:
     """A size that failed on the simulator and one that was never measured have verdicts and no ratio."""
-    sim = record.frame_of([*rows([[1e-6]], [8], **SIMULATED), failed(64, 0, "it fell", **SIMULATED)])
+    sim = frame_of([*rows([[1e-6]], [8], **SIMULATED), failed(64, 0, "it fell", **SIMULATED)])
     sim = record.concat([sim, table([[9e-6]], [1 << 20], **SIMULATED)])
     found = {row["bytes"]: row for row in against(measured(), sim).iter_rows(named=True)}
     assert found[64]["verdict"] == NOT_SIMULATED
@@ -131,7 +131,7 @@ def test_several_mpis_must_be_chosen_from() -> None:
 
 def test_what_holds_nothing_is_refused() -> None:
     """A run without a measured point, and a second run that was not simulated, are no comparison."""
-    nothing = record.frame_of([failed(8, 0, "it fell")])
+    nothing = frame_of([failed(8, 0, "it fell")])
     with pytest.raises(LeadlineError, match="no point that was measured"):
         prepared(nothing)
     with pytest.raises(UsageError, match=r"one simulated machine .* but got none"):

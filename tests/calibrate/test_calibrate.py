@@ -14,13 +14,12 @@ from click.testing import CliRunner
 from leadline import machine
 from leadline.calibrate import calibrate
 from leadline.cli import main
-from leadline.core import record
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
 from leadline.run import session, store
 from leadline.targets.simulated.machine import SimulatedMachine
-from planted import Row, rows
+from planted import Row, frame_of, rows
 
 SIZES = sorted({0, *(2**k for k in range(23)), *(3 * 2**k for k in range(5, 18))})
 ENDS = [size for size in SIZES if 0 < size <= 524288]
@@ -146,7 +145,7 @@ def numbers(records: pl.DataFrame, **choice: Any) -> dict[str, dict[str, Any]]:
 
 def test_the_constants_of_a_machine_are_recovered() -> None:
     """Exact times in, exact constants out: every number of both protocols, and the way, within 1 %."""
-    found = numbers(record.frame_of(planted(Truth())))
+    found = numbers(frame_of(planted(Truth())))
     assert found["node.local_latency"]["value"] == pytest.approx(WAY, rel=0.01)
     for name, expected in (("eager", EAGER), ("rendezvous", RENDEZVOUS)):
         for key, value in expected.items():
@@ -156,14 +155,14 @@ def test_the_constants_of_a_machine_are_recovered() -> None:
 
 def test_the_switch_of_protocols_lies_between_the_sizes_that_show_it() -> None:
     """8 KiB is eager and 12 KiB is not: the row says so, and the interval is what was measured."""
-    switch = numbers(record.frame_of(planted(Truth())))["protocol.eager.up_to"]
+    switch = numbers(frame_of(planted(Truth())))["protocol.eager.up_to"]
     assert (switch["low"], switch["high"]) == (8192, FIRST_HANDSHAKE)
     assert 8192 <= switch["value"] < FIRST_HANDSHAKE
 
 
 def test_intervals_hold_the_constants_when_launches_differ() -> None:
     """Launches 5 % apart, all benchmarks alike: every interval has a width, and the way's holds 0.2 us."""
-    found = numbers(record.frame_of(planted(Truth(), spread=0.05)))
+    found = numbers(frame_of(planted(Truth(), spread=0.05)))
     way = found["node.local_latency"]
     assert way["low"] < WAY < way["high"]
     assert 0.01 * WAY < way["high"] - way["low"] < 0.2 * WAY
@@ -181,7 +180,7 @@ def test_a_machine_without_a_handshake_has_no_rendezvous() -> None:
         def waits(self, size: int) -> bool:
             return False
 
-    found = calibrate(record.frame_of(planted(Eager())), HERE)
+    found = calibrate(frame_of(planted(Eager())), HERE)
     assert [row["name"] for row in found.rows["protocol"]] == ["eager"]
     assert "handshake" not in found.rows["protocol"][0]
 
@@ -189,7 +188,7 @@ def test_a_machine_without_a_handshake_has_no_rendezvous() -> None:
 def test_the_network_between_nodes_is_told_apart_from_the_ends() -> None:
     """Ranks on two nodes: the link's 1 GB/s holds a stream up, small messages are 0.4 us apart."""
     truth = Truth(wire=1e9, gap=0.4e-6)
-    found = numbers(record.frame_of(planted(truth, placement="nodes", binding="one:0 two:0")))
+    found = numbers(frame_of(planted(truth, placement="nodes", binding="one:0 two:0")))
     assert found["links.rate"]["value"] == pytest.approx(1e9, rel=0.02)
     assert found["links.base"]["value"] == pytest.approx(WAY, rel=0.05)
     assert found["node.message_gap"]["value"] == pytest.approx(0.4e-6, rel=0.05)
@@ -199,7 +198,7 @@ def test_the_network_between_nodes_is_told_apart_from_the_ends() -> None:
 
 def test_within_and_between_nodes_are_tables_of_their_own(tmp_path: Path) -> None:
     """A run of both placements describes the node's own protocol beside the network's."""
-    both = record.frame_of(
+    both = frame_of(
         planted(Truth()) + planted(Truth(wire=1e9, gap=0.4e-6), placement="nodes", binding="one:0 two:0")
     )
     made = calibrate(both, HERE)
@@ -215,7 +214,7 @@ def test_within_and_between_nodes_are_tables_of_their_own(tmp_path: Path) -> Non
 
 def test_a_queue_entry_costs_what_the_slope_says() -> None:
     """3 ns for each entry that a match passes, whichever queue it waits in."""
-    found = numbers(record.frame_of(planted(Truth()) + matching(3e-9)))
+    found = numbers(frame_of(planted(Truth()) + matching(3e-9)))
     assert found["node.match"]["value"] == pytest.approx(3e-9, rel=1e-6)
 
 
@@ -229,22 +228,20 @@ def test_sockets_differ_by_what_small_messages_take_longer() -> None:
     records = planted(Truth()) + [
         r for r in planted(Far(), placement="sockets") if r["benchmark"] == "pingpong"
     ]
-    assert numbers(record.frame_of(records))["node.socket_latency"]["value"] == pytest.approx(70e-9, rel=1e-6)
+    assert numbers(frame_of(records))["node.socket_latency"]["value"] == pytest.approx(70e-9, rel=1e-6)
 
 
 @pytest.mark.parametrize(("interval", "detour"), [(50e-6, 3e-6), (1e-3, 20e-6), (200e-6, 1e-6)])
 def test_detours_are_recovered_from_what_was_lost_and_the_longest(interval: float, detour: float) -> None:
     """Drawn detours, 400 samples a launch: interval and length within 10 %."""
-    found = numbers(record.frame_of(planted(Truth()) + noise(interval, detour)))
+    found = numbers(frame_of(planted(Truth()) + noise(interval, detour)))
     assert found["noise.interval"]["value"] == pytest.approx(interval, rel=0.1)
     assert found["noise.detour"]["value"] == pytest.approx(detour, rel=0.1)
 
 
 def test_the_file_is_a_machine_that_the_simulator_runs(tmp_path: Path) -> None:
     """What is written is read back by the reader of machines, to the digits written, with its sources."""
-    made = calibrate(
-        record.frame_of(planted(Truth(), spread=0.02) + matching(3e-9) + noise(50e-6, 3e-6)), HERE
-    )
+    made = calibrate(frame_of(planted(Truth(), spread=0.02) + matching(3e-9) + noise(50e-6, 3e-6)), HERE)
     path = tmp_path / "here.toml"
     path.write_text(made.toml())
     read = machine.load(path)
@@ -262,13 +259,13 @@ def test_the_file_is_a_machine_that_the_simulator_runs(tmp_path: Path) -> None:
 
 def test_a_choice_that_is_needed_is_asked_for_with_what_there_is() -> None:
     """Two MPIs in a run: a sentence names both; a family chooses, a wrong name is refused."""
-    both = record.frame_of(planted(Truth()) + planted(Truth(), mpi="mpich-4.0.2"))
+    both = frame_of(planted(Truth()) + planted(Truth(), mpi="mpich-4.0.2"))
     with pytest.raises(UsageError, match=r"mpich-4.0.2, openmpi-4.1.4.*--mpi"):
         calibrate(both, HERE)
     assert "mpich-4.0.2" in calibrate(both, HERE, mpi="mpich").title
     with pytest.raises(UsageError, match=r"did you mean 'openmpi-4\.1\.4'"):
         calibrate(both, HERE, mpi="openmp-4.1.4")
-    stacks = record.frame_of(planted(Truth()) + planted(Truth(), stack="tcp"))
+    stacks = frame_of(planted(Truth()) + planted(Truth(), stack="tcp"))
     with pytest.raises(UsageError, match="there are default, tcp; choose with --stack"):
         calibrate(stacks, HERE)
     assert calibrate(stacks, HERE, stack="tcp").numbers()
@@ -277,14 +274,14 @@ def test_a_choice_that_is_needed_is_asked_for_with_what_there_is() -> None:
 @pytest.mark.parametrize("benchmark", ["pingpong", "overhead", "bandwidth"])
 def test_what_no_machine_can_do_without_is_named(benchmark: str) -> None:
     """Without one of the three there is no protocol row: the sentence names it and the plan that has it."""
-    rest = record.frame_of([row for row in planted(Truth()) if row["benchmark"] != benchmark])
+    rest = frame_of([row for row in planted(Truth()) if row["benchmark"] != benchmark])
     with pytest.raises(LeadlineError, match=rf"lacks .*{benchmark}.*; 'leadline run calibrate'"):
         calibrate(rest, HERE)
 
 
 def test_what_a_machine_can_do_without_is_a_note() -> None:
     """No matching, noise or sockets: the machine goes without, and a sentence says what would tell each."""
-    made = calibrate(record.frame_of(planted(Truth())), HERE)
+    made = calibrate(frame_of(planted(Truth())), HERE)
     said = " ".join(made.notes)
     for benchmark in ("matching", "noise", "pingpong with placement = sockets"):
         assert f"it lacks {benchmark}; 'leadline run calibrate'" in said
@@ -294,7 +291,7 @@ def test_what_a_machine_can_do_without_is_a_note() -> None:
 def test_the_verb_writes_the_file_and_replaces_none_unasked(tmp_path: Path) -> None:
     """`leadline calibrate RUN -o FILE` writes it once; a second time it is refused without --force."""
     run, path = tmp_path / "records.parquet", tmp_path / "machines" / "here.toml"
-    store.write_parquet(record.frame_of(planted(Truth(), spread=0.02)), run, HERE)
+    store.write_parquet(frame_of(planted(Truth(), spread=0.02)), run, HERE)
     told = CliRunner().invoke(main, ["calibrate", str(run), "-o", str(path)])
     assert told.exit_code == 0, told.output
     assert "protocol.eager.up_to" in told.output

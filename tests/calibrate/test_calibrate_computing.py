@@ -3,8 +3,7 @@
 import pytest
 
 from leadline.calibrate import _node
-from leadline.core import record
-from planted import rows
+from planted import frame_of, rows
 
 
 def test_memory_and_core_are_told_by_the_solver() -> None:
@@ -24,9 +23,9 @@ def test_memory_and_core_are_told_by_the_solver() -> None:
         )
         for row in rows([[value]] * 6, [8], metric=metric, ranks=ranks, **keys)
     ]
-    found = _node.computing(record.frame_of(told), 8)
+    found = _node.computing(frame_of(told), 8)
     assert found["memory"].value == pytest.approx(64e9)
     assert found["flops"].value == pytest.approx(1.2e9)
     assert found["memory"].low is not None
-    assert _node.computing(record.frame_of(told).clear(), 8) == {}
-    assert "memory" not in _node.computing(record.frame_of(told), 16)
+    assert _node.computing(frame_of(told).clear(), 8) == {}
+    assert "memory" not in _node.computing(frame_of(told), 16)

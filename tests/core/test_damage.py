@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leadline.core import journal, record
+from leadline.core import journal
 from leadline.core.errors import LeadlineError
 from leadline.core.record_checks import WORDS
 from leadline.core.record_files import (
@@ -21,7 +21,7 @@ from leadline.core.record_files import (
 )
 from leadline.run import store
 from leadline.run.store import Store
-from planted import records, rows, table
+from planted import frame_of, records, rows, table
 
 FLIPS = 400
 
@@ -119,7 +119,7 @@ def test_a_negative_latency_is_no_measurement(tmp_path: Path) -> None:
     below = rows([[1.0, 2.0]] * 3, [1, 2])
     below[0]["samples"] = [-1.0, 1.0]
     path = old(tmp_path / "journal.jsonl", *below)
-    write_parquet(record.frame_of(below), tmp_path / "r.parquet", {})
+    write_parquet(frame_of(below), tmp_path / "r.parquet", {})
     for found in (journal_frame(path), read_parquet(tmp_path / "r.parquet")):
         assert found.filter(status="invalid").get_column("bytes").to_list()[0] == 1
         assert found.filter(status="ok").get_column("bytes").unique().to_list() != [1]

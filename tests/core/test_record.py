@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from leadline.core.record import FIELDS, KEYS, concat, frame_of, point_columns, schema
+from leadline.core.record import FIELDS, KEYS, concat, point_columns, schema
+from planted import frame_of
 
 
 def row(**values: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from leadline.core import record
 from leadline.papers.results import Constant, Machines, Results
 from leadline.predict import ft as nas
+from planted import frame_of
 
 from . import toy_io
 
@@ -384,4 +385,4 @@ MACHINES = Machines(
 
 def results(rows: list[Row], machines: Machines = MACHINES) -> Results:
     """Rows as the claims see them."""
-    return Results(record.frame_of(rows), machines)
+    return Results(frame_of(rows), machines)

@@ -16,6 +16,7 @@ from leadline.cli import main
 from leadline.core import record
 from leadline.core.errors import UsageError
 from leadline.predict import _jacobi_runs, jacobi, ring, sum3d
+from planted import frame_of
 
 Array = NDArray[np.float64]
 
@@ -178,7 +179,7 @@ def test_a_run_is_held_against_its_own_ping_pong_and_streams() -> None:
         {**keys, "metric": metric, "unit": "1/s", "better": "higher", "samples": [value], "warmup": 0}
         for metric, value in (("rate", 5e8), ("bound", 1e9))
     ]
-    (only,) = _jacobi_runs.compared(record.concat([record.frame_of(rows), pingpong(hockney(0.3e-6, 1e9))]))
+    (only,) = _jacobi_runs.compared(record.concat([frame_of(rows), pingpong(hockney(0.3e-6, 1e9))]))
     assert (only.measured, only.bound) == (5e8, 1e9)
     assert only.predicted == pytest.approx(2000 / (2e-6 + 1.6e-6 + 0.3e-6), rel=1e-2)
 

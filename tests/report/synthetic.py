@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from leadline.core import record
+from planted import frame_of
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SIZES = [0, *(2**power for power in range(23))]
@@ -306,7 +307,7 @@ def records(
                         drawn = typical * rng.pareto(2.5, samples)
                     rows.append(_row(common | point, recipe, launch, drawn))
         rows += _missing(_common(run, source, mpi, "pingpong"))
-    return record.frame_of(rows)
+    return frame_of(rows)
 
 
 MACHINE = Costs(2.7e-6, 0.375e9, 2048, 1.5e-6)
@@ -328,7 +329,7 @@ def simulated(run: str = "on-bgp", only: Collection[str] = BENCHMARKS) -> pl.Dat
         for point in _asked(recipe):
             value = 0.0 if recipe.benchmark == "noise" else recipe.value(MACHINE, point)
             rows.append(_row(common | point, recipe, 0, [value]) | answered | unwatched)
-    return record.frame_of(rows)
+    return frame_of(rows)
 
 
 def _asked(recipe: Recipe) -> Iterator[dict[str, Any]]:

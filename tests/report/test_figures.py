@@ -16,6 +16,7 @@ from leadline.report.page import Findings
 from leadline.report.plots import axes
 from leadline.report.plots.points import mark_alone, rounded
 from leadline.report.subject import Names, Subject
+from planted import frame_of
 
 from . import synthetic
 from .conftest import found
@@ -149,7 +150,7 @@ def test_a_benchmark_without_a_sweep_has_a_figure() -> None:
 def _table(points: list[dict[str, Any]], launches: int = 6) -> pl.DataFrame:
     """Records of points whose value is 1, 2, ... in their order."""
     common = {"run": "r", "source": record.MEASURED, "mpi": "mpich-4.0.2", "better": "lower", "ranks": 2}
-    return record.frame_of(
+    return frame_of(
         {**common, **point, "launch": launch, "status": record.OK, "samples": [1.0 + place], "warmup": 0}
         for place, point in enumerate(points)
         for launch in range(launches)

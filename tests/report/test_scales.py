@@ -11,6 +11,7 @@ from leadline.analysis.summary import summarise
 from leadline.core import record
 from leadline.report import write
 from leadline.report.scales import compose
+from planted import frame_of
 
 from .reading import Reader
 
@@ -46,7 +47,7 @@ def points() -> Iterator[Row]:
 
 def rows() -> list[Row]:
     """Their summary."""
-    return summarise(record.frame_of(points())).rows(named=True)
+    return summarise(frame_of(points())).rows(named=True)
 
 
 def told() -> dict[str, tuple[float | None, ...]]:
@@ -87,7 +88,7 @@ def test_one_size_has_no_section() -> None:
 
 def test_the_page_has_the_section_where_sizes_stand_together(tmp_path: Path) -> None:
     """With its table and a place in the contents."""
-    page = write(record.frame_of(points()), [{"run": run} for run in SIZES], tmp_path / "page.html")
+    page = write(frame_of(points()), [{"run": run} for run in SIZES], tmp_path / "page.html")
     reader = Reader(page.read_text(encoding="utf-8"))
     assert "scales" in reader.ids
     assert "#scales" in reader.links

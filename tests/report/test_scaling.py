@@ -1,8 +1,8 @@
 """Is an application drawn over its ranks, with what its model says behind the points?"""
 
 import planted
-from leadline.core import record
 from leadline.report import figures
+from planted import frame_of
 
 from .conftest import found
 
@@ -26,7 +26,7 @@ def test_an_application_is_drawn_over_its_ranks_with_what_its_model_says() -> No
         )
     ]
     times = [[1e-6 + size / 1e10 for size in (8, 1024, 65536, 1 << 20)]] * 6
-    records = record.frame_of(told + planted.rows(times, (8, 1024, 65536, 1 << 20)))
+    records = frame_of(told + planted.rows(times, (8, 1024, 65536, 1 << 20)))
     drawn = {figure.name: figure for figure in figures.draw(found(records).subject("jacobi"))}
     scaling = drawn["jacobi-weak-scaling"]
     assert [(point["x"], point["y"]) for point in scaling.spec["datasets"]["points"]] == [(1, 400), (2, 800)]

@@ -19,7 +19,7 @@ from leadline.mpi.tuned import Choice, Tuned, ranges
 from leadline.run import store
 from leadline.tune.collectives import files as collectives_files
 from leadline.tune.collectives.selection import choices, choose, gains
-from planted import QUIET
+from planted import QUIET, frame_of
 
 SIZES = (8, 1024, 65536)
 PLAIN = {"communicator": "world", "form": "blocking", "algorithm": "library", "cadence": "back-to-back"}
@@ -49,7 +49,7 @@ def run(
         for size in SIZES
         for launch in range(launches)
     ]
-    return record.frame_of(rows)
+    return frame_of(rows)
 
 
 def test_the_fastest_is_chosen_where_it_is_certain() -> None:

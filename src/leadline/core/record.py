@@ -2,8 +2,7 @@
 
 It is the only thing that crosses rooms. Everything is in SI units and no sample is thrown away; every
 statistic is derived later (`leadline.analysis.summary`). A point that could not be run is a record as
-well: its
-`status` says so and its `reason` says why. So is one whose program found its own result to be wrong.
+well: its `status` says so and its `reason` says why. So is one whose program found its result to be wrong.
 
 A record table is a polars data frame with the columns of `FIELDS`, and one more column for each sweep that a
 benchmark declares (`bytes`, `window`, ...): those are the coordinates of the point, null where a benchmark
@@ -27,7 +26,6 @@ MEASURED, SIMULATED, IMPORTED = "measured", "simulated", "imported"
 OK, SKIPPED, FAILED = "ok", "skipped", "failed"
 INVALID = "invalid"  # it ran, and its own result was wrong: what it took is no measurement
 FORMAT = 1  # raised when a field changes its meaning; readers refuse what is newer than they are
-
 
 Cell = str | int | float | bool | datetime | list[float] | None  # a value of a record table
 # A row of a table by the names of its columns, whose types are those of the table's schema.
@@ -178,11 +176,6 @@ def frame(records: Iterable[Record]) -> pl.DataFrame:
     for row in rows:
         row.update({name: str(row[name]) for name in words & row.keys()})
     return _invalidated(pl.DataFrame(rows, schema={**schema(), **coordinates}, orient="row"))
-
-
-def frame_of(rows: Iterable[Mapping[str, object]]) -> pl.DataFrame:
-    """Rows from elsewhere (field or coordinate to value; absent means null) as a record table."""
-    return frame(map(Record.of, rows))
 
 
 def _invalidated(records: pl.DataFrame) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.plugins import Plugins
 from leadline.core.record import Row
@@ -41,6 +42,17 @@ class Option:
     metavar: str = ""
     needed: bool = False
     words: tuple[str, ...] = ()  # the only values that there are; empty: any
+
+
+def count_from(least: int) -> Callable[[str], int]:
+    """The reader of an option that is a whole number, `least` or more."""
+
+    def read(value: str) -> int:
+        if not value.isdecimal() or int(value) < least:
+            raise UsageError(f"this is a whole number, {least} or more, but got {value!r}")
+        return int(value)
+
+    return read
 
 
 @dataclass(frozen=True)

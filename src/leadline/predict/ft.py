@@ -26,7 +26,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
-from leadline.predict import Asked, Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate, count_from
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
@@ -158,18 +158,11 @@ def _alike(row: Row, point: Row, names: Sequence[str]) -> bool:
     return all(row.get(name) == point.get(name) for name in names)
 
 
-def _count(value: str) -> int:
-    """A number of ranks, or of receives."""
-    if not value.isdecimal():
-        raise UsageError(f"this is a whole number, but got {value!r}")
-    return int(value)
-
-
 OPTIONS = (
     Option("on", "The described machine, by name or path.", default="itanium2-elan4", metavar="MACHINE"),
     Option("class", "The problem.", default="D", words=tuple(CLASSES)),
-    Option("ranks", "Processes.", _count, default="256", metavar="N"),
-    Option("depth", "Receives posted in advance; 0: all of a transform's.", _count, default="0", metavar="N"),
+    Option("ranks", "Processes.", count_from(0), "256", "N"),
+    Option("depth", "Receives posted in advance; 0: all of a transform's.", count_from(0), "0", "N"),
     Option(
         "from", "Instead: every point of a run beside the least that it can take.", store.find, metavar="RUN"
     ),

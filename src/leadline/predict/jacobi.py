@@ -19,8 +19,7 @@ from leadline.core.formatting import Column
 from leadline.core.grids import even_grid
 from leadline.core.record import Row
 from leadline.core.units import parse_rate, parse_time
-from leadline.core.values import count
-from leadline.predict import Asked, Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate, count_from
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
@@ -128,19 +127,12 @@ def on_machine(described: machines.Machine, grid: tuple[int, int, int], placemen
     return Model(edge, grid, serial, between.latency, between.bandwidth)
 
 
-def _count(value: str) -> int:
-    """A number of things, one at least."""
-    if not value.isdecimal() or int(value) < 1:
-        raise UsageError(f"this is a whole number, 1 or more, but got {value!r}")
-    return count(int(value))
-
-
 OPTIONS = (
     Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
-    Option("ranks", "Ranks, N. Default: those of the grid.", _count, metavar="N"),
+    Option("ranks", "Ranks, N. Default: those of the grid.", count_from(1), metavar="N"),
     Option("grid", "Ranks in each dimension. Default: as even as N allows.", grid_of, metavar="AxBxC"),
     Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
-    Option("edge", "Points along a rank's cube, L.", _count, default=str(EDGE), metavar="L"),
+    Option("edge", "Points along a rank's cube, L.", count_from(1), default=str(EDGE), metavar="L"),
     Option("serial", "Time of a sweep on one core, T_s; else the machine's.", parse_time, metavar="TIME"),
     Option("latency", "Latency of a message, T_l; else the machine's.", parse_time, metavar="TIME"),
     Option("bandwidth", "Bandwidth of a message, B; else the machine's.", parse_rate, metavar="RATE"),

@@ -22,7 +22,7 @@ from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
-from leadline.predict import Asked, Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate, count_from
 from leadline.predict._ends import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.run import store
@@ -102,20 +102,13 @@ def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     return found
 
 
-def _count(value: str) -> int:
-    """A number of ranks."""
-    if not value.isdecimal() or int(value) < 1:
-        raise UsageError(f"this is a whole number, 1 or more, but got {value!r}")
-    return int(value)
-
-
 def _run(value: str) -> Path:
     return store.find(value)
 
 
 OPTIONS = (
     Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
-    Option("ranks", "Ranks of the ring, N.", _count, metavar="N"),
+    Option("ranks", "Ranks of the ring, N.", count_from(1), metavar="N"),
     Option("from", "Instead: the pieces of a run's ring, and its ping-pong.", _run, metavar="RUN"),
 )
 

@@ -17,7 +17,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import Row
-from leadline.predict import Asked, Option, Prediction, Simulate
+from leadline.predict import Asked, Option, Prediction, Simulate, count_from
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._ends import ROTATED, Fitted, comparable
@@ -54,16 +54,9 @@ def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     return found
 
 
-def _count(value: str) -> int:
-    """A number of ranks, two at least."""
-    if not value.isdecimal() or int(value) < 2:
-        raise UsageError(f"this is a whole number, 2 or more, but got {value!r}")
-    return int(value)
-
-
 OPTIONS = (
     Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
-    Option("ranks", "Ranks, N.", _count, metavar="N"),
+    Option("ranks", "Ranks, N.", count_from(2), metavar="N"),
     Option("array", "Lengths of the arrays.", default="2400x100x100", metavar="AxBxC"),
     Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
     Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),

@@ -15,8 +15,6 @@ from leadline.report.theme import Spec
 
 VEGA_LITE = "6.4"  # the version that draws both the page's figures and those for papers
 _TEMPLATES = Path(__file__).parent / "templates"
-_POINT = 5.0  # radius in px of a legend's symbol
-
 # Outlines of the points' shapes around (0, 0), as in the figures (d3's symbols, redrawn).
 _OUTLINES = {
     "circle": "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",

@@ -7,11 +7,6 @@ from leadline.core.record import SIMULATED
 from leadline.report.subject import SIZES, UNTOLD
 
 
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: "1 point", "3 points"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def way(row: Mapping[str, object]) -> str:
     """What carried a point's messages: "over shared memory", or the tier of network that simulated them."""
     if not row.get("transport"):

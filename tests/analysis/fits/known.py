@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from leadline.core import record
-from planted import rows, table
+from planted import frame_of, rows, table
 
 Array = NDArray[np.float64]
 Times = Callable[[Array], Array]
@@ -82,6 +81,6 @@ def loggp(launches: int = 8, between: float = 0.0, slower: float = 1.0) -> pl.Da
         rows(scattered(lambda n, o=o: o + 0 * n, small), small, benchmark="overhead", metric=metric)  # type: ignore[misc]
         for metric, o in (("send_overhead", SEND), ("receive_overhead", RECEIVE))
     ]
-    return record.frame_of(
+    return frame_of(
         [*rows(ping, TO_4_MIB, buffers="reused"), *(row for part in (*streams, *overheads) for row in part)]
     )

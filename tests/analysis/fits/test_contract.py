@@ -11,6 +11,7 @@ from analysis.fits.known import loggp
 from leadline.analysis import fits
 from leadline.core import record
 from leadline.core.errors import UsageError
+from planted import frame_of
 
 ALL = fits.names()
 
@@ -40,14 +41,14 @@ def test_a_new_file_is_a_new_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "added.py").write_text("QUESTION = 'Is it found?'\ndef fit(records):\n    yield 'fitted'\n")
     monkeypatch.setattr(fits, "__path__", [*fits.__path__, str(tmp_path)])
     assert "added" in fits.names()
-    assert fits.fit_all(record.frame_of([]), ["added"]) == ["fitted"]  # type: ignore[comparison-overlap]
+    assert fits.fit_all(frame_of([]), ["added"]) == ["fitted"]  # type: ignore[comparison-overlap]
     assert fits.question("added") == "Is it found?"
 
 
 def test_an_unknown_fit_is_refused_with_the_nearest() -> None:
     """A name that is none, and what was probably meant."""
     with pytest.raises(UsageError, match="unknown fit 'pieces'; did you mean 'piecewise'"):
-        fits.fit_all(record.frame_of([]), ["pieces"])
+        fits.fit_all(frame_of([]), ["pieces"])
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -60,7 +61,7 @@ def test_a_fit_asks_one_question(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_gives_no_fit(name: str) -> None:
     """An empty table, and one without sizes, hold no series."""
-    assert fits.fit_all(record.frame_of([]), [name]) == []
+    assert fits.fit_all(frame_of([]), [name]) == []
 
 
 @pytest.mark.parametrize("name", ALL)

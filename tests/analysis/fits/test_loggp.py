@@ -7,7 +7,7 @@ import pytest
 from analysis.fits.known import GAP, GAP_PER_BYTE, LATENCY, RECEIVE, SEND, loggp
 from leadline.analysis import fits
 from leadline.core import record
-from planted import rows
+from planted import frame_of, rows
 
 TRUTH = {
     "latency L": LATENCY,
@@ -84,7 +84,7 @@ def test_overheads_above_the_latency_are_flagged() -> None:
     small = [1, 8, 64]
     slow = rows([[5e-6] * 3] * 8, small, benchmark="overhead", metric="send_overhead")
     rest = loggp().filter(pl.col("metric") != "send_overhead")
-    found = fit(record.concat([rest, record.frame_of(slow)])).parameter("latency L")
+    found = fit(record.concat([rest, frame_of(slow)])).parameter("latency L")
     assert found is not None
     assert found.value == pytest.approx(SEND + LATENCY - 5e-6)
     assert found.flag == "negative: not a latency"
@@ -97,7 +97,7 @@ def test_a_difference_below_zero_counts_in_every_launch() -> None:
     medians = [[-10e-9] * 3] * 5 + [[50e-9] * 3] * 3
     send = rows(medians, [1, 8, 64], benchmark="overhead", metric="send_overhead")
     rest = loggp().filter(pl.col("metric") != "send_overhead")
-    found = fit(record.concat([rest, record.frame_of(send)])).parameter("send overhead o_s")
+    found = fit(record.concat([rest, frame_of(send)])).parameter("send overhead o_s")
     assert found is not None
     assert found.value == pytest.approx(-10e-9)
     assert found.flag == "negative: not an overhead"
@@ -107,6 +107,6 @@ def test_a_difference_below_zero_counts_in_every_launch() -> None:
 def test_a_latency_that_is_not_above_zero_is_left_out() -> None:
     """Relative residuals divide by it: one broken launch changes nothing of the latency, which is planted."""
     broken = rows([[-1e-6] * 3], [1, 8, 64], buffers="reused", launch=8)
-    found = fit(record.concat([loggp(), record.frame_of(broken)])).parameter("latency L")
+    found = fit(record.concat([loggp(), frame_of(broken)])).parameter("latency L")
     assert found is not None
     assert found.value == pytest.approx(LATENCY)

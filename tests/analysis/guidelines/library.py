@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from leadline.core import record
 from leadline.core.collectives import BLOCKS, OPERATIONS, SIZED
-from planted import QUIET
+from planted import QUIET, frame_of
 
 RANKS = 4
 SIZES = (8, 32, 1024, 2048, 4096, 8192, 1 << 20)
@@ -77,4 +76,4 @@ def records(
                     **{"samples": [float(times * each)], **fields},
                 }
             )
-    return record.frame_of(rows)
+    return frame_of(rows)

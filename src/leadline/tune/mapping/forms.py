@@ -10,7 +10,6 @@ from leadline.tune.mapping.candidates import ORDER
 from leadline.tune.mapping.tuning import Outcome, Trial, seat_lines
 
 RANKFILE, HOSTFILE, ORDERED, SEATS = "rankfile", "hostfile", "order", "seats"
-FORMS = (RANKFILE, HOSTFILE, ORDERED, SEATS)
 
 _RANGES = re.compile(r"(?P<before>[^\[\],]*)\[(?P<ranges>[\d,-]+)\](?P<after>[^\[\],]*)")
 _WORDS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
