@@ -129,7 +129,8 @@ def test_advice_has_what_was_found_with_a_certain_gain(
     assert ("fake, t" in [each["source"] for each in told]) == known
     if known:
         assert (told[0]["source"], told[0]["distance"]) == ("fake, t", 0)
-        assert told[0]["settings"] == found.best
+        assert found.best is not None  # no rank of the record used MPI-IO, so that its hints are no advice
+        assert told[0]["settings"] == {name: v for name, v in found.best.items() if name != "cb_nodes"}
         assert told[0]["speedup"] == pytest.approx(8, rel=0.1)
         assert told[1]["source"] != "fake, t"
 
