@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from leadline.analysis.estimates import launch_estimates
+from leadline.analysis.noise import judge_runs
 from leadline.analysis.summary import COLUMNS, summarise
 from leadline.core import record
 from planted import QUIET, failed, frame_of, rows, table
@@ -51,7 +52,7 @@ def test_a_launch_counts_once_however_many_samples_it_took() -> None:
 
 def test_ten_launches_take_the_second_from_either_end() -> None:
     """1 - 2 (1 + 10) / 1024 = 97.9 % is the least that ten values reach above 95 %."""
-    row = only(summarise(table([[float(k)] for k in range(1, 11)], [8])))
+    row = only(summarise(table([[float(k)] for k in (3, 8, 1, 10, 5, 2, 9, 4, 7, 6)], [8])))
     assert (row["low"], row["high"]) == (2.0, 9.0)
     assert row["confidence"] == pytest.approx(1 - 22 / 1024)
 
@@ -218,3 +219,31 @@ def test_a_simulated_value_is_exact_and_has_no_interval() -> None:
 def test_one_real_launch_is_not_exact() -> None:
     """A single measured sample has no interval either, but another launch would give something else."""
     assert summarise(table([[2e-6]], [8], samples=[2e-6]))["exact"].to_list() == [False]
+
+
+def covered(correlation: float, seed: int) -> float:
+    """The share of 40 points whose interval holds the truth: 24 launches of 5 %, each like the one before."""
+    rng = np.random.default_rng(seed)
+    logs = np.zeros((24, 40))
+    shocks = rng.standard_normal((24, 40)) * np.sqrt(1 - correlation**2)
+    logs[0] = rng.standard_normal(40)
+    for launch in range(1, 24):
+        logs[launch] = correlation * logs[launch - 1] + shocks[launch]
+    found = summarise(table(1e-6 * np.exp(0.05 * logs), list(range(1, 41))))
+    return int(((found["low"] <= 1e-6) & (found["high"] >= 1e-6)).sum()) / found.height
+
+
+def test_intervals_are_wider_where_launches_resemble_each_other() -> None:
+    """97.7 % (24 launches) where they are independent; no less where neighbours correlate by 0.7."""
+    independent = [covered(0.0, seed) for seed in range(12)]
+    dependent = [covered(0.7, seed) for seed in range(12)]
+    assert np.mean(independent) == pytest.approx(0.977, abs=0.015)
+    assert np.mean(dependent) > 0.95
+
+
+def test_a_run_whose_launches_depend_on_each_other_says_so() -> None:
+    """In the first sentence about how quiet it was; independent launches say nothing."""
+    drifting = table(1e-6 * np.exp(0.01 * np.arange(20))[:, None] * np.ones((20, 5)), [1, 2, 3, 4, 5])
+    assert judge_runs(drifting)["planted"].sentences[0].startswith("Launches resemble the one before")
+    still = table(1e-6 * np.exp(0.05 * np.random.default_rng(1).standard_normal((20, 5))), [1, 2, 3, 4, 5])
+    assert not any("resemble" in each for each in judge_runs(still)["planted"].sentences)

@@ -18,8 +18,8 @@ PLAN = "question = 'How long?'\n"
 
 
 def row(launch: int, size: int, mpi: str = "openmpi-4.1.4", **more: Any) -> Record:
-    """A launch of a ping-pong whose latency is (100 + launch) ns, or twice that for the larger size."""
-    value = (100 + launch) * 1e-9 * (1 if size == 8 else 2)
+    """A launch of a ping-pong whose latency is 100 to 108 ns in no order, or twice that if larger."""
+    value = (100 + 4 * launch % 9) * 1e-9 * (1 if size == 8 else 2)
     return Record.of(
         {
             "source": "measured",

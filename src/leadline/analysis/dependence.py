@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 ORDERS = 199  # random orders that the found one is held against
 CHANCE = 0.01  # of independent launches to be called dependent
+VALUES = ("launch", "unit", "better", "median", "samples", "spread")  # of an estimate; the rest is its point
 LEAST = 6  # launches of a point; fewer show nothing of their order
 
 
@@ -28,6 +30,17 @@ class Dependence(NamedTuple):
     def found(self) -> bool:
         """Whether the launches are not independent."""
         return self.chance <= CHANCE
+
+    @property
+    def says(self) -> str:
+        """What a person should know of it, in a sentence; empty where none was found."""
+        if self.inflation == 1:
+            return ""
+        return (
+            f"Launches resemble the one before (correlation {self.correlation:.2f}), as on a machine that "
+            f"drifts: {self.launches:.0f} of them count as {self.launches / self.inflation:.1f} independent "
+            "ones, and intervals are wider for it."
+        )
 
     @property
     def inflation(self) -> float:
@@ -68,6 +81,21 @@ def dependence(points: Sequence[Mapping[int, float]], seed: int = 1) -> Dependen
     typical = float(np.median(there.sum(axis=1)))
     # The mean that was taken out of n values makes neighbours differ by about 1 / n.
     return Dependence(found + 1 / typical, (1 + as_far) / (1 + ORDERS), typical)
+
+
+def of_runs(launches: pl.DataFrame) -> dict[str, Dependence]:
+    """The dependence that each run shows, by the run's name; `launches` as `launch_estimates` gives them."""
+    by = [name for name in launches.columns if name not in VALUES]
+    points = (
+        launches.filter(pl.col("median").is_finite() & (pl.col("median") > 0))
+        .group_by(by, maintain_order=True)
+        .agg(pl.col("launch"), pl.col("median").log())
+        .filter(pl.col("launch").list.len() >= LEAST)
+    )
+    series: dict[str, list[dict[int, float]]] = {}
+    for run, ordinals, values in points.select("run", "launch", "median").iter_rows():
+        series.setdefault(run, []).append(dict(zip(ordinals, values, strict=True)))
+    return {run: dependence(each) for run, each in series.items()}
 
 
 def _scores(values: Sequence[float]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
+from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import launch_estimates, series_columns
 from leadline.core.record import OK, SIMULATED
 from leadline.core.statistics import Values
@@ -200,7 +201,11 @@ def judge_runs(records: pl.DataFrame) -> dict[str, Quietness]:
     """
     records = records.filter(pl.col("source") != SIMULATED)
     runs = records.get_column("run").unique(maintain_order=True)
-    return {run: judge(records.filter(pl.col("run") == run)) for run in runs}
+    found = {run: judge(records.filter(pl.col("run") == run)) for run in runs}
+    for run, dependent in of_runs(launch_estimates(records)).items():
+        if dependent.says:
+            found[run].sentences.insert(0, dependent.says)
+    return found
 
 
 def _judge_signs(measured: pl.DataFrame, sentences: list[str], figures: dict[str, float]) -> Level | None:

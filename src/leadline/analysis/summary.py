@@ -8,6 +8,7 @@ reaches.
 
 import polars as pl
 
+from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import is_exact, launch_estimates, series_columns
 from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, percent, with_signs
 from leadline.core.record import FAILED, INVALID, OK, SKIPPED
@@ -20,7 +21,7 @@ COLUMNS: dict[str, str] = {
     "status": "ok, skipped, failed or invalid",
     "reason": "why it was not run or is invalid, or in how many launches it failed",
     "value": "median over launches of each launch's median",
-    "low": "lower end of the interval of that median; null with one launch",
+    "low": "lower end of its interval, wider where launches depend on each other; null with one",
     "high": "upper end of it",
     "confidence": "what that interval really reaches, 0 to 1",
     "next_low": "lower end of the interval in which the next launch's median lies; null with one launch",
@@ -62,16 +63,21 @@ def summarise(records: pl.DataFrame) -> pl.DataFrame:
 
 def _intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Value, intervals and counts of each point from its launches' medians."""
-    points = launches.group_by(by, maintain_order=True).agg(
-        pl.col("unit", "better").first(),
-        pl.col("median").sort().alias("medians"),
-        pl.col("samples").sum().cast(pl.Int64),
-        pl.len().cast(pl.Int64).alias("launches"),
-        is_exact().all().alias("exact"),
+    inflation = {run: each.inflation for run, each in of_runs(launches).items()}
+    points = (
+        launches.group_by(by, maintain_order=True)
+        .agg(
+            pl.col("unit", "better").first(),
+            pl.col("median").sort().alias("medians"),
+            pl.col("samples").sum().cast(pl.Int64),
+            pl.len().cast(pl.Int64).alias("launches"),
+            is_exact().all().alias("exact"),
+        )
+        .with_columns(inflation=pl.col("run").replace_strict(inflation, default=1.0, return_dtype=pl.Float64))
     )
     medians, several = pl.col("medians").list, pl.col("launches") > 1
     return (
-        points.join(_ranks(points.get_column("launches")), on="launches")
+        points.join(_ranks(points.select("launches", "inflation").unique()), on=["launches", "inflation"])
         .with_columns(
             value=medians.median(),
             low=pl.when(several).then(medians.get(pl.col("rank") - 1)),
@@ -81,15 +87,18 @@ def _intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:
             next_high=pl.when(several).then(medians.get(pl.col("next_last") - 1)),
             next_confidence=pl.when(several).then("next_confidence"),
         )
-        .drop("medians", "rank", "next_first", "next_last")
+        .drop("medians", "rank", "next_first", "next_last", "inflation")
     )
 
 
-def _ranks(counts: pl.Series) -> pl.DataFrame:
-    """Which order statistics bound the intervals, for each number of launches in `counts`."""
-    schema = {"launches": pl.Int64, "rank": pl.Int64, "confidence": pl.Float64}
+def _ranks(counts: pl.DataFrame) -> pl.DataFrame:
+    """Which order statistics bound the intervals, for each number of launches and their `inflation`."""
+    schema = {"launches": pl.Int64, "inflation": pl.Float64, "rank": pl.Int64, "confidence": pl.Float64}
     schema |= {"next_first": pl.Int64, "next_last": pl.Int64, "next_confidence": pl.Float64}
-    rows = [(count, *median_rank(count), *next_ranks(count)) for count in counts.unique().to_list()]
+    rows = [
+        (count, inflation, *median_rank(count, inflation=inflation), *next_ranks(count))
+        for count, inflation in counts.iter_rows()
+    ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

@@ -52,13 +52,20 @@ def sorted_values(samples: Values) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=4096)
-def median_rank(count: int, confidence: float = CONFIDENCE) -> tuple[int, float]:
+def median_rank(count: int, confidence: float = CONFIDENCE, inflation: float = 1.0) -> tuple[int, float]:
     """Rank r (from 1) so that the r-th smallest and r-th largest of `count` values bound the median; and
     its coverage.
 
     The number of values under the median is binomial (count, 1/2), so the coverage is 1 - 2 P(fewer than r).
     The largest r that reaches `confidence` is taken; where none does (fewer than 6 values for 95 %) r is 1.
+
+    `inflation` is by how much dependence makes a mean's variance larger (`leadline.analysis.dependence`): the
+    values tell as much as count / inflation independent ones, whose coverage this is, and r in proportion.
     """
+    if inflation > 1:
+        independent = min(count, max(2, round(count / inflation)))
+        rank, coverage = median_rank(independent, confidence)
+        return 1 + (rank - 1) * count // independent, coverage
     from scipy.special import bdtr  # noqa: PLC0415  (0.1 s to import; --help must not pay for it)
 
     below = bdtr(
