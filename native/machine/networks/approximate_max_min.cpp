@@ -9,6 +9,9 @@ namespace {
 // Shares are floats, and rounded down by more than a float's rounding.
 constexpr double margin = 1 - 2e-7;
 
+// Where all rates together are below this part of the smallest bound, nobody moves.
+constexpr double moving = 1e-3;
+
 }  // namespace
 
 void ApproximateMaxMin::reset(std::int32_t resources) {
@@ -86,8 +89,9 @@ void ApproximateMaxMin::tidy() {
 void ApproximateMaxMin::solve(Effort effort) {
     limit(false);
     fill(effort);
-    if (finish() > 0) return;
-    // Nobody moves, since all yield to each other: half for each class lets everybody move.
+    if (finish()) return;
+    // Nobody moves, or only by what rounding left, since all yield to each other: half for each class lets
+    // everybody move.
     limit(true);
     fill(effort);
     finish();
@@ -161,8 +165,8 @@ void ApproximateMaxMin::give(float up_to) {
     open_.resize(stay);
 }
 
-// The rates, and their sum. Those that yield are cut to what the others leave.
-double ApproximateMaxMin::finish() {
+// The rates; whether anybody moves. Those that yield are cut to what the others leave.
+bool ApproximateMaxMin::finish() {
     for (const std::int32_t r : touched_) {
         const Class& goes = classes_[index(r)];
         double& first = first_[index(r)];
@@ -173,6 +177,7 @@ double ApproximateMaxMin::finish() {
         first += (all - goes.left - first) / 2;
     }
     double sum = 0;
+    double least = std::numeric_limits<double>::max();
     for (std::size_t m = 0; m < owner_.size(); ++m) {
         if (owner_[m] < 0) continue;
         float part = 1;
@@ -181,8 +186,9 @@ double ApproximateMaxMin::finish() {
         // Who has the bound has it to the bit.
         const double rate = want_[m] >= static_cast<float>(bound_[m]) ? bound_[m] : want_[m];
         sum += rate_[m] = rate * part;
+        least = std::min(least, bound_[m]);
     }
-    return sum;
+    return sum > moving * least;
 }
 
 }  // namespace leadline::machine

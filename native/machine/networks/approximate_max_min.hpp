@@ -63,7 +63,7 @@ private:
     void give(float up_to);
     [[nodiscard]] float hope(std::size_t member) const;
     [[nodiscard]] std::size_t resources() const { return capacity_.size(); }
-    double finish();
+    bool finish();
 
     std::vector<double> capacity_;  // of resources
     std::vector<double> first_;     // B/s that go first, as last known; of resources

@@ -87,6 +87,7 @@ void FlowNetwork::send(Time now, const Transfer& transfer) {
 
 Time FlowNetwork::next() const {
     if (!dirty_.empty() || !emptier_.empty()) return now_;
+    if (free_.size() == streams_.size()) return never;  // what the agenda still has is of earlier rates
     return std::max(now_, pool_.alive() == 0 ? agenda_.next() : std::min(agenda_.next(), pool_due_));
 }
 

@@ -12,6 +12,12 @@ namespace {
 // Below this part of a capacity a difference is rounding.
 constexpr double rounding = 1e-10;
 
+// By how much of a capacity t may still move when the rounds are spent, for (3) to hold nearly.
+constexpr double swings = 0.05;
+
+// Where all rates together are below this part of the smallest bound, nobody moves.
+constexpr double moving = 1e-3;
+
 // Problems that are remembered, a power of two: a halo has some dozens at a time.
 constexpr std::size_t remembered = 1024;
 
@@ -67,18 +73,29 @@ void MaxMinSolver::solve(Effort effort) {
     begin_.push_back(static_cast<std::int32_t>(uses_.size()));
     invert();
     settled_ = false;
+    double far = 0;
     for (rounds_ = 0; !settled_ && rounds_ < effort.rounds;) {
-        limit(true);
+        limit();
         fill();
-        settled_ = shared_.empty() || measure(step(++rounds_, effort.straight)) <= rounding;
+        far = shared_.empty() ? 0 : measure(step(++rounds_, effort.straight));
+        settled_ = far <= rounding;
     }
     if (!settled_) cut();
-    // Nobody moves, since t swung to the last: half for each class lets everybody move.
-    if (stuck()) {
-        limit(false);
-        fill();
-    }
     begin_.pop_back();
+    if (far > swings || stuck()) share_alike();
+}
+
+// Flows that yield to each other in a circle, where no t was found: as if there were one class.
+void MaxMinSolver::share_alike() {
+    MaxMinSolver alike;
+    for (const double capacity : capacity_) alike.add_resource(capacity);
+    for (std::size_t f = 0; f < bound_.size(); ++f) {
+        alike.add_flow(bound_[f]);
+        const std::size_t end = f + 1 < begin_.size() ? index(begin_[f + 1]) : uses_.size();
+        for (std::size_t i = index(begin_[f]); i < end; ++i) alike.add_use(uses_[i] / 2, false);
+    }
+    alike.solve({});
+    rate_ = alike.rate_;
 }
 
 std::size_t MaxMinSolver::place() const {
@@ -148,19 +165,16 @@ void MaxMinSolver::invert() {
     }
 }
 
-// Sets what each constraint may give: with `yielding` what t leaves to those that yield, else half to each
-// class.
-void MaxMinSolver::limit(bool yielding) {
+// Sets what each constraint may give: what t leaves to those that yield.
+void MaxMinSolver::limit() {
     state_.resize(2 * capacity_.size());
     given_.resize(shared_.size());
     for (std::size_t c = 0; c < state_.size(); ++c)
         state_[c] = {.left = capacity_[c / 2], .open = user_begin_[c + 1] - user_begin_[c]};
     for (std::size_t i = 0; i < shared_.size(); ++i) {
         const double all = capacity_[index(shared_[i])];
-        const double left = yielding ? all - first_[i] : all / 2;
-        State* const of = &state_[2 * index(shared_[i])];
-        if (!yielding) of[0].left = left;
-        of[1].left = given_[i] = left > rounding * all ? left : 0;
+        const double left = all - first_[i];
+        state_[2 * index(shared_[i]) + 1].left = given_[i] = left > rounding * all ? left : 0;
     }
 }
 
@@ -250,8 +264,10 @@ void MaxMinSolver::cut() {
     }
 }
 
+// A resource that is full, or a flow that has its bound, makes the sum far greater.
 bool MaxMinSolver::stuck() const {
-    return !rate_.empty() && std::ranges::none_of(rate_, [](double rate) { return rate > 0; });
+    return !rate_.empty() &&
+           std::reduce(rate_.begin(), rate_.end()) <= moving * bound_[index(by_bound_.front())];
 }
 
 }  // namespace leadline::machine

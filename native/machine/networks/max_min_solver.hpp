@@ -27,7 +27,8 @@
 // held back by nobody, as in a network where they never wait. Where flows yield to each other in a circle t
 // swings: it then moves half-way to t' only, later less. If t has still not come to rest when the rounds are
 // spent, the flows that yield are cut back where (2) is violated, which leaves (1) and (2) true and a little
-// of the resources unused.
+// of the resources unused. Where t swings by more than that, or nobody would move, the two classes share as
+// one.
 //
 // Example: resources A, B, C of capacity 6 in a line. f uses A yielding, B and C first; g uses B yielding; h
 // uses C yielding and has a bound of 2; all other bounds are 6, and D of capacity 4 is used by f and h, both
@@ -104,10 +105,11 @@ private:
     void settle(std::int32_t flow, double rate);
     void settle_constraint(Constraint constraint, double share);
     [[nodiscard]] double share(Constraint constraint) const;
-    void limit(bool yielding);
+    void limit();
     double measure(double step);
     void cut();
     [[nodiscard]] bool stuck() const;
+    void share_alike();
 
     std::vector<double> capacity_;          // of resources
     std::vector<double> guess_;             // of t_r, of resources
