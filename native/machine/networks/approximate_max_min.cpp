@@ -90,31 +90,32 @@ void ApproximateMaxMin::solve(Effort effort) {
     limit(false);
     fill(effort);
     if (finish()) return;
-    // Nobody moves, or only by what rounding left, since all yield to each other: half for each class lets
-    // everybody move.
+    // Nobody moves, or only by what rounding left, since all yield to each other: the two classes share as one.
     limit(true);
     fill(effort);
     finish();
 }
 
-// What each class may have: those that yield what the others are known to leave, or half each.
-void ApproximateMaxMin::limit(bool halves) {
+// What each class may have: those that yield what the others are known to leave; where all are `alike`, the
+// first class has the flows of both.
+void ApproximateMaxMin::limit(bool alike) {
+    alike_ = alike;
     if (sorted_ != touched_.size()) std::ranges::sort(touched_);
     sorted_ = touched_.size();
     for (const std::int32_t r : touched_) {
         Class& first = classes_[index(r)];
         Class& yields = classes_[resources() + index(r)];
         const double all = capacity_[index(r)];
-        first.left = halves ? all / 2 : all;
-        yields.left = halves ? all / 2 : all - first_[index(r)];
-        first.open = first.all;
-        yields.open = yields.all;
+        first.left = all;
+        yields.left = all - first_[index(r)];
+        first.open = first.all + (alike ? yields.all : 0);
+        yields.open = alike ? 0 : yields.all;
     }
     active_.clear();
     for (const std::int32_t r : touched_)
-        if (classes_[index(r)].all > 0) active_.push_back(index(r));
+        if (classes_[index(r)].open > 0) active_.push_back(index(r));
     for (const std::int32_t r : touched_)
-        if (classes_[resources() + index(r)].all > 0) active_.push_back(resources() + index(r));
+        if (classes_[resources() + index(r)].open > 0) active_.push_back(resources() + index(r));
     open_.clear();
     for (Member m = 0; m < members(); ++m)
         if (owner(m) >= 0) open_.push_back(m);
@@ -142,7 +143,7 @@ float ApproximateMaxMin::divide() {
 float ApproximateMaxMin::hope(std::size_t member) const {
     auto least = static_cast<float>(bound_[member]);
     for (std::size_t use = begin_[member]; use < begin_[member + 1]; ++use)
-        least = std::min(least, share_[uses_[use]]);
+        least = std::min(least, share_[class_of(uses_[use])]);
     return least;
 }
 
@@ -157,7 +158,7 @@ void ApproximateMaxMin::give(float up_to) {
         }
         want_[index(m)] = rate;
         for (std::size_t use = begin_[index(m)]; use < begin_[index(m) + 1]; ++use) {
-            Class& of = classes_[uses_[use]];
+            Class& of = classes_[class_of(uses_[use])];
             of.left -= rate;
             --of.open;
         }
@@ -171,6 +172,12 @@ bool ApproximateMaxMin::finish() {
         const Class& goes = classes_[index(r)];
         double& first = first_[index(r)];
         const double all = capacity_[index(r)];
+        if (alike_) {
+            const Class& yields = classes_[resources() + index(r)];
+            first = all * goes.all / std::max(1, goes.all + yields.all);
+            part_[index(r)] = 1;
+            continue;
+        }
         const double given = all - first - classes_[resources() + index(r)].left;
         part_[index(r)] =
             given > goes.left ? static_cast<float>(std::max(0.0, goes.left / given) * margin) : 1;

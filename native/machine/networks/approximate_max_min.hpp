@@ -57,12 +57,15 @@ private:
         std::int32_t all = 0;
     };
     static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-    void limit(bool halves);
+    void limit(bool alike);
     void fill(Effort effort);
     float divide();
     void give(float up_to);
     [[nodiscard]] float hope(std::size_t member) const;
     [[nodiscard]] std::size_t resources() const { return capacity_.size(); }
+    [[nodiscard]] std::size_t class_of(std::uint32_t use) const {
+        return alike_ && use >= resources() ? use - resources() : use;
+    }
     bool finish();
 
     std::vector<double> capacity_;  // of resources
@@ -81,6 +84,7 @@ private:
     std::vector<std::uint32_t> uses_;  // numbers of classes
     std::vector<Member> open_;         // without a rate yet
     std::int32_t alive_ = 0;
+    bool alike_ = false;  // both classes share as one, in the present solution
 };
 
 }  // namespace leadline::machine

@@ -110,6 +110,19 @@ TEST(Flow, WhoStaysHasTheRest) {
     EXPECT_EQ(reports.out.at(1), 40 * us);
 }
 
+// Rates that are no more leave nothing behind: once all has arrived there is no next event, though the long
+// message was to end much later while it shared the engine.
+TEST(Flow, NothingHappensAfterTheLastMessage) {
+    Machine machine = plain();
+    machine.node.injection = 100e6;
+    const auto nodes = make_topology(line(3));
+    Reports reports;
+    const auto network = make_flow(machine, *nodes, reports);
+    for (const Sent& each : at_once({{1, 0, 1000}, {1, 2, 3000}})) network->send(each.when, each.transfer);
+    while (reports.in.size() < 2) network->advance();
+    EXPECT_EQ(network->next(), never);
+}
+
 // Nested pairs on a line: 0->3 comes through where 1->2 begins, and has the link alone for 10 us. Only then
 // does the inner message move: a strictly starved flow ends 5 us after.
 TEST(Flow, TransitStarvesLocalInjectionUntilItEnds) {
