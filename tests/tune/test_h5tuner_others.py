@@ -284,7 +284,7 @@ def test_some_ranks_lack_the_library(
 def test_threads_that_open_files(library: Path, compiled: Compiled, tmp_path: Path) -> None:
     """What ranks are asked for one file meets neither that for another nor the program's collectives.
 
-    Under Open MPI: the program hangs by itself under Debian's MPICH 4.0, two times of three.
+    Under Open MPI: the program hangs by itself under Debian's MPICH 4.0, in three tries of three.
     """
     needs("mpirun.openmpi")
     program = compiled("openers.c", "openmpi", "-lpthread")
