@@ -150,6 +150,56 @@ std::vector<Protocol> parse_protocols(const Table& from, const char* key) {
     return all;
 }
 
+void parse_links(const Table& from, Links& links) {
+    from.rate("rate", links.rate);
+    from.time("hop", links.hop);
+    from.time("base", links.base);
+}
+
+void parse_packets(const Table& from, Packets& packets) {
+    from.count("payload", packets.payload);
+    from.whole("overhead", packets.overhead);
+    from.count("granule", packets.granule);
+}
+
+void parse_barrier(const Table& from, BarrierNetwork& barrier) {
+    barrier.present = true;
+    from.time("latency", barrier.latency);
+    from.time("overhead", barrier.overhead);
+}
+
+void parse_collective_network(const Table& from, CollectiveNetwork& network) {
+    network.present = true;
+    from.rate("rate", network.rate);
+    from.time("latency", network.latency);
+    from.whole("nodes", network.nodes);
+    from.time("overhead", network.overhead);
+    from.factor("float_factor", network.float_factor);
+    from.factor("product_factor", network.product_factor);
+}
+
+void parse_noise(const Table& from, Noise& noise) {
+    noise.present = true;
+    from.factor("interval", noise.interval);
+    from.factor("detour", noise.detour);
+    // Else a core would never come out of its detours.
+    if (noise.interval <= noise.detour) refuse(from.path("interval"), "is longer than noise.detour");
+}
+
+Choice parse_choice(const Table& from) {
+    Choice choice;
+    from.word("operation", choice.operation);
+    from.word("algorithm", choice.algorithm);
+    from.whole("up_to", choice.up_to);
+    from.whole("ranks_up_to", choice.ranks_up_to);
+    return choice;
+}
+
+void parse_coalescing(const Table& from, Coalescing& coalesce) {
+    from.whole("up_to", coalesce.up_to);
+    from.time("wait", coalesce.wait);
+}
+
 }  // namespace
 
 std::int64_t Packets::count(std::int64_t bytes) const {
@@ -174,66 +224,27 @@ const Protocol& Machine::protocol(std::int64_t bytes, bool local) const {
     return table.back();
 }
 
-// One line a key: parts of it would be no easier to read.
-// NOLINTNEXTLINE(readability-function-size)
 Machine parse_machine(const json& description) {
     Machine machine;
     const Table from(description, "");
     from.word("name", machine.name);
-    from.part("links", [&](const Table& links) {
-        links.rate("rate", machine.links.rate);
-        links.time("hop", machine.links.hop);
-        links.time("base", machine.links.base);
-    });
-    from.part("packets", [&](const Table& packets) {
-        packets.count("payload", machine.packets.payload);
-        packets.whole("overhead", machine.packets.overhead);
-        packets.count("granule", machine.packets.granule);
-    });
+    from.part("links", [&](const Table& links) { parse_links(links, machine.links); });
+    from.part("packets", [&](const Table& packets) { parse_packets(packets, machine.packets); });
     from.part("node", [&](const Table& node) { parse_node(node, machine.node); });
     machine.protocols = parse_protocols(from, "protocol");
     machine.local_protocols = parse_protocols(from, "local_protocol");
     if (machine.protocols.empty()) refuse("protocol", "has at least one row");
-    from.part("barrier_network", [&](const Table& barrier) {
-        machine.barrier.present = true;
-        barrier.time("latency", machine.barrier.latency);
-        barrier.time("overhead", machine.barrier.overhead);
-    });
-    from.part("collective_network", [&](const Table& collective) {
-        CollectiveNetwork& to = machine.collective;
-        to.present = true;
-        collective.rate("rate", to.rate);
-        collective.time("latency", to.latency);
-        collective.whole("nodes", to.nodes);
-        collective.time("overhead", to.overhead);
-        collective.factor("float_factor", to.float_factor);
-        collective.factor("product_factor", to.product_factor);
-    });
-    from.part("noise", [&](const Table& noise) {
-        machine.noise.present = true;
-        noise.factor("interval", machine.noise.interval);
-        noise.factor("detour", machine.noise.detour);
-        // Else a core would never come out of its detours.
-        if (machine.noise.interval <= machine.noise.detour)
-            refuse(noise.path("interval"), "is longer than noise.detour");
-    });
-    from.each("collective", [&](const Table& row) {
-        Choice choice;
-        row.word("operation", choice.operation);
-        row.word("algorithm", choice.algorithm);
-        row.whole("up_to", choice.up_to);
-        row.whole("ranks_up_to", choice.ranks_up_to);
-        machine.collectives.push_back(choice);
-    });
+    from.part("barrier_network", [&](const Table& barrier) { parse_barrier(barrier, machine.barrier); });
+    from.part("collective_network",
+              [&](const Table& network) { parse_collective_network(network, machine.collective); });
+    from.part("noise", [&](const Table& noise) { parse_noise(noise, machine.noise); });
+    from.each("collective", [&](const Table& row) { machine.collectives.push_back(parse_choice(row)); });
+    from.part("coalesce", [&](const Table& coalesce) { parse_coalescing(coalesce, machine.coalesce); });
     from.flag("line_broadcast", machine.line_broadcast);
     from.factor("line_reduce", machine.line_reduce);
     from.whole("lines_from", machine.lines_from);
     from.rate("reduce", machine.reduce);
     from.flag("reduce_streams", machine.reduce_streams);
-    from.part("coalesce", [&](const Table& coalesce) {
-        coalesce.whole("up_to", machine.coalesce.up_to);
-        coalesce.time("wait", machine.coalesce.wait);
-    });
     from.flag("transit_first", machine.transit_first);
     from.whole("buffer", machine.buffer);
     return machine;

@@ -66,6 +66,16 @@ Operation Engine::new_operation(int rank, int peer) {
 }
 
 Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
+    return send(rank, to, envelope, data, false);
+}
+
+Operation Engine::send_blocking(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
+    // What a rank loses to a collective meanwhile is known when the operation is finished.
+    return send(rank, to, envelope, data, collectives_.empty());
+}
+
+Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
+                       bool blocking) {
     const auto bytes = static_cast<std::int64_t>(data.size());
     const std::uint32_t id = new_message(home(rank), to, bytes, Leg::data);
     Message& message = messages_[id];
@@ -74,9 +84,12 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     message.envelope = envelope;
     if (const auto brought = data.data() ? std::min(data.size(), carried) : 0; brought)
         std::memcpy(message.content.data(), data.data(), brought);
-    const Operation operation = new_operation(rank, to);
-    operations_[operation].tag = envelope.tag;
-    operations_[operation].inner = envelope.context < 0;
+    Operation operation = no_operation;
+    if (!blocking || way.waits) {
+        operation = new_operation(rank, to);
+        operations_[operation].tag = envelope.tag;
+        operations_[operation].inner = envelope.context < 0;
+    }
     ++messages_sent_;
     bytes_sent_ += bytes;
     if (!gaps_.empty()) [[unlikely]]
@@ -93,7 +106,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
         message.turn = queue(message).sent++;
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
-    else operations_[operation].done = at(rank).clock;
+    else if (operation != no_operation) operations_[operation].done = at(rank).clock;
     if (deferred_.empty() || rank >= ranks()) {
         hand_over(id, handed);
     } else {
@@ -195,17 +208,21 @@ void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
 }
 
 void Engine::injected(std::uint32_t id, Time when) {
-    if (const auto found = together_.find(id); found != together_.end()) [[unlikely]] {
-        for (const std::uint32_t each : found->second) has_left(each, when);
-        return;
+    if (!together_.empty()) [[unlikely]] {
+        if (const auto found = together_.find(id); found != together_.end()) {
+            for (const std::uint32_t each : found->second) has_left(each, when);
+            return;
+        }
     }
     has_left(id, when);
 }
 
 void Engine::arrived(std::uint32_t id, Time when) {
-    if (auto found = together_.extract(id)) [[unlikely]] {
-        for (const std::uint32_t each : found.mapped()) has_come(each, when);
-        return;
+    if (!together_.empty()) [[unlikely]] {
+        if (auto found = together_.extract(id)) {
+            for (const std::uint32_t each : found.mapped()) has_come(each, when);
+            return;
+        }
     }
     has_come(id, when);
 }

@@ -14,13 +14,13 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "machine/description.hpp"
+#include "machine/endings.hpp"
 #include "machine/event_queue.hpp"
 #include "machine/mapping.hpp"
 #include "machine/matching.hpp"
@@ -30,27 +30,6 @@
 #include "machine/topology.hpp"
 
 namespace leadline::machine {
-
-// Every rank that is left waits for something that nobody will do; says who waits for whom.
-struct Deadlock : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-// A rank asks again and again whether something is over that nothing under way can end.
-struct Livelock : Deadlock {
-    using Deadlock::Deadlock;
-};
-
-// A message is longer than the memory that its receiver has for it.
-struct Truncation : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-// All ranks came to their ends and left something behind: a message that nobody received, a receive that no
-// message met, an operation that nobody waited for.
-struct Unfinished : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 // A message or transfer that its rank may wait for.
 using Operation = std::uint32_t;
@@ -93,10 +72,15 @@ public:
     // The protocol that a message of this size takes between two ranks.
     [[nodiscard]] const Protocol& protocol(int from, int to, std::int64_t bytes) const;
     // What a message costs the core at its end.
-    [[nodiscard]] Time send_cost(const Protocol& way,
-                                 std::int64_t bytes) const;                       // before it is handed over
-    [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const;  // and after that
-    [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const;
+    [[nodiscard]] Time send_cost(const Protocol& way, std::int64_t bytes) const {  // before it is handed over
+        return core_costs(way, bytes).send;
+    }
+    [[nodiscard]] Time send_rest(const Protocol& way, std::int64_t bytes) const {  // and after that
+        return core_costs(way, bytes).rest;
+    }
+    [[nodiscard]] Time receive_cost(const Protocol& way, std::int64_t bytes) const {
+        return core_costs(way, bytes).receive;
+    }
     // What a rank's core takes to combine a message with what it has, and to copy within its memory.
     [[nodiscard]] Time combine_cost(std::int64_t bytes) const;
     [[nodiscard]] Time copy_cost(std::int64_t bytes) const {
@@ -165,6 +149,9 @@ public:
     }
 
     Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
+    // The same, of a rank that waits for nothing else before it has waited for this: a send that is over once
+    // it is handed over leaves nothing to wait for, and is no_operation.
+    Operation send_blocking(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
     // `from` is the envelope's source as a rank of the world, or any_source.
     Operation receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data);
     // One-sided: bytes to or from `target`, where nobody takes part. Over when it has happened there and this
@@ -245,6 +232,17 @@ private:
         std::int32_t tag = 0;
         std::span<std::byte> data{};
     };
+    // What messages of a protocol and a length cost the cores at their ends: most are like one before.
+    struct CoreCosts {
+        const Protocol* way = nullptr;
+        std::int64_t bytes = -1;
+        Time send = 0, rest = 0, receive = 0;
+    };
+    [[nodiscard]] const CoreCosts& core_costs(const Protocol& way, std::int64_t bytes) const;
+    [[nodiscard]] Time find_send_cost(const Protocol& way, std::int64_t bytes) const;
+    [[nodiscard]] Time find_send_rest(const Protocol& way, std::int64_t bytes) const;
+    [[nodiscard]] Time find_receive_cost(const Protocol& way, std::int64_t bytes) const;
+
     enum class Leg : std::uint8_t { data, request, grant, put, get_request, get_data, signal };
     struct Message {
         std::int64_t bytes = 0;
@@ -312,6 +310,8 @@ private:
     void complete_match(std::uint32_t id, Operation receive, std::int32_t passed);
     void complete(Operation operation, Time when);
     Operation new_operation(int rank, int peer);
+    Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
+                   bool blocking);
     Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
     void hand_over(std::uint32_t message, Time when);
@@ -367,6 +367,7 @@ private:
     std::vector<Operation> several_;                                    // scratch of finish()
     std::vector<int> ready_;                                            // ranks to go on next, in order
     EventQueue<Event> events_;
+    mutable std::array<CoreCosts, 16> core_costs_{};
     Time packet_time_;  // of a full packet on a link
     bool forced_;       // the protocol of messages
     bool tapered_;

@@ -20,7 +20,8 @@ int Engine::socket(int rank) const {
 }
 
 const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
-    const bool within = local(from, to);
+    // Two ranks' nodes may be far apart in memory, and often there is nothing to tell by them.
+    const bool within = !machine_.local_protocols.empty() && local(from, to);
     if (!forced_) return machine_.protocol(bytes, within);
     const auto& table =
         within && !machine_.local_protocols.empty() ? machine_.local_protocols : machine_.protocols;
@@ -31,9 +32,23 @@ const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
     return forced == table.end() ? natural : *forced;
 }
 
+const Engine::CoreCosts& Engine::core_costs(const Protocol& way, std::int64_t bytes) const {
+    const auto place =
+        reinterpret_cast<std::uintptr_t>(&way) / sizeof(Protocol) +  // NOLINT(*-reinterpret-cast)
+        static_cast<std::uintptr_t>(bytes) / 8;
+    CoreCosts& known = core_costs_[place % core_costs_.size()];
+    if (known.way != &way || known.bytes != bytes)
+        known = {.way = &way,
+                 .bytes = bytes,
+                 .send = find_send_cost(way, bytes),
+                 .rest = find_send_rest(way, bytes),
+                 .receive = find_receive_cost(way, bytes)};
+    return known;
+}
+
 // A core that hands over packet by packet is beside the link: a message is with the network once its first
 // packet is, and as much later as the core is slower than the link; the core is free when the last packet is.
-Time Engine::send_cost(const Protocol& way, std::int64_t bytes) const {
+Time Engine::find_send_cost(const Protocol& way, std::int64_t bytes) const {
     if (machine_.node.loggops) return way.send_overhead;
     const std::int64_t packets = machine_.packets.count(bytes);
     const Time slower = packets > 1 ? std::max<Time>(0, way.send_packet - packet_time_) : 0;
@@ -53,12 +68,12 @@ void Engine::share_cores() {
     for (const Seat& seat : seats_) sharing_.push_back(ranks[core(seat)]);
 }
 
-Time Engine::send_rest(const Protocol& way, std::int64_t bytes) const {
+Time Engine::find_send_rest(const Protocol& way, std::int64_t bytes) const {
     if (machine_.node.loggops) return transfer_time(further(bytes), way.send_copy);
     return (machine_.packets.count(bytes) - 1) * std::min(way.send_packet, packet_time_);
 }
 
-Time Engine::receive_cost(const Protocol& way, std::int64_t bytes) const {
+Time Engine::find_receive_cost(const Protocol& way, std::int64_t bytes) const {
     if (machine_.node.loggops)
         return way.receive_overhead +
                transfer_time(further(bytes), std::min(way.receive_copy, machine_.links.rate));

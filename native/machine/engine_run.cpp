@@ -7,16 +7,32 @@
 namespace leadline::machine {
 
 void Engine::fetch(const Event& event, int step) const {
-    const auto fetch_program = [&](int rank) { __builtin_prefetch(at(rank).handle.address()); };
+    constexpr std::size_t line = 64;  // B of a cache
+    const auto fetch_program = [&](int rank) {
+        const auto* frame = static_cast<const std::byte*>(at(rank).handle.address());
+        for (const std::size_t each : {0, 1, 2}) __builtin_prefetch(frame + each * line);
+    };
+    const auto fetch_message = [&](const Message& message) {
+        __builtin_prefetch(&message);
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(&message + 1) -
+                           1);  // NOLINT(*-reinterpret-cast)
+    };
     switch (event.kind) {
         case Kind::inject:
-            if (step == 0) __builtin_prefetch(&messages_[event.id]);
-            if (step == 1) __builtin_prefetch(&seat(messages_[event.id].to));
+            if (step == 0) fetch_message(messages_[event.id]);
+            if (step == 1) {
+                __builtin_prefetch(&seat(messages_[event.id].to));
+                __builtin_prefetch(&seat(messages_[event.id].from));
+            }
+            if (step == 2) {
+                const Message& message = messages_[event.id];
+                network_->expect(seat(message.from).node, seat(message.to).node);
+            }
             break;
         case Kind::reach: {
             // The receiver's lines, and what it takes up if it goes on.
             const Message& message = messages_[event.id];
-            if (step == 0) __builtin_prefetch(&message);
+            if (step == 0) fetch_message(message);
             if (step == 1) {
                 __builtin_prefetch(&at(message.to));
                 posted_.fetch(message.to);
@@ -31,7 +47,7 @@ void Engine::fetch(const Event& event, int step) const {
                 if (const auto receive = posted_.first_id(message.to); receive != MatchQueues::none)
                     __builtin_prefetch(&operations_[receive]);
                 if (const auto waiting = unexpected_.first_id(message.to); waiting != MatchQueues::none)
-                    __builtin_prefetch(&messages_[waiting]);
+                    fetch_message(messages_[waiting]);
             }
             break;
         }
@@ -72,11 +88,7 @@ void Engine::run(const std::function<bool(int)>& ended) {
             too_long(seconds(now_));
         if (event <= inner) {
             events_.foresee([this](const Event& each, int step) { fetch(each, step); });
-            happen(events_.pop([this](const Event& each, int level) {
-                if (level == 2) fetch(each, 0);
-                if (level == 1)
-                    for (const int step : {0, 1, 2, 3}) fetch(each, step);
-            }));
+            happen(events_.pop([this](const Event& each, int step) { fetch(each, step); }));
         } else {
             network_->advance();
         }

@@ -50,8 +50,9 @@ public:
     Event pop() {
         return pop([](const Event&, int) {});
     }
-    // The same; `see(event, level)` is told of events whose turn comes soon, so that what they need may be
-    // fetched: those of level 1 at once, those of level 2 a little later.
+    // The same; `see(event, step)` is called for events whose turn comes soon, so that what they need may be
+    // fetched, one piece of memory after the one that leads to it: steps 0, 1, ..., `steps` - 1, each while
+    // others happen. A hint: what is pushed for very soon may miss some.
     template <class See>
     Event pop(See see) {
         int level = std::countr_zero(filled_);
@@ -65,9 +66,8 @@ public:
         return take(level, slot);
     }
 
-    // Tells `see(event, step)` of events that follow the next one in its bucket: steps 0, 1, ... of what they
-    // need may be fetched, the later ones when the earlier have come. A hint: those in other buckets are not
-    // told.
+    // Calls `see(event, step)` for events that follow the next one in its bucket, as pop() does for those in
+    // other buckets.
     template <class See>
     void foresee(See see) const {
         if (filled_ == 0) return;
@@ -85,8 +85,9 @@ public:
         }
     }
 
-private:
     static constexpr int steps = 4;
+
+private:
     static constexpr std::uint32_t ahead[steps] = {24, 16, 10, 5};
     static constexpr int bits = 8;
     static constexpr int slots = 1 << bits;
@@ -151,8 +152,10 @@ private:
     void deal(int level, int slot, See see) {
         const Bucket from = bucket(level, slot);
         forget(level, slot);
+        if (level == 1) look_ahead(slot, see);
         const auto lower = [&](const Entry& entry) {
-            see(entry.event, level);
+            if (level == 2) see(entry.event, 0);
+            if (level == 1) see(entry.event, steps - 1);
             append(entry.when, entry.event);
         };
         if (from.has_one) lower(from.one);
@@ -163,6 +166,30 @@ private:
             release(block);
             if (block == from.tail) return;
             block = next;
+        }
+    }
+
+    // The steps in between are for the two buckets that come after this one of level 1.
+    template <class See>
+    void look_ahead(int slot, See see) const {
+        const auto& words = used_[1];
+        for (int step = steps - 2; step > 0; --step) {
+            if (++slot == slots) return;
+            int word = slot / 64;
+            std::uint64_t rest = words[word] >> (slot % 64) << (slot % 64);
+            while (rest == 0) {
+                if (++word == slots / 64) return;
+                rest = words[word];
+            }
+            slot = word * 64 + std::countr_zero(rest);
+            const Bucket& from = bucket(1, slot);
+            if (from.has_one) see(from.one.event, step);
+            std::uint32_t at = from.read;
+            for (const Block* block = from.head; block != nullptr; block = block->next, at = 0) {
+                const std::uint32_t end = block == from.tail ? from.fill : block_entries;
+                for (; at < end; ++at) see(block->entries[at].event, step);
+                if (block == from.tail) break;
+            }
         }
     }
 

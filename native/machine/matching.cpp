@@ -24,24 +24,44 @@ std::size_t MatchQueues::Hash::operator()(const Envelope& key) const {
 
 void MatchQueues::append(int rank, const Envelope& envelope, Id id) {
     MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
+    ++line.count;
+    if (line.count == 1) {
+        line.envelope = envelope;
+        line.id = id;
+        ++inside_;
+        return;
+    }
     const std::uint32_t at = entries_.take();
-    entries_[at] = {.envelope = envelope, .id = id, .order = ++order_, .next = none, .previous = line.tail};
+    entries_[at] = {
+        .envelope = envelope, .id = id, .order = order_ += 2, .next = none, .previous = line.tail};
     if (line.tail == none) line.head = at;
     else entries_[line.tail].next = at;
     line.tail = at;
-    ++line.count;
-    if (line.index != none) {
-        enter(*indices_[line.index], at);
-    } else if (line.count > long_line && !walk_) {
-        if (free_indices_.empty()) {
-            free_indices_.push_back(static_cast<std::uint32_t>(indices_.size()));
-            indices_.push_back(std::make_unique<Index>());
-        }
-        line.index = free_indices_.back();
-        free_indices_.pop_back();
-        for (std::uint32_t each = line.head; each != none; each = entries_[each].next)
-            enter(*indices_[line.index], each);
+    if (line.index != none) enter(*indices_[line.index], at);
+    else if (line.count > long_line && !walk_) make_index(line);
+}
+
+// From now on also the one in the record is searched by the index, before all others.
+void MatchQueues::make_index(MatchQueue& line) {
+    if (free_indices_.empty()) {
+        free_indices_.push_back(static_cast<std::uint32_t>(indices_.size()));
+        indices_.push_back(std::make_unique<Index>());
     }
+    line.index = free_indices_.back();
+    free_indices_.pop_back();
+    if (line.id != none) {
+        const std::uint32_t at = entries_.take();
+        entries_[at] = {.envelope = line.envelope,
+                        .id = std::exchange(line.id, none),
+                        .order = entries_[line.head].order - 1,
+                        .next = line.head,
+                        .previous = none};
+        entries_[line.head].previous = at;
+        line.head = at;
+        --inside_;
+    }
+    for (std::uint32_t each = line.head; each != none; each = entries_[each].next)
+        enter(*indices_[line.index], each);
 }
 
 MatchQueues::Found MatchQueues::take(int rank, const Envelope& envelope) {
@@ -51,6 +71,15 @@ MatchQueues::Found MatchQueues::take(int rank, const Envelope& envelope) {
     if (line.index != none) {
         at = look_up(*indices_[line.index], envelope);
     } else {
+        if (line.id != none) {
+            if (fits(line.envelope, envelope)) {
+                --line.count;
+                --inside_;
+                found.id = std::exchange(line.id, none);
+                return found;
+            }
+            ++found.passed;
+        }
         at = line.head;
         while (at != none && !fits(entries_[at].envelope, envelope)) {
             ++found.passed;
@@ -65,6 +94,7 @@ MatchQueues::Found MatchQueues::take(int rank, const Envelope& envelope) {
 
 const Envelope* MatchQueues::first(int rank) const {
     const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
+    if (line.id != none) return &line.envelope;
     return line.head == none ? nullptr : &entries_[line.head].envelope;
 }
 

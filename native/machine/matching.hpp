@@ -3,13 +3,15 @@
 // A line a rank, of receives that wait for a message or of messages that wait for a receive. Lines are short
 // in most programs and are searched from their head; one that grows long is searched by a hash table from
 // then on, so that a fan-in of a hundred thousand, or a million receives that nobody meets, costs no more an
-// entry.
+// entry. The first to come into an empty queue stays in the queue's own record, beside which nothing is
+// touched.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "machine/pool.hpp"
@@ -49,23 +51,28 @@ public:
         return lines_[static_cast<std::size_t>(rank)].count;
     }
     // Entries of all lines.
-    [[nodiscard]] std::size_t entries() const { return entries_.used(); }
+    [[nodiscard]] std::size_t entries() const { return entries_.used() + inside_; }
+    // How many entries were ever put elsewhere than into their queue's record.
+    [[nodiscard]] std::uint64_t spilled() const { return order_ / 2; }
     // Calls `see(rank, envelope, id)` for each, rank by rank in order.
     template <class See>
     void each(See see) const {
-        for (std::size_t rank = 0; rank < lines_.size(); ++rank)
+        for (std::size_t rank = 0; rank < lines_.size(); ++rank) {
+            if (lines_[rank].id != none) see(static_cast<int>(rank), lines_[rank].envelope, lines_[rank].id);
             for (std::uint32_t at = lines_[rank].head; at != none; at = entries_[at].next)
                 see(static_cast<int>(rank), entries_[at].envelope, entries_[at].id);
+        }
     }
-    // What a search of a rank's line needs, step by step: where it begins, its first entry, and that one's
-    // number.
+    // What a search of a rank's queue needs: the queue, and what its first entry is the number of.
     void fetch(int rank) const { __builtin_prefetch(&lines_[static_cast<std::size_t>(rank)]); }
     void fetch_first(int rank) const {
-        if (const MatchQueue& line = lines_[static_cast<std::size_t>(rank)]; line.head != none)
+        if (const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
+            line.id == none && line.head != none)
             __builtin_prefetch(&entries_[line.head]);
     }
     [[nodiscard]] Id first_id(int rank) const {
         const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
+        if (line.id != none) return line.id;
         return line.head == none ? none : entries_[line.head].id;
     }
     // The envelope and number of the first entry of a rank's line; Found::id none where there is none.
@@ -89,22 +96,27 @@ private:
         std::uint64_t order;
     };
     using Index = std::unordered_map<Envelope, std::deque<Mark>, Hash>;
-    struct MatchQueue {
+    // Half a line of the cache. What is in it is earlier than all others and in no index.
+    struct alignas(32) MatchQueue {
+        Envelope envelope;
+        Id id = none;  // of the entry that is in it; none: there is none
         std::uint32_t head = none;
         std::uint32_t tail = none;
-        std::uint32_t count = 0;
+        std::uint32_t count = 0;  // with that one
         std::uint32_t index = none;
     };
 
     void enter(Index& index, std::uint32_t entry);
     std::uint32_t look_up(Index& index, const Envelope& envelope);
     void unlink(MatchQueue& line, std::uint32_t entry);
+    void make_index(MatchQueue& line);
 
     std::vector<MatchQueue> lines_;
     Pool<Entry> entries_;
     std::vector<std::unique_ptr<Index>> indices_;
     std::vector<std::uint32_t> free_indices_;
-    std::uint64_t order_ = 0;
+    std::uint64_t order_ = 0;  // twice that of the latest entry: between two there is room for one
+    std::size_t inside_ = 0;   // entries that are in their queues' records
     Of of_;
     bool walk_;
 };

@@ -42,6 +42,8 @@ public:
 
     // Takes a message at `now`; called in time order. Both reports follow, here or in advance().
     virtual void send(Time now, const Transfer& transfer) = 0;
+    // A message between these nodes will be sent soon: what it needs may be fetched.
+    virtual void expect(int, int) const {}
     // When advance() must be called next; `never` when nothing is under way inside.
     [[nodiscard]] virtual Time next() const = 0;
     // Does what happens inside at next(), which may report.

@@ -29,6 +29,13 @@ std::vector<std::string> topology_kinds() {
     return names;
 }
 
+Topology::RouteEnds Topology::route_ends(int from, int to) const {
+    thread_local std::vector<Link> links;
+    links.clear();
+    route(from, to, 0, links);
+    return {.first = links.front(), .last = links.back(), .hops = static_cast<std::int32_t>(links.size())};
+}
+
 std::unique_ptr<Topology> make_topology(const nlohmann::json& description) {
     if (!description.is_object() || !description.contains("kind") || !description["kind"].is_string())
         throw std::invalid_argument("topology: kind is one of " + known() + ", but got " +

@@ -41,6 +41,13 @@ public:
     [[nodiscard]] virtual int variants(int, int) const { return 1; }
     // Appends the links of one variant to `route`.
     virtual void route(int from, int to, int variant, std::vector<Link>& route) const = 0;
+    // The ends of the deterministic route, for what needs no more of it; `from` is not `to`.
+    struct RouteEnds {
+        Link first = 0;
+        Link last = 0;
+        std::int32_t hops = 0;
+    };
+    [[nodiscard]] virtual RouteEnds route_ends(int from, int to) const;
     // Coordinates of a node, slowest first where there is an order; their number is that of axes().
     [[nodiscard]] virtual std::vector<int> coordinates(int node) const = 0;
     // The node that has them; what stands behind the last axis is not looked at.

@@ -69,13 +69,15 @@ public:
         }
     };
 
-    sim::Until send(Bytes data, int to, int tag = 0) { return {engine(), me_.mine, isend(data, to, tag)}; }
+    sim::Until send(Bytes data, int to, int tag = 0) {
+        return {engine(), me_.mine, send_blocking(data, to, tag)};
+    }
     sim::Until recv(Bytes data, int from, int tag = 0) {
         return {engine(), me_.mine, irecv(data, from, tag)};
     }
     sim::Both sendrecv(Bytes out, int to, Bytes in, int from, int tag = 0) {
         const Request coming = irecv(in, from, tag);
-        return {engine(), me_.mine, {isend(out, to, tag), coming}};
+        return {engine(), me_.mine, {send_blocking(out, to, tag), coming}};
     }
     Request isend(Bytes data, int to, int tag = 0) {
         check_peer(to);
@@ -120,6 +122,11 @@ private:
     void check_peer(int peer) const {
         if (static_cast<unsigned>(peer) >= static_cast<unsigned>(size())) [[unlikely]]
             no_rank(peer);
+    }
+    Request send_blocking(Bytes data, int to, int tag) {
+        check_peer(to);
+        return engine().send_blocking(me_.mine, me_.group->world_rank(to),
+                                      {me_.group->context, me_.rank, tag}, data);
     }
     [[noreturn]] void no_rank(int peer) const;  // throws std::out_of_range
     [[nodiscard]] sim::Engine& engine() const { return me_.world->engine; }

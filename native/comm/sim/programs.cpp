@@ -75,8 +75,8 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
             operations[1] = engine.receive(agent, group.world_rank(step.from),
                                            {group.inner(), step.from, tag}, sized(stage.bytes));
         if (step.to != Program::nobody)
-            operations[0] =
-                engine.send(agent, group.world_rank(step.to), {group.inner(), rank, tag}, sized(stage.bytes));
+            operations[0] = engine.send_blocking(agent, group.world_rank(step.to), {group.inner(), rank, tag},
+                                                 sized(stage.bytes));
         const Time free = engine.clock(agent);
         const Time handed = co_await Exchanged{engine, agent, operations, stands(meeting.asked.what)};
         if (step.from == Program::nobody || !stage.combines) continue;
@@ -101,7 +101,7 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
         return engine.receive(agent, group.world_rank(from), {group.inner(), from, tag}, sized(bytes));
     };
     const auto send = [&](int to, std::int64_t bytes) {
-        return engine.send(agent, group.world_rank(to), {group.inner(), rank, tag}, sized(bytes));
+        return engine.send_blocking(agent, group.world_rank(to), {group.inner(), rank, tag}, sized(bytes));
     };
     using Both = std::array<Operation, 2>;
     const char* why = stands(meeting.asked.what);

@@ -7,6 +7,7 @@
 // other tiers have them take turns. Where that is nothing, this tier is the truth. Messages that follow one
 // another out of a port of their node do so in every tier.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "machine/event_queue.hpp"
@@ -51,17 +52,26 @@ public:
         InFlight& coming = coming_[id];
         coming = {
             .handed = now, .wire = wire, .token = transfer.token, .from = transfer.from, .to = transfer.to};
-        route_.clear();
-        topology_.route(transfer.from, transfer.to, 0, route_);
-        double narrowest = width(route_.front());
-        if (!widths_.empty())
+        double narrowest = 1;
+        Topology::RouteEnds ends;
+        if (widths_.empty() && spans_.empty()) {
+            ends = topology_.route_ends(transfer.from, transfer.to);
+        } else {
+            route_.clear();
+            topology_.route(transfer.from, transfer.to, 0, route_);
+            ends = {route_.front(), route_.back(), static_cast<std::int32_t>(route_.size())};
+            narrowest = width(route_.front());
             for (const Link link : route_) narrowest = std::min(narrowest, width(link));
+        }
         const Node& node = machine_.node;
         coming.lasts =
-            transfer_time(wire, std::min({node.injection, machine_.links.rate * narrowest, node.reception}));
-        coming.out = route_.front();
-        coming.in = route_.size() > 1 ? route_.back() : none;
-        coming.hops = static_cast<std::int32_t>(route_.size());
+            narrowest == 1
+                ? times(wire).lasts
+                : transfer_time(wire,
+                                std::min({node.injection, machine_.links.rate * narrowest, node.reception}));
+        coming.out = ends.first;
+        coming.in = ends.hops > 1 ? ends.last : none;
+        coming.hops = ends.hops;
         Port& port = ports_[static_cast<std::size_t>(coming.out)];
         if (port.first == nobody && port.out <= now) {
             leave(id, now);
@@ -77,13 +87,18 @@ public:
         }
     }
 
+    void expect(int from, int to) const override {
+        if (from == to) return;
+        __builtin_prefetch(&engines_[static_cast<std::size_t>(from)]);
+        if (spans_.empty())
+            __builtin_prefetch(&ports_[static_cast<std::size_t>(topology_.route_ends(from, to).first)]);
+    }
+
     [[nodiscard]] Time next() const override { return events_.next(); }
 
     void advance() override {
         events_.foresee([this](const Event& each, int step) { fetch(each, step); });
-        const Event event = events_.pop([this](const Event& each, int level) {
-            if (level <= 2) fetch(each, 2 - level);
-        });
+        const Event event = events_.pop([this](const Event& each, int step) { fetch(each, step); });
         const Id id = event.message;
         if (event.kind == Kind::arrives) {
             arrive(id, events_.now());
@@ -158,8 +173,7 @@ private:
         const Time start = std::max(now, from.injection);
         waited_ = waited_ || start > now;
         if (shares_turns(from.given_to_long, coming, start > now)) coming.late += start - now;
-        from.injection =
-            start + std::max(transfer_time(coming.wire, machine_.node.injection), machine_.node.message_gap);
+        from.injection = start + times(coming.wire).injection;
         ports_[static_cast<std::size_t>(coming.out)].out = start + port_time(coming.wire, coming.out);
         clear_ = std::max({clear_, from.injection, ports_[static_cast<std::size_t>(coming.out)].out});
         if (!spans_.empty()) note(coming, start);
@@ -182,15 +196,31 @@ private:
             clear_ = std::max(clear_, port.in);
         }
         if (!spans_.empty()) weigh(coming, turns ? start - now : 0);
-        engine =
-            start + std::max(transfer_time(coming.wire, machine_.node.reception), machine_.node.message_gap);
+        engine = start + times(coming.wire).reception;
         clear_ = std::max(clear_, engine);
         waited_ = waited_ || start > now;
         listener_.arrived(coming.token, start + coming.lasts);
     }
 
+    // What a message of a length takes of everything that it uses; most have the length of the one before.
+    struct Times {
+        std::int64_t wire = -1;
+        Time lasts = 0, injection = 0, reception = 0, port = 0;
+    };
+    const Times& times(std::int64_t wire) const {
+        Times& known = times_[static_cast<std::size_t>(wire) / 8 % times_.size()];
+        if (known.wire == wire) return known;
+        const Node& node = machine_.node;
+        const double rate = machine_.links.rate;
+        known = {.wire = wire,
+                 .lasts = transfer_time(wire, std::min({node.injection, rate, node.reception})),
+                 .injection = std::max(transfer_time(wire, node.injection), node.message_gap),
+                 .reception = std::max(transfer_time(wire, node.reception), node.message_gap),
+                 .port = transfer_time(wire, rate)};
+        return known;
+    }
     [[nodiscard]] Time port_time(std::int64_t wire, Link link) const {
-        return transfer_time(wire, machine_.links.rate * width(link));
+        return widths_.empty() ? times(wire).port : transfer_time(wire, machine_.links.rate * width(link));
     }
     [[nodiscard]] double width(Link link) const {
         return widths_.empty() ? 1 : widths_[static_cast<std::size_t>(link)];
@@ -240,6 +270,7 @@ private:
     std::vector<Port> ports_;
     std::vector<Span> spans_;
     std::vector<double> widths_;  // of the links; none: all 1
+    mutable std::array<Times, 16> times_{};
     std::vector<Link> route_;
     EventQueue<Event> events_;
     Pool<InFlight> coming_;

@@ -8,7 +8,7 @@
 namespace leadline::machine {
 
 void PacketNetwork::advance() {
-    const Event event = events_.pop([this](const Event& soon, int level) { fetch(soon, level); });
+    const Event event = events_.pop([this](const Event& soon, int step) { fetch(soon, step); });
     now_ = events_.now();
     switch (event.kind) {
         case port_free:
@@ -24,13 +24,14 @@ void PacketNetwork::advance() {
 }
 
 // Has what an event will need come nearer: memory is what this tier waits for.
-void PacketNetwork::fetch(const Event& event, int level) const {
-    if (level > 2 || event.kind == engine_free) return;
-    if (level == 2) {
+void PacketNetwork::fetch(const Event& event, int step) const {
+    if (event.kind == engine_free) return;
+    if (step == 0) {
         if (event.kind == port_free) __builtin_prefetch(&ports_[event.which]);
         else __builtin_prefetch(&buffers_[event.which]);
         return;
     }
+    if (step != 2) return;
     if (event.kind == port_free) {
         const Index from = ports_[event.which].first;
         if (event.which < links_) __builtin_prefetch(&buffers_[event.which]);

@@ -113,6 +113,34 @@ public:
         }
     }
 
+    // Without writing down what lies between, which may be hundreds of links. The last link leaves the
+    // neighbour of the receiver on the last axis on which there is a way to go.
+    [[nodiscard]] RouteEnds route_ends(int from, int to) const override {
+        std::array<int, most_axes> at;     // NOLINT(*-member-init): written before they are read
+        std::array<int, most_axes> lines;  // NOLINT(*-member-init): and both are asked for often
+        int sum = 0;
+        int left_from = from, left_to = to;
+        for (std::size_t i = 0; i < axes_.size(); ++i) {
+            at[i] = take(axes_[i], left_from);
+            lines[i] = take(axes_[i], left_to) - at[i];
+            sum += at[i];
+        }
+        RouteEnds ends;
+        for (std::size_t i = 0; i < axes_.size(); ++i) {
+            if (lines[i] == 0) continue;
+            const Axis& axis = axes_[i];
+            Leg leg{.axis = static_cast<int>(i), .at = at[i], .to = at[i] + lines[i]};
+            aim(leg, !parity_ || sum % 2 == 0);
+            const int port = 2 * leg.axis + (leg.grows ? 0 : 1);
+            if (ends.hops == 0) ends.first = from * ports_ + port;
+            const bool over = leg.to == (leg.grows ? 0 : axis.length - 1);  // the end of the axis
+            const int back = (leg.grows ? -1 : 1) * (over ? 1 - axis.length : 1);
+            ends.last = (to + back * axis.stride.by()) * ports_ + port;
+            ends.hops += leg.steps;
+        }
+        return ends;
+    }
+
     [[nodiscard]] std::vector<int> coordinates(int node) const override {
         std::vector<int> at;
         at.reserve(axes_.size());

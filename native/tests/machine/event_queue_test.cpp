@@ -82,6 +82,26 @@ TEST(EventQueue, a_million_events_of_one_instant_keep_their_order) {
     for (std::uint32_t event = 0; event < count; ++event) ASSERT_EQ(queue.pop(), event);
 }
 
+// What an event needs is fetched in steps: where many are close to one another, nearly all are announced,
+// each step once and in order, before they come.
+TEST(EventQueue, events_are_announced_step_by_step_before_they_come) {
+    constexpr std::uint32_t count = 200'000;
+    EventQueue<std::uint32_t> queue;
+    std::mt19937_64 random(3);
+    for (std::uint32_t event = 0; event < count; ++event)
+        queue.push(1'000'000 + static_cast<Time>(random() % 3'000'000), event);
+    std::vector<int> steps(count);
+    std::size_t announced = 0;
+    while (!queue.empty()) {
+        const std::uint32_t event = queue.pop([&](std::uint32_t each, int step) {
+            if (steps[each] == step) ++steps[each];
+        });
+        announced += steps[event] == EventQueue<std::uint32_t>::steps ? 1 : 0;
+        steps[event] = -1;
+    }
+    EXPECT_GT(announced, count * 9 / 10);
+}
+
 TEST(EventQueue, the_end_of_time_can_be_held) {
     // `never` itself differs from zero in the highest byte.
     EventQueue<int> queue;

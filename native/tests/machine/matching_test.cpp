@@ -36,6 +36,25 @@ TEST(MatchQueues, AWalkCountsWhatItPasses) {
     EXPECT_EQ(messages.take(0, {0, 2, 0}).passed, 98);
 }
 
+// The first entry of an empty queue is in the queue itself; what comes behind it is not, and stays behind it.
+TEST(MatchQueues, OneEntryAtATimeIsStoredNowhereElse) {
+    MatchQueues receives(Of::receives, 2, false);
+    for (MatchQueues::Id id = 0; id < 1000; ++id) {
+        receives.append(1, {0, 3, 5}, id);
+        EXPECT_EQ(receives.entries(), 1U);
+        EXPECT_EQ(receives.take(1, {0, 3, 5}).id, id);
+    }
+    EXPECT_EQ(receives.spilled(), 0U);
+    receives.append(1, {0, 3, 5}, 1);
+    receives.append(1, {0, 4, 5}, 2);
+    EXPECT_EQ(receives.take(1, {0, 3, 5}).id, 1U);
+    receives.append(1, {0, 4, 5}, 3);
+    EXPECT_EQ(receives.spilled(), 2U);
+    EXPECT_EQ(receives.take(1, {0, 4, 5}).id, 2U);
+    EXPECT_EQ(receives.take(1, {0, 4, 5}).id, 3U);
+    EXPECT_EQ(receives.entries(), 0U);
+}
+
 // Random traces over lines that grow long and empty again: entries come and go by few
 // envelopes, some from any source.
 TEST(MatchQueues, AWalkAndALookUpFindTheSame) {

@@ -121,6 +121,17 @@ TEST_P(TopologyContract, NoWayIsShorterThanTheHops) {
     }
 }
 
+TEST_P(TopologyContract, TheEndsOfARouteAreThoseOfTheRouteWrittenOut) {
+    each_pair([&](int from, int to) {
+        if (from == to) return;
+        const Route links = route(from, to, 0);
+        const auto ends = topology->route_ends(from, to);
+        ASSERT_EQ(ends.first, links.front());
+        ASSERT_EQ(ends.last, links.back());
+        ASSERT_EQ(ends.hops, static_cast<int>(links.size()));
+    });
+}
+
 TEST_P(TopologyContract, ThereAndBackAreAsFar) {
     each_pair([&](int from, int to) {
         ASSERT_EQ(topology->hops(from, to), topology->hops(to, from));
