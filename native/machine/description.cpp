@@ -129,6 +129,7 @@ void parse_node(const Table& from, Node& node) {
     if (node.poll == 0) refuse(from.path("poll"), "is more than nothing");
     from.rate("flops", node.flops);
     from.rate("memory", node.memory);
+    from.whole("ahead", node.rendezvous_credits);  // its name until version 0.2
     from.whole("rendezvous_credits", node.rendezvous_credits);
     from.factor("contend", node.contend);
     from.flag("control_first", node.control_first);

@@ -122,6 +122,7 @@ PARTS: dict[str, Part] = {
             "flops": FLOPS,
             "memory": RATE,
             "rendezvous_credits": COUNT,
+            "ahead": COUNT,  # the name of rendezvous_credits until version 0.2
             "contend": FACTOR,
             "control_first": FLAG,
             "progress": _PROGRESS,
