@@ -211,7 +211,8 @@ void Answers::write(const json& line) {
 
 void run_job(const Job& job, Session& session, Answers* answers) {
     session.configure(job.simulate);
-    // A simulated clock has no step and costs nothing; this host's own would let it choose how much is sampled.
+    // A simulated clock has no step and costs nothing; this host's own would let it choose how much is
+    // sampled.
     const ClockQuality clock = Session::simulated ? ClockQuality{} : measure_clock();
     if (answers) {
         json line = session.facts(job.settings);

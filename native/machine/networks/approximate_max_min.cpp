@@ -90,7 +90,8 @@ void ApproximateMaxMin::solve(Effort effort) {
     limit(false);
     fill(effort);
     if (finish()) return;
-    // Nobody moves, or only by what rounding left, since all yield to each other: the two classes share as one.
+    // Nobody moves, or only by what rounding left, since all yield to each other: the two classes share as
+    // one.
     limit(true);
     fill(effort);
     finish();
