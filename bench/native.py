@@ -10,8 +10,8 @@ from leadline.mpi.discover import find
 from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
-from leadline.programs.build import build
-from leadline.programs.launch import Event, Launch
+from leadline.native.build import build
+from leadline.native.launch import Event, Launch
 
 OPTION = "-DLEADLINE_BENCH=ON"
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from h5programs import MANY, Run, compile_program
-from leadline.programs.build import build_h5tuner
+from leadline.native.build import build_h5tuner
 
 Words = Sequence[str | Path]
 SETTINGS = {"nothing": None, "settings": MANY, "wrong": "nonsense"}

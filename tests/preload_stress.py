@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from h5programs import LAUNCHER_QUIET, MANY, TRACER, compile_program, installed, preloaded, sanitizer
-from leadline.programs.build import build_h5tuner
+from leadline.native.build import build_h5tuner
 
 PATIENCE = 300.0  # s, for what takes well under one
 RANKS_EVERY = 20  # runs: starting ranks takes long

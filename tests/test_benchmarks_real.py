@@ -17,9 +17,9 @@ from leadline.mpi import Mpi
 from leadline.mpi.discover import find
 from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
-from leadline.programs.build import build
-from leadline.programs.launch import Launch
-from leadline.programs.registry import Benchmark, Situation, Sweep, benchmarks
+from leadline.native.build import build
+from leadline.native.launch import Launch
+from leadline.native.registry import Benchmark, Situation, Sweep, benchmarks
 from leadline.targets.local.topology import possible
 
 pytestmark = pytest.mark.mpi

@@ -23,9 +23,9 @@ from leadline.cli import main
 from leadline.core import record
 from leadline.core.errors import LeadlineError
 from leadline.mpi.family import Family
+from leadline.native import registry
 from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
-from leadline.programs import registry
 from leadline.report import figures
 from leadline.targets.simulated.machine import SimulatedMachine
 from leadline.tune import search

@@ -14,7 +14,7 @@ from arrows import graph, modules, way
 from leadline.analysis import fits, importers
 from leadline.cli import main
 from leadline.mpi.family import families
-from leadline.programs import registry
+from leadline.native import registry
 from leadline.report import figures
 from leadline.tune import search
 
@@ -27,12 +27,15 @@ NATIVE = ROOT / "native"
 # The rooms of `leadline` from the ground up: each may import those before it, and none after it.
 LAYERS = [
     "core",
+    "program",
     "mpi",
-    "programs",
+    "native",
     "machine",
     "plan",
     "targets",
+    "record",
     "analysis",
+    "profile",
     "run",
     "calibrate",
     "predict",
@@ -44,10 +47,10 @@ LAYERS = [
 ]
 # Room or module: what it must not reach, through whatever number of imports. What reads records needs no MPI.
 UNREACHABLE = {
-    "analysis": ("mpi", "programs", "machine", "plan", "targets", "run"),
-    "calibrate": ("mpi", "programs", "plan", "targets", "run"),
-    "report": ("mpi", "programs", "targets", "run.campaign"),
-    "tune.search": ("mpi", "programs", "targets", "run", "analysis"),
+    "analysis": ("mpi", "native", "machine", "plan", "targets", "run"),
+    "calibrate": ("mpi", "native", "plan", "targets", "run"),
+    "report": ("mpi", "native", "targets", "run.campaign"),
+    "tune.search": ("mpi", "native", "targets", "run", "analysis"),
     "core.statistics": ("core.record",),  # mathematics on arrays
 }
 

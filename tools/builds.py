@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from leadline.mpi.discover import resolve
-from leadline.programs.build import build, build_h5tuner, build_mock, build_sim, settings
+from leadline.native.build import build, build_h5tuner, build_mock, build_sim, settings
 
 
 def warned(program: Path) -> bool:

@@ -18,7 +18,7 @@ from found import Found, at_most
 from leadline.core.errors import LeadlineError
 from leadline.core.paths import native_dir
 from leadline.core.statistics import median_interval
-from leadline.programs.build import build_h5tuner
+from leadline.native.build import build_h5tuner
 
 PAIRS = int(os.environ.get("BENCH_PAIRS", "20"))
 ROOM = 1_500_000_000  # bytes free: the file is 1.07 GB

@@ -14,7 +14,7 @@ from statistics import median
 from found import Found, at_least
 from leadline.core.statistics import median_interval
 from leadline.mpi.library import Mpi
-from leadline.programs.launch import Event
+from leadline.native.launch import Event
 from native import launch, mpis
 
 TURNS = int(os.environ.get("BENCH_TURNS", "8"))

@@ -20,7 +20,7 @@ from leadline.analysis.estimates import launch_estimates
 from leadline.core.errors import LeadlineError
 from leadline.core.statistics import ratio_interval, tight
 from leadline.mpi.library import Mpi
-from leadline.programs.build import build
+from leadline.native.build import build
 from leadline.run import store
 from native import launch, mpis, program
 

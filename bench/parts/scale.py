@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from found import Found, at_most
-from leadline.programs.build import SIM, build_sim
+from leadline.native.build import SIM, build_sim
 from native import OPTION
 from processes import Taken, taken
 

@@ -17,7 +17,7 @@ from typing import Any
 import peer
 from found import Found, at_least, at_most
 from leadline.core.statistics import median_interval, ratio_interval
-from leadline.programs.build import SIM, build_sim
+from leadline.native.build import SIM, build_sim
 from native import OPTION
 from processes import Taken, asked
 

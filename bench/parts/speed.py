@@ -20,8 +20,8 @@ from found import Found, at_most
 from leadline.core import record
 from leadline.core.errors import LeadlineError
 from leadline.core.statistics import median_interval
+from leadline.native import registry
 from leadline.plan.model import Plan, Point
-from leadline.programs import registry
 from leadline.run import store
 from leadline.targets.local.machine import LocalMachine
 

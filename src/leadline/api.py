@@ -25,9 +25,9 @@ from leadline.core.json_types import JsonValue
 from leadline.core.record import Row, concat
 from leadline.core.units import format_bytes, format_quantity
 from leadline.machine import Machine
+from leadline.native.registry import declared
 from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
-from leadline.programs.registry import declared
 from leadline.report import write
 from leadline.run import session, store
 from leadline.run.campaign import Progress

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from leadline.cli import main
+from leadline.native import registry
+from leadline.native.registry import Benchmark, Metric, Sweep
 from leadline.plan import files as plan_files
-from leadline.programs import registry
-from leadline.programs.registry import Benchmark, Metric, Sweep
 
 PINGPONG = Benchmark(
     "pingpong",

@@ -8,7 +8,7 @@ import pytest
 from leadline.cli._progress import line, shown
 from leadline.cli._working import working
 from leadline.core.progress import announce, heard_by
-from leadline.programs import build
+from leadline.native import build
 from leadline.run.campaign import Progress
 
 LONG = "pingpong bytes=8 B buffers=reused, openmpi-4.1.4, sockets, 2 ranks"

@@ -16,7 +16,7 @@ from analysis.fits.known import loggp
 from leadline.cli import _working, main
 from leadline.cli._working import working
 from leadline.mpi import install
-from leadline.programs import registry
+from leadline.native import registry
 from leadline.run import store
 from leadline.targets.local import doctor
 

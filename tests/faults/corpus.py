@@ -21,9 +21,9 @@ from leadline.core.record_files import (
 )
 from leadline.machine import rank_mapping
 from leadline.machine.description import load as load_machine
+from leadline.native.launch import Launch
 from leadline.papers.paper import Paper
 from leadline.plan.model import Plan
-from leadline.programs.launch import Launch
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io import log as io_log
 from leadline.tune.io import patterns as io_patterns

@@ -12,7 +12,7 @@ from leadline.cli._guard import DEFECT
 from leadline.core import journal
 from leadline.core.errors import LeadlineError
 from leadline.core.record_files import JOURNAL_HEADER, journal_lines, read_journal
-from leadline.programs.launch import Launch
+from leadline.native.launch import Launch
 from leadline.run.store import Store
 from planted import records
 

@@ -14,7 +14,7 @@ from leadline.mpi.discover import find
 from leadline.mpi.family import Start, failure, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
-from leadline.programs.build import WORDS, build
+from leadline.native.build import WORDS, build
 
 pytestmark = pytest.mark.mpi
 

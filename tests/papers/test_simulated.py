@@ -10,10 +10,10 @@ import pytest
 import arrows as arrows_of
 from leadline.core import record
 from leadline.core.paths import state_dir
+from leadline.native.build import build_sim
 from leadline.papers import experiments, paper
 from leadline.papers.outcome import MISSED, Outcome, judge
 from leadline.papers.results import Results
-from leadline.programs.build import build_sim
 from leadline.run import store
 
 ROOT = Path(__file__).parents[2]

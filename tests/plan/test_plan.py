@@ -10,9 +10,9 @@ from leadline import machine
 from leadline.core.errors import UsageError
 from leadline.core.record import Record
 from leadline.core.record_files import key_of
+from leadline.native.registry import Benchmark, Metric, Situation, Sweep
 from leadline.plan import files as plan_files
 from leadline.plan.model import Launches, Plan, Point
-from leadline.programs.registry import Benchmark, Metric, Situation, Sweep
 from leadline.targets import Target
 from leadline.targets.simulated.machine import SimulatedMachine
 from planted import frame_of

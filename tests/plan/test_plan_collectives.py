@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from leadline.core.errors import UsageError
+from leadline.native.registry import Benchmark, Metric, Situation, Sweep, benchmarks
 from leadline.plan.model import Plan, Point
-from leadline.programs.registry import Benchmark, Metric, Situation, Sweep, benchmarks
 from leadline.targets.local.executor import RealExecutor
 from leadline.targets.local.machine import LocalMachine
 from mpi import fabricated

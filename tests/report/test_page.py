@@ -9,7 +9,7 @@ import pytest
 from leadline.core import record, units
 from leadline.core.errors import LeadlineError
 from leadline.core.formatting import next_launch
-from leadline.programs import build
+from leadline.native import build
 from leadline.report import fits_table, render, tables, write, write_figures
 from leadline.report import page as page_of
 from leadline.report.figures import draw

@@ -8,9 +8,9 @@ import pytest
 
 from anywhere import Anywhere
 from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED
+from leadline.native.launch import Event
+from leadline.native.registry import Benchmark, Metric, Situation, Sweep
 from leadline.plan.model import Plan, Point
-from leadline.programs.launch import Event
-from leadline.programs.registry import Benchmark, Metric, Situation, Sweep
 from leadline.run.campaign import TRIES, Campaign
 from leadline.run.store import Store, load
 

@@ -15,8 +15,8 @@ from leadline.cli import main
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import FAILED, OK, SIMULATED, SKIPPED
 from leadline.machine import load as load_machine
+from leadline.native.registry import Benchmark, Metric, Situation, Sweep
 from leadline.plan.model import Plan, Point
-from leadline.programs.registry import Benchmark, Metric, Situation, Sweep
 from leadline.run import session
 from leadline.run.store import load, provenance
 from leadline.targets.local.machine import LocalMachine

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from h5programs import compile_program
-from leadline.programs.build import build_h5tuner
+from leadline.native.build import build_h5tuner
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from leadline.cli import main
 from leadline.cli.io.tune import WITHOUT, command
 from leadline.core import paths
 from leadline.core.errors import UsageError
-from leadline.programs import registry
+from leadline.native import registry
 from leadline.tune import search
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io.measured import Command

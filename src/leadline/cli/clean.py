@@ -13,7 +13,7 @@ def command(*, dry_run: bool) -> None:
     """
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
     from leadline.core.units import format_bytes  # noqa: PLC0415
-    from leadline.programs import leftovers  # noqa: PLC0415
+    from leadline.native import leftovers  # noqa: PLC0415
 
     total = 0
     for path in leftovers.leftovers():

@@ -15,7 +15,7 @@ Rows = list[Row]
 
 def benchmarks() -> Rows:
     """Every benchmark with its question, its sweeps and its metrics."""
-    from leadline.programs import registry  # noqa: PLC0415
+    from leadline.native import registry  # noqa: PLC0415
 
     return [asdict(each) for each in registry.benchmarks().values()]
 

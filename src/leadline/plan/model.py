@@ -17,6 +17,7 @@ from leadline.core.errors import UsageError, suggest
 from leadline.core.record_files import PointKey
 from leadline.core.units import parse_fraction
 from leadline.core.values import Value, text, word, words
+from leadline.native.registry import Benchmark, Situation, benchmarks
 from leadline.plan.points import Point
 from leadline.plan.settings import (
     KEYS,
@@ -25,7 +26,6 @@ from leadline.plan.settings import (
     positive_time,
     read_settings,
 )
-from leadline.programs.registry import Benchmark, Situation, benchmarks
 
 if TYPE_CHECKING:
     from leadline.targets import Target

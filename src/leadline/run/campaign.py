@@ -21,8 +21,8 @@ from leadline.analysis.estimates import estimate, launch_estimates
 from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED, Record, point_columns
 from leadline.core.record_files import PointKey, point_key
 from leadline.core.statistics import tight
+from leadline.native.launch import Event
 from leadline.plan.model import Plan, Point
-from leadline.programs.launch import Event
 from leadline.run.listener import Listener, Outcome, record
 from leadline.targets import Executor
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leadline.core.record import FAILED, INVALID, OK, SKIPPED, Record
+from leadline.native.launch import Event
 from leadline.plan.model import Point
-from leadline.programs.launch import Event
 from leadline.targets import Executor
 from leadline.targets.local.placement import binding, misplaced
 

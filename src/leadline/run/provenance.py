@@ -11,9 +11,9 @@ from typing import Any
 from leadline import __version__
 from leadline.core.axes import AXES
 from leadline.core.paths import checkout
+from leadline.native.registry import Situation
 from leadline.plan.model import Plan
 from leadline.plan.points import Point
-from leadline.programs.registry import Situation
 
 
 def common(plan: Plan, points: Sequence[Point]) -> dict[str, object]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from leadline.native.registry import benchmarks
 from leadline.plan.model import Plan, Registry
-from leadline.programs.registry import benchmarks
 from leadline.run import provenance, store
 from leadline.run.campaign import Campaign, Progress
 from leadline.run.store import Memory, Store

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from leadline.native.launch import Event
+from leadline.native.registry import Situation
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
-from leadline.programs.launch import Event
-from leadline.programs.registry import Situation
 
 
 class Executor(Protocol):
@@ -24,7 +24,7 @@ class Executor(Protocol):
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
         """Launch points, measured ones of one configuration; the events' ids are their places in `points`.
 
-        The events are those of `leadline.programs.launch`, and `fail` for a point not worth another.
+        The events are those of `leadline.native.launch`, and `fail` for a point not worth another.
         """
 
     def oversubscribed(self, point: Point) -> bool:

@@ -9,6 +9,6 @@ def command() -> None:
 
     docs/tune-my-program.md describes how to use it in a job script.
     """
-    from leadline.programs.build import build_h5tuner  # noqa: PLC0415
+    from leadline.native.build import build_h5tuner  # noqa: PLC0415
 
     click.echo(build_h5tuner())

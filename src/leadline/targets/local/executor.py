@@ -23,9 +23,9 @@ from leadline.core.units import format_bytes
 from leadline.mpi import Mpi
 from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.launcher import starter
+from leadline.native.build import build
+from leadline.native.launch import Event, Launch
 from leadline.plan.points import Point
-from leadline.programs.build import build
-from leadline.programs.launch import Event, Launch
 from leadline.targets.local.topology import possible
 
 PROBES = 2  # tries: on a busy machine the ranks of one launch may start too late

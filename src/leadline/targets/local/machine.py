@@ -15,9 +15,9 @@ from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import Mpi
 from leadline.mpi.discover import find, resolve, row
 from leadline.mpi.family import EACH, family
+from leadline.native.registry import Situation
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
-from leadline.programs.registry import Situation
 from leadline.targets.local.executor import RealExecutor
 from leadline.targets.local.topology import facts, usable_cores
 

@@ -21,7 +21,7 @@ from leadline.core.axes import PLACEMENTS
 from leadline.core.errors import LeadlineError
 from leadline.core.units import format_bytes, format_quantity
 from leadline.mpi.family import check
-from leadline.programs.build import build_mock
+from leadline.native.build import build_mock
 
 CPU = Path("/sys/devices/system/cpu")
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")

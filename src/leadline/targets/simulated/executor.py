@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from leadline.core.record import SIMULATED, SKIPPED
+from leadline.native.launch import TICK, Event, Launch
 from leadline.plan.points import Point
-from leadline.programs.launch import TICK, Event, Launch
 from leadline.targets.local.executor import asked, scratch
 from leadline.targets.simulated.limits import LIMIT, estimate, impossible
 

@@ -14,10 +14,10 @@ from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.machine.topologies import kind_of
 from leadline.mpi.launcher import AUTO
+from leadline.native.build import build_sim
+from leadline.native.registry import Situation
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
-from leadline.programs.build import build_sim
-from leadline.programs.registry import Situation
 from leadline.targets import Executor
 from leadline.targets.simulated.executor import SimExecutor
 from leadline.targets.simulated.limits import LIMIT, check_memory

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from leadline.core.errors import UsageError, suggest
-from leadline.programs.build import build_h5tuner
+from leadline.native.build import build_h5tuner
 from leadline.tune.io import files as io_files
 from leadline.tune.io import settings as h5settings
 from leadline.tune.io.evaluator import DEFAULT

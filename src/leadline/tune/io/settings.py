@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from leadline.core import toml as core_toml
 from leadline.core.errors import UsageError, suggest
-from leadline.programs.build import build_h5tuner
+from leadline.native.build import build_h5tuner
 
 ROOM = 1 << 20  # bytes for what the library tells: 256 settings of at most 4 KiB
 XML_LAYERS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.processes import end_left
-from leadline.programs import registry
+from leadline.native import registry
 from leadline.tune import search
 from leadline.tune.io import preload as io_preload
 from leadline.tune.io.evaluator import Evaluator
@@ -208,7 +208,7 @@ def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Cal
     from leadline.mpi.discover import find, resolve  # noqa: PLC0415
     from leadline.mpi.family import Start, family  # noqa: PLC0415
     from leadline.mpi.launcher import starter  # noqa: PLC0415
-    from leadline.programs.build import build  # noqa: PLC0415
+    from leadline.native.build import build  # noqa: PLC0415
     from leadline.targets.local.topology import possible  # noqa: PLC0415
 
     ranks = request.ranks or KERNEL_RANKS

@@ -13,8 +13,8 @@ import pytest
 
 from leadline.core.errors import LeadlineError
 from leadline.mpi.library import Mpi
-from leadline.programs import build as room
-from leadline.programs.build import build, build_mock, build_sim, is_built
+from leadline.native import build as room
+from leadline.native.build import build, build_mock, build_sim, is_built
 
 # Defines what the build was told, so that the program can be asked.
 CMAKE = """\

@@ -12,7 +12,7 @@ import pytest
 
 from leadline.core.errors import LeadlineError
 from leadline.core.processes import carrying
-from leadline.programs.launch import KEPT_OUTPUT, Launch, Output
+from leadline.native.launch import KEPT_OUTPUT, Launch, Output
 
 BEGIN = '{"event":"launch","ranks":2,"places":[]}\n{"event":"begin","id":3}\n'
 

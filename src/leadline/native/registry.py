@@ -98,7 +98,7 @@ def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
 
     Raises LeadlineError when the native code cannot be built or does not describe itself.
     """
-    from leadline.programs.build import build_mock  # noqa: PLC0415  (asks for a compiler only when it is needed)
+    from leadline.native.build import build_mock  # noqa: PLC0415  (asks for a compiler only when it is needed)
 
     program = build_mock()
     asked = {
@@ -123,7 +123,7 @@ def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
 
 def declared() -> list[dict[str, str]]:
     """Names and questions of the benchmarks where that takes no compiler: none where nothing is built yet."""
-    from leadline.programs.build import is_built  # noqa: PLC0415
+    from leadline.native.build import is_built  # noqa: PLC0415
 
     try:
         known = benchmarks() if is_built(None) else {}
