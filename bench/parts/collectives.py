@@ -6,8 +6,8 @@ launch gives the median over its rounds of the harness's median over the loop's.
 
 from collections.abc import Iterator
 
+from builds import mpis
 from found import Found
-from native import mpis
 from parts import trust
 
 CALL: dict[str, int | str] = {

@@ -11,9 +11,9 @@ from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from builds import OPTION
 from found import Found, at_most
 from leadline.native.build import SIM, build_sim
-from native import OPTION
 from processes import Taken, taken
 
 LEADLINE = Path(sys.executable).with_name("leadline")

@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import peer
+from builds import OPTION
 from found import Found, at_least, at_most
 from leadline.core.statistics import median_interval, ratio_interval
 from leadline.native.build import SIM, build_sim
-from native import OPTION
 from processes import Taken, asked
 
 TURNS = int(os.environ.get("BENCH_TURNS", "6"))
