@@ -6,9 +6,9 @@ launch gives the median over its rounds of the harness's median over the loop's.
 
 from collections.abc import Iterator
 
-from builds import mpis
 from found import Found
 from parts import trust
+from programs import mpis
 
 CALL: dict[str, int | str] = {
     "communicator": "world",

@@ -16,7 +16,6 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-from builds import launch, mpis, program
 from found import Found, at_most
 from leadline.core.errors import LeadlineError
 from leadline.core.statistics import median_interval
@@ -24,6 +23,7 @@ from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
 from leadline.mpi.library import Mpi
 from leadline.predict.ft import CLASSES
+from programs import launch, mpis, program
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
 REPETITIONS = {"A": 3, "B": 2}  # of the whole benchmark in a launch; the first one warms memory and plans

@@ -11,11 +11,11 @@ import os
 from collections.abc import Iterator, Mapping
 from statistics import median
 
-from builds import launch, mpis
 from found import Found, at_least
 from leadline.core.statistics import median_interval
 from leadline.mpi.library import Mpi
 from leadline.native.launch import Event
+from programs import launch, mpis
 
 TURNS = int(os.environ.get("BENCH_TURNS", "8"))
 EDGE = 400

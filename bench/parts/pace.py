@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builds import launch, mpis, program
 from found import Found, at_most
 from leadline.analysis.estimates import launch_estimates
 from leadline.core.errors import LeadlineError
@@ -23,6 +22,7 @@ from leadline.core.statistics import ratio_interval, tight
 from leadline.mpi.library import Mpi
 from leadline.native.build import build
 from leadline.run import store
+from programs import launch, mpis, program
 
 LEADLINE = Path(sys.executable).with_name("leadline")
 PLAN = Path(__file__).parents[2] / "plans" / "latency.toml"

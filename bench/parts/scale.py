@@ -11,10 +11,10 @@ from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builds import OPTION
 from found import Found, at_most
 from leadline.native.build import SIM, build_sim
 from processes import Taken, taken
+from programs import OPTION
 
 LEADLINE = Path(sys.executable).with_name("leadline")
 GIB = 1 << 30

@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import peer
-from builds import OPTION
 from found import Found, at_least, at_most
 from leadline.core.statistics import median_interval, ratio_interval
 from leadline.native.build import SIM, build_sim
 from processes import Taken, asked
+from programs import OPTION
 
 TURNS = int(os.environ.get("BENCH_TURNS", "6"))
 PROGRAMS, PACKET_TIER = "leadline-ranks", "leadline-packets"

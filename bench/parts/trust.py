@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterator
 from statistics import median
 
-from builds import launch, mpis
 from found import Found, within
 from leadline.core.statistics import median_interval
 from leadline.mpi.library import Mpi
+from programs import launch, mpis
 
 LAUNCHES = int(os.environ.get("BENCH_LAUNCHES", "20"))
 LIMITS = {"tolerance": 0.02, "time": 0.005}  # of each point, as in plans/latency.toml
