@@ -1,0 +1,361 @@
+"""A program as data: what each rank asks of MPI, and the computation between; independent of time.
+
+docs/program-format.md says what each field means for which operation, and how a file keeps it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+
+class Kind(IntEnum):
+    """What an operation is. The numbers are those of the file format; 0 and 1 are its END and LOOP."""
+
+    NOP = 2  # computation alone
+    SEND = 10
+    RECV = 11
+    SENDRECV = 12
+    PROBE = 13
+    START = 14
+    WAIT = 15
+    FREE = 16
+    CANCEL = 17
+    BARRIER = 20
+    BCAST = 21
+    REDUCE = 22
+    ALLREDUCE = 23
+    GATHER = 24
+    SCATTER = 25
+    ALLGATHER = 26
+    ALLTOALL = 27
+    REDUCE_SCATTER = 28
+    SCAN = 29
+    EXSCAN = 30
+    NEIGHBOR_ALLGATHER = 31
+    NEIGHBOR_ALLTOALL = 32
+    COMM = 40
+    COMM_FREE = 41
+    WIN = 50
+    WIN_FREE = 51
+    PUT = 52
+    GET = 53
+    ACCUMULATE = 54
+    FENCE = 55
+    LOCK = 56
+    UNLOCK = 57
+    FLUSH = 58
+    POST = 59
+    START_EPOCH = 60
+    COMPLETE = 61
+    WAIT_EPOCH = 62
+    REGION_BEGIN = 70
+    REGION_END = 71
+
+
+COLLECTIVES = frozenset(kind for kind in Kind if Kind.BARRIER <= kind <= Kind.NEIGHBOR_ALLTOALL)
+# Operations whose `peer` is the other end of a message: they may be kept as differences of ranks.
+TO_A_PEER = frozenset(
+    {Kind.SEND, Kind.RECV, Kind.SENDRECV, Kind.PROBE, Kind.PUT, Kind.GET}
+    | {Kind.ACCUMULATE, Kind.LOCK, Kind.UNLOCK, Kind.FLUSH}
+)
+
+
+class SendMode(IntEnum):
+    """How a message is sent, by MPI's names."""
+
+    STANDARD = 0
+    SYNCHRONOUS = 1
+    BUFFERED = 2
+    READY = 3
+
+
+class Completion(IntEnum):
+    """By which call operations were completed."""
+
+    WAIT = 0
+    WAITALL = 1
+    WAITANY = 2
+    WAITSOME = 3
+    TEST = 4
+    TESTALL = 5
+    TESTANY = 6
+    TESTSOME = 7
+
+
+class Construction(IntEnum):
+    """By which call a communicator was made."""
+
+    DUP = 0
+    SPLIT = 1
+    CREATE = 2
+    CREATE_GROUP = 3
+    CART = 4
+    GRAPH = 5
+    INTER = 6
+    MERGE = 7
+
+
+class Form(IntEnum):
+    """How an operation is asked for: done when it returns, begun, or made ready to be begun often."""
+
+    BLOCKING = 0
+    NONBLOCKING = 1
+    PERSISTENT = 2
+
+
+class Datatype(IntEnum):
+    """What a reduction combines."""
+
+    OTHER = 0
+    INT32 = 1
+    INT64 = 2
+    FLOAT32 = 3
+    FLOAT64 = 4
+
+
+class Reduction(IntEnum):
+    """How a reduction combines."""
+
+    SUM = 0
+    PRODUCT = 1
+    SMALLEST = 2
+    LARGEST = 3
+    OTHER = 4
+    USER = 5
+
+
+ANY_PEER = -1  # of a receive that takes the next message of whichever sender
+FREE_SOURCE, FREE_TAG = 1, 2  # bits of `free`
+
+
+class Operation(NamedTuple):
+    """What one rank asked for once. Ranks are those of the communicator, sizes are in bytes.
+
+    `peer` is the destination, source, root or target; a recorded receive from any source has the source
+    that was met, and says in `free` that it was free. `request` is the slot, from 1, of a nonblocking or
+    persistent operation. `extra` is 1 + the index of a new communicator, a window or a region. `gives` and
+    `takes` are (peer, bytes, peer, bytes, ...) of collectives whose blocks vary; of START and WAIT `gives`
+    lists the slots.
+    """
+
+    kind: int
+    comm: int = 0
+    peer: int = 0
+    bytes: int = 0
+    tag: int = 0
+    request: int = 0
+    site: int = 0
+    extra: int = 0
+    mode: int = 0
+    form: int = 0
+    type: int = 0
+    reduction: int = 0
+    free: int = 0
+    source: int = 0
+    source_bytes: int = 0
+    source_tag: int = 0
+    gives: tuple[int, ...] = ()
+    takes: tuple[int, ...] = ()
+
+
+class Loop(NamedTuple):
+    """A part of a sequence that is executed again and again."""
+
+    turns: int
+    body: "tuple[Node, ...]"
+
+
+Node: TypeAlias = "int | Loop"  # an int is the index of a leaf
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What ranks execute: leaves in the order in which they stand, and how they are repeated.
+
+    Where `relative`, the peers of messages are differences to the executing rank, modulo the communicator's
+    ranks.
+    """
+
+    leaves: tuple[Operation, ...]
+    nodes: tuple[Node, ...]
+    relative: bool = False
+
+    @cached_property
+    def length(self) -> int:
+        """Operations that are executed."""
+        return _length(self.nodes)
+
+    def order(self) -> npt.NDArray[np.int64]:
+        """The leaf of each executed operation."""
+        return _order(self.nodes)
+
+
+def _length(nodes: Sequence[Node]) -> int:
+    return sum(1 if isinstance(node, int) else node.turns * _length(node.body) for node in nodes)
+
+
+def _order(nodes: Sequence[Node]) -> npt.NDArray[np.int64]:
+    parts: list[npt.NDArray[np.int64]] = []
+    plain: list[int] = []
+    for node in nodes:
+        if isinstance(node, int):
+            plain.append(node)
+            continue
+        parts.append(np.array(plain, np.int64))
+        plain = []
+        parts.append(np.tile(_order(node.body), node.turns))
+    parts.append(np.array(plain, np.int64))
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Communicator:
+    """World ranks in the order of their ranks here. An intercommunicator has its other group in `remote`."""
+
+    members: tuple[int, ...] | range
+    construction: int = Construction.DUP
+    parent: int = 0
+    remote: tuple[int, ...] | range = ()
+
+    @cached_property
+    def places(self) -> Mapping[int, int]:
+        """The rank here of each world rank."""
+        return {rank: place for place, rank in enumerate(self.members)}
+
+    def rank_of(self, world_rank: int) -> int:
+        """The rank here of a world rank. Raises KeyError where it is no member."""
+        if isinstance(self.members, range):
+            return self.members.index(world_rank) if world_rank in self.members else self.places[world_rank]
+        return self.places[world_rank]
+
+    @property
+    def peers(self) -> Sequence[int]:
+        """The world ranks that `peer` of an operation counts."""
+        return self.remote or self.members
+
+
+# Per leaf, in seconds: computation before it, and where it was measured the time inside it.
+STATS = np.dtype(
+    [
+        ("before_mean", "<f8"),
+        ("before_min", "<f4"),
+        ("before_max", "<f4"),
+        ("inside_mean", "<f4"),
+        ("inside_min", "<f4"),
+        ("inside_max", "<f4"),
+    ]
+)
+
+
+@dataclass
+class Program:
+    """What all ranks execute.
+
+    `sequences` and `stats` are shared by ranks that have the same: `rank_sequence` and `rank_stats` say
+    which. `measured` where there are times of a recording; `recorded` says of what, `partial` which ranks'
+    records are incomplete.
+    """
+
+    ranks: int
+    sequences: list[Folded]
+    rank_sequence: npt.NDArray[np.int32]
+    stats_tables: list[npt.NDArray[np.void]]
+    rank_stats: npt.NDArray[np.int32]
+    communicators: list[Communicator]
+    sites: list[str] = field(default_factory=lambda: [""])
+    regions: list[str] = field(default_factory=list)
+    recorded: dict[str, Any] = field(default_factory=dict)
+    partial: frozenset[int] = frozenset()
+    measured: bool = False
+    times_of: Mapping[int, npt.NDArray[np.int64]] | None = None
+
+    def sequence(self, rank: int) -> Folded:
+        """What the rank executes, folded."""
+        return self.sequences[int(self.rank_sequence[rank])]
+
+    def leaves(self, rank: int) -> tuple[Operation, ...]:
+        """The operations that the rank's sequence consists of, peers as ranks of their communicators."""
+        sequence = self.sequence(rank)
+        if not sequence.relative:
+            return sequence.leaves
+        return tuple(shifted(leaf, self.communicators, rank, 1) for leaf in sequence.leaves)
+
+    def stats(self, rank: int) -> npt.NDArray[np.void]:
+        """Of each leaf, as STATS: computation before it and time inside it, s."""
+        return self.stats_tables[int(self.rank_stats[rank])]
+
+    def times(self, rank: int) -> npt.NDArray[np.int64] | None:
+        """When each executed operation was entered and left, ns, shape (operations, 2); None if unknown."""
+        return None if self.times_of is None else self.times_of[rank]
+
+    def length(self, rank: int) -> int:
+        """How many operations the rank executes."""
+        return self.sequence(rank).length
+
+    @property
+    def operations_in_all(self) -> int:
+        """Executed by all ranks."""
+        lengths = np.array([sequence.length for sequence in self.sequences], np.int64)
+        return int(lengths[self.rank_sequence].sum())
+
+    def operations(self, rank: int) -> Iterator[tuple[int, Operation]]:
+        """Each executed operation with the index of its leaf, in order."""
+        leaves = self.leaves(rank)
+        for leaf in self.sequence(rank).order().tolist():
+            yield leaf, leaves[leaf]
+
+    def write(self, path: str | Path) -> None:
+        """Writes the program, and its times beside it where they are known (docs/program-format.md)."""
+        from leadline.program.files import write  # noqa: PLC0415  (which reads what is defined here)
+
+        write(self, Path(path))
+
+    def table(self, ranks: Sequence[int] | None = None) -> pl.DataFrame:
+        """A row per executed operation of the ranks (all by default).
+
+        Columns: rank, index, leaf, the fields of Operation but `gives` and `takes`, `peer_world` (the peer as
+        a world rank; null where there is none) and, where times are known, `enter` and `leave`, ns.
+        """
+        frames = [self._rows(rank) for rank in (range(self.ranks) if ranks is None else ranks)]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    def _rows(self, rank: int) -> pl.DataFrame:
+        leaves, order = self.leaves(rank), self.sequence(rank).order()
+        columns: dict[str, Any] = {
+            "rank": np.full(len(order), rank, np.int32),
+            "index": np.arange(len(order), dtype=np.int64),
+            "leaf": order,
+        }
+        for place, name in enumerate(Operation._fields[:-2]):
+            columns[name] = np.array([leaf[place] for leaf in leaves], np.int64)[order]
+        peers = [self._peer(leaf) for leaf in leaves]
+        columns["peer_world"] = pl.Series([None if p < 0 else p for p in peers], dtype=pl.Int64)[order]
+        times = self.times(rank)
+        if times is not None:
+            columns["enter"], columns["leave"] = times[:, 0], times[:, 1]
+        return pl.DataFrame(columns)
+
+    def _peer(self, leaf: Operation) -> int:
+        """World rank of a leaf's peer; -1 where it has none."""
+        with_peer = leaf.kind in TO_A_PEER or leaf.kind in COLLECTIVES
+        peers = self.communicators[leaf.comm].peers
+        return peers[leaf.peer] if with_peer and 0 <= leaf.peer < len(peers) else -1
+
+
+def shifted(leaf: Operation, communicators: Sequence[Communicator], rank: int, sign: int) -> Operation:
+    """The operation of world rank `rank` with peers as differences to its own rank (sign -1), or back (1)."""
+    if leaf.kind not in TO_A_PEER:
+        return leaf
+    communicator = communicators[leaf.comm]
+    if communicator.remote or leaf.peer < 0:
+        return leaf
+    size, mine = len(communicator.members), sign * communicator.rank_of(rank)
+    source = (leaf.source + mine) % size if leaf.kind == Kind.SENDRECV and leaf.source >= 0 else leaf.source
+    return leaf._replace(peer=(leaf.peer + mine) % size, source=source)

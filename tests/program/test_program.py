@@ -1,0 +1,190 @@
+"""Programs as data: folded without loss, shared by equal ranks, the same after writing and reading."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leadline import program
+from leadline.core.errors import UsageError
+from leadline.program.build import ProgramBuilder
+from leadline.program.fold import fold
+from leadline.program.model import Folded, Kind, Loop, Operation
+
+
+def halo(comm: program.Comm, size: str = "8 KiB", steps: int = 10) -> Any:
+    """Six neighbours in a periodic grid, then a sum over all."""
+    grid = comm.grid(3)
+    around = [grid.shift(axis, by) for axis in range(3) for by in (-1, 1)]
+    for _ in range(steps):
+        requests = [comm.irecv(peer, size) for peer in around]
+        requests += [comm.isend(peer, size) for peer in around]
+        yield comm.wait_all(requests)
+        yield comm.compute("3 us")
+        yield comm.allreduce(8)
+
+
+async def rows(comm: program.Comm) -> None:
+    """A sum over the row of each, then a message down the column; the last row has no communicator."""
+    row = await comm.split(comm.rank // 4 if comm.rank < 8 else None, -comm.rank)
+    if row is not None:
+        assert row.size == 4
+        assert row.rank == 3 - comm.rank % 4
+        await row.allreduce("1 KiB")
+        await row.sendrecv((row.rank + 1) % 4, 64, (row.rank - 1) % 4)
+    await comm.barrier()
+
+
+def unfolded(items: list[int]) -> list[int]:
+    """What folding and unfolding make of it."""
+    nodes, leaves = fold(items)
+    folded = Folded(tuple(Operation(Kind.NOP, tag=item) for item in leaves), nodes)
+    return [folded.leaves[leaf].tag for leaf in folded.order().tolist()]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_folded_sequence_unfolds_to_itself(seed: int) -> None:
+    """Whatever repeats, at whatever depth and however irregularly."""
+    chance = random.Random(seed)
+    items: list[int] = []
+    while len(items) < 80:
+        part = [chance.randrange(3) for _ in range(chance.randint(1, 5))]
+        items += part * chance.randint(1, 4)
+        if chance.random() < 0.3:
+            items += items[-30:]
+    assert unfolded(items) == items
+
+
+def test_loops_within_loops_are_found() -> None:
+    """Five turns of: three times 0, then 1, then twice 2 and 3."""
+    nodes, leaves = fold(([0] * 3 + [1] + [2, 3] * 2) * 5)
+    assert nodes == (Loop(5, (Loop(3, (0,)), 1, Loop(2, (2, 3)))),)
+    assert leaves == [0, 1, 2, 3]
+
+
+def test_ranks_of_a_periodic_grid_share_a_few_sequences(tmp_path: Path) -> None:
+    """By differences of ranks inner ranks are equal, so a thousand steps of 64 ranks take a few kilobytes."""
+    made = program.evaluate(halo, ranks=64, steps=1000)
+    made.write(tmp_path / "halo.program")
+    assert made.operations_in_all == 64 * 1000 * 14
+    assert len(made.sequences) < 64
+    assert (tmp_path / "halo.program").stat().st_size < 50_000
+
+
+@pytest.mark.parametrize(("code", "ranks"), [(halo, 27), (rows, 12)])
+def test_what_is_written_is_read(tmp_path: Path, code: Any, ranks: int) -> None:
+    """Operations, computation, communicators and names are the same."""
+    made = program.evaluate(code, ranks=ranks)
+    made.recorded["command"] = ["./app"]
+    made.write(tmp_path / "one.program")
+    again = program.read(tmp_path / "one.program")
+    assert again.recorded == {"command": ["./app"]}
+    for rank in range(ranks):
+        assert list(again.operations(rank)) == list(made.operations(rank))
+        assert (again.stats(rank) == made.stats(rank)).all()
+    assert [tuple(each.members) for each in again.communicators] == [
+        tuple(each.members) for each in made.communicators
+    ]
+
+
+def test_computation_is_kept_exactly() -> None:
+    """3 us before each allreduce and nothing before the rest, whatever the number of turns."""
+    made = program.evaluate(halo, ranks=27, steps=7)
+    for leaf, operation in enumerate(made.leaves(5)):
+        expected = 3e-6 if operation.kind == Kind.ALLREDUCE else 0.0
+        assert made.stats(5)["before_mean"][leaf] == expected
+
+
+def test_split_gives_ranks_by_key_and_none_without_a_colour() -> None:
+    """Members are world ranks in the order of their keys; peers count those."""
+    made = program.evaluate(rows, ranks=12)
+    assert [tuple(each.members) for each in made.communicators[1:]] == [(3, 2, 1, 0), (7, 6, 5, 4)]
+    sent = [each for _, each in made.operations(3) if each.kind == Kind.SENDRECV]
+    assert [(each.comm, each.peer, each.source) for each in sent] == [(1, 1, 3)]
+    assert [each.kind for _, each in made.operations(11)] == [Kind.COMM, Kind.BARRIER]
+
+
+def test_times_are_summed_up_per_leaf_and_kept_beside(tmp_path: Path) -> None:
+    """Two turns, with 1 and 3 us of computation and 10 and 20 us inside; the sum is the run time."""
+    builder = ProgramBuilder(1, measured=True)
+    times = np.array([[1_000, 11_000], [14_000, 34_000]])
+    builder.add(0, [Operation(Kind.BARRIER)] * 2, times=times)
+    made = builder.build()
+    made.write(tmp_path / "one.program")
+    again = program.read(tmp_path / "one.program")
+    found = again.times(0)
+    assert found is not None
+    assert found.tolist() == times.tolist()
+    assert again.sequence(0).nodes == (Loop(2, (0,)),)
+    stats = again.stats(0)[0]
+    assert stats["before_mean"] == pytest.approx(2e-6)
+    assert (stats["before_min"], stats["before_max"]) == pytest.approx((1e-6, 3e-6))
+    assert (stats["inside_min"], stats["inside_max"]) == pytest.approx((1e-5, 2e-5))
+    assert again.table()["leave"].to_list() == [11_000, 34_000]
+
+
+@pytest.mark.parametrize("keep", [0, 10, 40, 200, -1])
+def test_a_cut_file_is_refused(tmp_path: Path, keep: int) -> None:
+    """Wherever it is cut."""
+    path = tmp_path / "one.program"
+    program.evaluate(halo, ranks=27).write(path)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(UsageError, match=r"one\.program"):
+        program.read(path)
+
+
+def test_a_flipped_bit_is_refused(tmp_path: Path) -> None:
+    """In the body by its checksum; in the header the file is the same, or is refused."""
+    path = tmp_path / "one.program"
+    program.evaluate(halo, ranks=27).write(path)
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 8
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match="damaged"):
+        program.read(path)
+
+
+def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
+    """It says which version it is."""
+    path = tmp_path / "one.program"
+    path.write_bytes(b"leadline program 2\n2\n{}\n")
+    with pytest.raises(UsageError, match="version 2"):
+        program.read(path)
+
+
+def test_times_of_another_program_are_refused(tmp_path: Path) -> None:
+    """Files of two runs are not mixed."""
+    for name, count in (("one", 2), ("two", 3)):
+        builder = ProgramBuilder(1, measured=True)
+        builder.add(0, [Operation(Kind.BARRIER, tag=count)], times=np.array([[0, count]]))
+        builder.build().write(tmp_path / f"{name}.program")
+    (tmp_path / "two.program.times").replace(tmp_path / "one.program.times")
+    with pytest.raises(UsageError, match="another program"):
+        program.read(tmp_path / "one.program")
+
+
+def forgets(comm: program.Comm) -> Any:
+    """Never waits."""
+    yield comm.isend(0, 8)
+
+
+def far(comm: program.Comm) -> Any:
+    """Sends to a rank that is not there."""
+    yield comm.send(comm.size, 8)
+
+
+def alone(comm: program.Comm) -> Any:
+    """Only one rank comes."""
+    if comm.rank == 1:
+        yield comm.dup()
+
+
+@pytest.mark.parametrize(
+    ("code", "said"), [(forgets, "rank 0 ends with 1"), (far, "ranks 0 to 1"), (alone, "rank 1 waits")]
+)
+def test_what_cannot_be_is_refused_with_the_rank(code: Any, said: str) -> None:
+    """While it is evaluated, not when it is replayed."""
+    with pytest.raises(UsageError, match=said):
+        program.evaluate(code, ranks=2)
