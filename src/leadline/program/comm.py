@@ -1,0 +1,359 @@
+"""What a rank's code calls: each operation is noted when it is called."""
+
+import heapq
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+from leadline.core.errors import UsageError
+from leadline.core.grids import even_grid
+from leadline.core.units import parse_bytes, parse_time
+from leadline.program.grid import Grid
+from leadline.program.model import (
+    ANY_PEER,
+    FREE_SOURCE,
+    Completion,
+    Construction,
+    Datatype,
+    Form,
+    Kind,
+    Operation,
+    Reduction,
+    SendMode,
+)
+from leadline.program.noted import DONE, Done, Pending, Rank, Request, Size
+
+ANY = ANY_PEER  # a receive takes the next message of whichever sender
+SUM, PRODUCT, SMALLEST, LARGEST = Reduction.SUM, Reduction.PRODUCT, Reduction.SMALLEST, Reduction.LARGEST
+
+# As plain numbers: operations are hashed and compared often.
+_SEND, _RECV, _SENDRECV, _START, _WAIT = map(
+    int, (Kind.SEND, Kind.RECV, Kind.SENDRECV, Kind.START, Kind.WAIT)
+)
+_NONBLOCKING, _PERSISTENT = int(Form.NONBLOCKING), int(Form.PERSISTENT)
+
+
+class Comm:
+    """A communicator as one rank sees it. Sizes are bytes or text such as "8 KiB", ranks those of it."""
+
+    def __init__(self, owner: Rank, index: int, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self.owner, self.index = owner, index
+        self._sizes = owner.trace.sizes
+
+    # ------------------------------------------------------------------------------------- what is checked
+    def size_of(self, size: Size) -> int:
+        found = self._sizes.get(size)
+        if found is None:
+            found = self._sizes[size] = parse_bytes(size)
+        return found
+
+    def peer(self, peer: int, what: str) -> int:
+        if not 0 <= peer < self.size:
+            raise UsageError(
+                f"rank {self.owner.rank}: {what} rank {peer}, "
+                f"but the communicator has ranks 0 to {self.size - 1}"
+            )
+        return peer
+
+    # ------------------------------------------------------------------------------------------- messages
+    def compute(self, time: float | str) -> Done:
+        """Computation: seconds, or text such as "3 us"."""
+        seconds = parse_time(time) if isinstance(time, str) else float(time)
+        if not 0 <= seconds < 1e9:
+            raise UsageError(f"rank {self.owner.rank}: a time to compute is 0 or more seconds, got {time!r}")
+        self.owner.computed += seconds
+        return DONE
+
+    def send(self, to: int, bytes: Size, tag: int = 0, mode: SendMode = SendMode.STANDARD) -> Done:
+        size = self.size_of(bytes)
+        self.owner.note(Operation(_SEND, self.index, self.peer(to, "sends to"), size, tag, mode=int(mode)))
+        return DONE
+
+    def recv(self, source: int, bytes: Size, tag: int = 0) -> Done:
+        self.owner.note(self._receive(source, bytes, tag, 0, 0))
+        return DONE
+
+    def sendrecv(
+        self, to: int, bytes: Size, source: int, source_bytes: Size | None = None, tag: int = 0
+    ) -> Done:
+        size = self.size_of(bytes)
+        other = size if source_bytes is None else self.size_of(source_bytes)
+        self.owner.note(
+            Operation(
+                _SENDRECV,
+                self.index,
+                self.peer(to, "sends to"),
+                size,
+                tag,
+                source=self.peer(source, "receives from"),
+                source_bytes=other,
+                source_tag=tag,
+            )
+        )
+        return DONE
+
+    def isend(self, to: int, bytes: Size, tag: int = 0, mode: SendMode = SendMode.STANDARD) -> Request:
+        slot = self.owner.slot()
+        size, peer = self.size_of(bytes), self.peer(to, "sends to")
+        self.owner.note(Operation(_SEND, self.index, peer, size, tag, slot, 0, 0, int(mode), _NONBLOCKING))
+        return Request(slot, persistent=False)
+
+    def irecv(self, source: int, bytes: Size, tag: int = 0) -> Request:
+        slot = self.owner.slot()
+        self.owner.note(self._receive(source, bytes, tag, slot, _NONBLOCKING))
+        return Request(slot, persistent=False)
+
+    def send_init(self, to: int, bytes: Size, tag: int = 0, mode: SendMode = SendMode.STANDARD) -> Request:
+        slot = self.owner.slot()
+        size, peer = self.size_of(bytes), self.peer(to, "sends to")
+        self.owner.note(Operation(_SEND, self.index, peer, size, tag, slot, 0, 0, int(mode), _PERSISTENT))
+        return Request(slot, persistent=True)
+
+    def recv_init(self, source: int, bytes: Size, tag: int = 0) -> Request:
+        slot = self.owner.slot()
+        self.owner.note(self._receive(source, bytes, tag, slot, _PERSISTENT))
+        return Request(slot, persistent=True)
+
+    def _receive(self, source: int, size: Size, tag: int, slot: int, form: int) -> Operation:
+        size = self.size_of(size)
+        if source == ANY:
+            return Operation(_RECV, self.index, ANY, size, tag, slot, form=form, free=FREE_SOURCE)
+        return Operation(
+            _RECV, self.index, self.peer(source, "receives from"), size, tag, slot, 0, 0, 0, form
+        )
+
+    def start(self, *requests: Request) -> Done:
+        """Begins persistent operations."""
+        for request in requests:
+            if not request.persistent or request.active:
+                raise UsageError(
+                    f"rank {self.owner.rank} starts what is no persistent operation, or is under way"
+                )
+            request.active = True
+        self.owner.note(Operation(_START, gives=tuple(request.slot for request in requests)))
+        return DONE
+
+    def wait(self, request: Request) -> Done:
+        return self._wait((request,), Completion.WAIT)
+
+    def wait_all(self, requests: Iterable[Request]) -> Done:
+        return self._wait(tuple(requests), Completion.WAITALL)
+
+    def _wait(self, requests: tuple[Request, ...], how: Completion) -> Done:
+        slots = []
+        for request in requests:
+            if not request.active:
+                raise UsageError(f"rank {self.owner.rank} waits for an operation that is not under way")
+            request.active = False
+            slots.append(request.slot)
+        self.owner.note(Operation(_WAIT, 0, 0, 0, 0, 0, 0, 0, int(how), gives=tuple(slots)))
+        for request in requests:
+            if not request.persistent:
+                self.owner.release(request.slot)
+        return DONE
+
+    def free(self, request: Request) -> Done:
+        """A persistent operation is needed no longer."""
+        if not request.persistent or request.active:
+            raise UsageError(f"rank {self.owner.rank} frees what is no persistent operation, or is under way")
+        self.owner.note(Operation(int(Kind.FREE), request=request.slot))
+        self.owner.release(request.slot)
+        return DONE
+
+    # ----------------------------------------------------------------------------------------- collectives
+    def _collective(
+        self,
+        kind: Kind,
+        size: Size,
+        *,
+        nonblocking: bool,
+        root: int = 0,
+        reduction: Reduction = Reduction.SUM,
+        type: Datatype = Datatype.OTHER,
+        gives: Mapping[int, Size] | None = None,
+        takes: Mapping[int, Size] | None = None,
+    ) -> Any:
+        slot = self.owner.slot() if nonblocking else 0
+        self.owner.note(
+            Operation(
+                int(kind),
+                self.index,
+                self.peer(root, "names as root"),
+                self.size_of(size),
+                request=slot,
+                form=_NONBLOCKING if nonblocking else 0,
+                type=int(type),
+                reduction=int(reduction),
+                gives=self._parts(gives),
+                takes=self._parts(takes),
+            )
+        )
+        return Request(slot, persistent=False) if nonblocking else DONE
+
+    def _parts(self, parts: Mapping[int, Size] | None) -> tuple[int, ...]:
+        items = sorted((parts or {}).items())
+        return tuple(
+            value for peer, size in items for value in (self.peer(peer, "has a block of"), self.size_of(size))
+        )
+
+    def barrier(self, *, nonblocking: bool = False) -> Any:
+        return self._collective(Kind.BARRIER, 0, nonblocking=nonblocking)
+
+    def bcast(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
+        return self._collective(Kind.BCAST, bytes, root=root, nonblocking=nonblocking)
+
+    def reduce(
+        self,
+        bytes: Size,
+        root: int = 0,
+        *,
+        reduction: Reduction = SUM,
+        type: Datatype = Datatype.FLOAT64,
+        nonblocking: bool = False,
+    ) -> Any:
+        return self._collective(
+            Kind.REDUCE, bytes, root=root, nonblocking=nonblocking, reduction=reduction, type=type
+        )
+
+    def allreduce(
+        self,
+        bytes: Size,
+        *,
+        reduction: Reduction = SUM,
+        type: Datatype = Datatype.FLOAT64,
+        nonblocking: bool = False,
+    ) -> Any:
+        return self._collective(
+            Kind.ALLREDUCE, bytes, nonblocking=nonblocking, reduction=reduction, type=type
+        )
+
+    def gather(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
+        return self._collective(Kind.GATHER, bytes, root=root, nonblocking=nonblocking)
+
+    def scatter(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
+        return self._collective(Kind.SCATTER, bytes, root=root, nonblocking=nonblocking)
+
+    def allgather(self, bytes: Size, *, nonblocking: bool = False) -> Any:
+        """`bytes` are one rank's block."""
+        return self._collective(Kind.ALLGATHER, bytes, nonblocking=nonblocking)
+
+    def alltoall(self, bytes: Size, *, nonblocking: bool = False) -> Any:
+        """`bytes` go from each rank to each."""
+        return self._collective(Kind.ALLTOALL, bytes, nonblocking=nonblocking)
+
+    def alltoallv(
+        self, gives: Mapping[int, Size], takes: Mapping[int, Size], *, nonblocking: bool = False
+    ) -> Any:
+        """Bytes to each rank and from each; ranks that are not named get or give nothing."""
+        return self._collective(Kind.ALLTOALL, 0, nonblocking=nonblocking, gives=gives, takes=takes)
+
+    def reduce_scatter(
+        self,
+        bytes: Size,
+        *,
+        reduction: Reduction = SUM,
+        type: Datatype = Datatype.FLOAT64,
+        nonblocking: bool = False,
+    ) -> Any:
+        """`bytes` are one rank's block of the result."""
+        return self._collective(
+            Kind.REDUCE_SCATTER, bytes, nonblocking=nonblocking, reduction=reduction, type=type
+        )
+
+    def scan(
+        self,
+        bytes: Size,
+        *,
+        reduction: Reduction = SUM,
+        type: Datatype = Datatype.FLOAT64,
+        nonblocking: bool = False,
+    ) -> Any:
+        return self._collective(Kind.SCAN, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
+
+    # ------------------------------------------------------------------- communicators, windows and regions
+    def split(self, color: int | None, key: int = 0) -> Pending:
+        """The ranks of one colour; None of the communicator for the colour None."""
+        return self.owner.trace.meet(self, Construction.SPLIT, (color, key))
+
+    def dup(self) -> Pending:
+        """The same ranks, apart from this communicator."""
+        return self.owner.trace.meet(self, Construction.DUP, (0, self.rank))
+
+    def grid(self, lengths: int | Sequence[int], periodic: bool = True) -> Grid:
+        """These ranks as a grid: of so many axes as near to a cube as they allow, or of these lengths."""
+        given = even_grid(self.size, lengths) if isinstance(lengths, int) else tuple(lengths)
+        if prod(given) != self.size:
+            raise UsageError(f"a grid of {'x'.join(map(str, given))} has not the {self.size} ranks there are")
+        return Grid(self.rank, given, periodic)
+
+    def window(self, bytes: Size) -> "Window":
+        """Memory of every rank that all may read and write."""
+        owner = self.owner
+        if owner.windows:
+            number = heapq.heappop(owner.windows)
+        else:
+            owner.highest_window += 1
+            number = owner.highest_window
+        owner.note(Operation(int(Kind.WIN), self.index, bytes=self.size_of(bytes), extra=number))
+        return Window(self, number)
+
+    @contextmanager
+    def region(self, name: str) -> Iterator[None]:
+        """What is asked for inside belongs to a part of the program of this name."""
+        index = self.owner.trace.region(name)
+        self.owner.note(Operation(int(Kind.REGION_BEGIN), extra=index + 1))
+        yield
+        self.owner.note(Operation(int(Kind.REGION_END), extra=index + 1))
+
+
+class Window:
+    """Memory that other ranks read and write. An epoch is from fence to fence, or from lock to unlock."""
+
+    def __init__(self, comm: Comm, number: int) -> None:
+        self._comm, self._number = comm, number
+
+    def __await__(self) -> Generator[Any, Any, "Window"]:
+        return self
+        yield
+
+    def _note(self, kind: Kind, peer: int = 0, size: Size = 0, mode: int = 0) -> Done:
+        comm = self._comm
+        comm.owner.note(
+            Operation(
+                int(kind),
+                comm.index,
+                comm.peer(peer, "reaches for"),
+                comm.size_of(size),
+                extra=self._number,
+                mode=mode,
+            )
+        )
+        return DONE
+
+    def put(self, target: int, bytes: Size) -> Done:
+        return self._note(Kind.PUT, target, bytes)
+
+    def get(self, target: int, bytes: Size) -> Done:
+        return self._note(Kind.GET, target, bytes)
+
+    def accumulate(self, target: int, bytes: Size) -> Done:
+        return self._note(Kind.ACCUMULATE, target, bytes)
+
+    def fence(self) -> Done:
+        return self._note(Kind.FENCE)
+
+    def lock(self, target: int, *, exclusive: bool = False) -> Done:
+        return self._note(Kind.LOCK, target, mode=int(exclusive))
+
+    def unlock(self, target: int) -> Done:
+        return self._note(Kind.UNLOCK, target)
+
+    def flush(self, target: int) -> Done:
+        return self._note(Kind.FLUSH, target)
+
+    def free(self) -> Done:
+        self._note(Kind.WIN_FREE)
+        heapq.heappush(self._comm.owner.windows, self._number)
+        return DONE

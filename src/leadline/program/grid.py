@@ -1,0 +1,37 @@
+"""Ranks as points of a grid: arithmetic on their numbers."""
+
+from collections.abc import Sequence
+
+from leadline.core.errors import UsageError
+
+
+class Grid:
+    """Ranks as points of a grid, the last axis fastest. Arithmetic alone: no MPI call."""
+
+    def __init__(self, rank: int, lengths: Sequence[int], periodic: bool) -> None:
+        self.lengths, self.periodic = tuple(lengths), periodic
+        places = []
+        for length in reversed(self.lengths):
+            places.append(rank % length)
+            rank //= length
+        self.coordinates = tuple(reversed(places))
+
+    def at(self, coordinates: Sequence[int]) -> int | None:
+        """The rank at a place; None outside of a grid that is not periodic."""
+        rank = 0
+        for place, length in zip(coordinates, self.lengths, strict=True):
+            if not 0 <= place < length and not self.periodic:
+                return None
+            rank = rank * length + place % length
+        return rank
+
+    def shift(self, axis: int, by: int = 1) -> int:
+        """The rank so many steps along an axis. Raises UsageError where a grid that is not periodic ends."""
+        found = self.neighbour([by if each == axis else 0 for each in range(len(self.lengths))])
+        if found is None:
+            raise UsageError(f"no rank is {by} further along axis {axis}: the grid is not periodic")
+        return found
+
+    def neighbour(self, offset: Sequence[int]) -> int | None:
+        """The rank at an offset; None outside of a grid that is not periodic."""
+        return self.at([a + b for a, b in zip(self.coordinates, offset, strict=True)])
