@@ -162,9 +162,9 @@ struct Seat {
 
 // Messages between ranks. `isend` and `irecv` return at once with a Request that `wait` or `wait_all` ends;
 // buffers stay untouched until then. Tags are matched with the sender, in order, as in MPI; `recv_any` takes
-// the next message of whichever sender and returns its rank. A message may be shorter than the buffer that
-// takes it. Collective words are one call each. `cart` gives the ranks of a grid, the last dimension fastest;
-// `shift` then tells a rank's neighbours so many steps away in a dimension.
+// the next message of whichever sender and returns its rank; `irecv_any` does not tell it. A message may be
+// shorter than the buffer that takes it. Collective words are one call each. `cart` gives the ranks of a
+// grid, the last dimension fastest; `shift` then tells a rank's neighbours so many steps away in a dimension.
 //
 // `collective` does one at once. `prepare` makes one ready in a form, `prepare_exchange` a set of messages
 // (persistent ones); either is done by ranks together. `seat` tells where a rank sits; `axes` the lengths of
@@ -184,6 +184,7 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     { comm.isend(data, peer, tag) } -> std::same_as<typename C::Request>;
     { comm.irecv(data, peer, tag) } -> std::same_as<typename C::Request>;
     { comm.recv_any(data, tag).await_resume() } -> std::same_as<int>;
+    { comm.irecv_any(data, tag) } -> std::same_as<typename C::Request>;
     comm.wait(request).await_resume();
     { comm.test(request).await_resume() } -> std::same_as<bool>;
     comm.wait_all(requests).await_resume();

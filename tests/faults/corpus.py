@@ -24,6 +24,9 @@ from leadline.machine.description import load as load_machine
 from leadline.native.launch import Launch
 from leadline.papers.paper import Paper
 from leadline.plan.model import Plan
+from leadline.program import files as program_files
+from leadline.program.build import ProgramBuilder
+from leadline.program.model import Kind, Operation
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io import log as io_log
 from leadline.tune.io import patterns as io_patterns
@@ -178,6 +181,14 @@ def _darshan(_: Path) -> list[bytes]:
     return [path.read_bytes() for path in logs if path.stat().st_size < 1 << 16]
 
 
+def _programs(place: Path) -> list[bytes]:
+    builder = ProgramBuilder(2)
+    for rank in range(2):
+        builder.add(rank, [Operation(Kind.SEND, peer=1 - rank, bytes=300), Operation(Kind.BARRIER)] * 3)
+    builder.build().write(place / "one.program")
+    return [(place / "one.program").read_bytes()]
+
+
 _PLACE = rank_mapping.Place((2, 2, 2, 2), "a torus")
 _SEATS = "".join(f"{i & 1} {i >> 1 & 1} {i >> 2 & 1} {i >> 3}\n" for i in range(16)).encode()
 
@@ -199,6 +210,7 @@ READERS: Mapping[str, Reader] = {
         Reader("mappings", ".map", lambda _: [_SEATS], lambda path: rank_mapping.read(path, _PLACE, 16)),
         Reader("traffic", ".csv", lambda _: [b"from,to,bytes\n0,1,8\n1,0,64\n2,3,1e6\n"], traffic.load),
         Reader("tunings", ".jsonl", _tunings, _tuned),
+        Reader("programs", ".program", _programs, program_files.read),
         Reader("darshan", ".darshan", _darshan, io_patterns.read, slow=True),
     )
 }

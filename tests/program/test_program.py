@@ -149,7 +149,7 @@ def test_a_flipped_bit_is_refused(tmp_path: Path) -> None:
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
     """It says which version it is."""
     path = tmp_path / "one.program"
-    path.write_bytes(b"leadline program 2\n2\n{}\n")
+    path.write_bytes(b"leadline-program 2\n2\n{}\n")
     with pytest.raises(UsageError, match="version 2"):
         program.read(path)
 

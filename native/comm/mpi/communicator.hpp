@@ -87,6 +87,7 @@ public:
         else large_recv(data, MPI_ANY_SOURCE, tag, &status);
         return {status.MPI_SOURCE};
     }
+    Request irecv_any(Bytes data, int tag = 0) { return irecv(data, MPI_ANY_SOURCE, tag); }
     Ready<bool> test(Request& request) {
         int done = 0;
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));

@@ -87,10 +87,11 @@ public:
         check_peer(from);
         return engine().receive(me_.mine, me_.group->world_rank(from), {me_.group->context, from, tag}, data);
     }
-    sim::Wait recv_any(Bytes data, int tag = 0) {
+    Request irecv_any(Bytes data, int tag = 0) {
         const machine::Envelope wanted{me_.group->context, machine::any_source, tag};
-        return {engine(), me_.mine, engine().receive(me_.mine, machine::any_source, wanted, data)};
+        return engine().receive(me_.mine, machine::any_source, wanted, data);
     }
+    sim::Wait recv_any(Bytes data, int tag = 0) { return {engine(), me_.mine, irecv_any(data, tag)}; }
     sim::Until wait(Request& request) {
         return {engine(), me_.mine, std::exchange(request, machine::no_operation)};
     }

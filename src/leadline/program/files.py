@@ -23,8 +23,8 @@ from leadline.program.model import (
 )
 
 VERSION = 1
-MAGIC = "leadline program "
-TIMES_MAGIC = "leadline times "
+MAGIC = "leadline-program "
+TIMES_MAGIC = "leadline-times "
 END, LOOP = 0, 1
 _SCALARS = Operation._fields[1:-2]
 _LISTS = Operation._fields[-2:]
@@ -324,20 +324,33 @@ def _program(header: dict[str, Any], body: bytes, path: Path) -> Program:
     )
 
 
-def _read_times(path: Path, crc: int, program: Program) -> dict[int, npt.NDArray[np.int64]]:
+def read_pairs(path: Path) -> tuple[list[int], npt.NDArray[np.int64]]:
+    """The operations of each rank and, one rank after another, when each was entered and left, ns.
+
+    Raises UsageError for a file of times that is cut or damaged.
+    """
     header, data, start = _header(path, TIMES_MAGIC, "file of times")
+    return _pairs(header, data, start, path)
+
+
+def _pairs(
+    header: dict[str, Any], data: bytes, start: int, path: Path
+) -> tuple[list[int], npt.NDArray[np.int64]]:
     start += -start % 8
     counts = header.get("counts")
-    if header.get("program") != crc:
-        raise UsageError(f"{path} has the times of another program; remove it or record again")
-    if not isinstance(counts, list) or counts != [program.length(rank) for rank in range(program.ranks)]:
+    if not isinstance(counts, list) or not all(isinstance(count, int) and count >= 0 for count in counts):
         raise UsageError(f"{path}: its header is damaged; remove it or record again")
     if len(data) - start != 16 * sum(counts):
-        raise UsageError(f"{path} is cut: {16 * sum(counts)} B of times should be there, but "
-                         f"{max(0, len(data) - start)} are; remove it or record again")  # fmt: skip
-    times, found = np.frombuffer(data, "<i8", offset=start).reshape(-1, 2), {}
-    at = 0
-    for rank, count in enumerate(counts):
-        found[rank] = times[at : at + count]
-        at += count
-    return found
+        raise UsageError(
+            f"{path} is cut: {16 * sum(counts)} B of times should be there, but "
+            f"{max(0, len(data) - start)} are; remove it or record again"
+        )
+    return counts, np.frombuffer(data, "<i8", offset=start).reshape(-1, 2)
+
+
+def _read_times(path: Path, crc: int, program: Program) -> dict[int, npt.NDArray[np.int64]]:
+    header, data, start = _header(path, TIMES_MAGIC, "file of times")
+    counts, times = _pairs(header, data, start, path)
+    if header.get("program") != crc or counts != [program.length(rank) for rank in range(program.ranks)]:
+        raise UsageError(f"{path} has the times of another program; remove it or record again")
+    return dict(enumerate(np.split(times, np.cumsum(counts)[:-1])))

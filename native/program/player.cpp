@@ -1,0 +1,306 @@
+#include "program/player.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace leadline::program {
+namespace {
+
+constexpr double shortest = 50e-9;    // s: computation below this is less than asking a clock for its end
+constexpr std::int64_t of_split = 8;  // B: colour and key that each rank tells the others
+
+// Of the operation's buffers, bytes that one rank needs.
+std::int64_t buffer(const Program& program, const Sequence& sequence) {
+    std::int64_t most = of_split * program.ranks;
+    for (const Step& step : sequence.steps) {
+        const auto ranks = std::ssize(program.communicators[static_cast<std::size_t>(step.comm)].members);
+        const bool blocks = step.kind == Kind::gather || step.kind == Kind::scatter ||
+                            step.kind == Kind::allgather || step.kind == Kind::alltoall ||
+                            step.kind == Kind::reduce_scatter;
+        std::int64_t bytes = 0;
+        if (__builtin_mul_overflow(step.bytes, blocks ? std::int64_t{ranks} : 1, &bytes))
+            Run::skip("an operation's buffer is larger than any memory");
+        if (step.kind != Kind::loop && step.kind != Kind::end) most = std::max(most, bytes);
+    }
+    return std::max(most, sequence.largest) + 8;
+}
+
+// Communicators that one split makes: pairwise without a common rank. Their numbers, from `first` on.
+struct Round {
+    std::size_t first;
+    std::size_t end;
+};
+
+std::vector<Round> rounds_of(const Program& program) {
+    std::vector<Round> rounds;
+    std::vector<std::size_t> last(static_cast<std::size_t>(program.ranks), 0);
+    for (std::size_t i = 1; i < program.communicators.size(); ++i) {
+        const Communicator& each = program.communicators[i];
+        const bool shares = rounds.empty() || std::ranges::any_of(each.members, [&](std::int32_t rank) {
+                                return last[static_cast<std::size_t>(rank)] >= rounds.back().first;
+                            });
+        if (shares) rounds.push_back({i, i});
+        rounds.back().end = i + 1;
+        for (const std::int32_t rank : each.members) last[static_cast<std::size_t>(rank)] = i;
+    }
+    return rounds;
+}
+
+}  // namespace
+
+std::optional<Collective> collective_of(Kind kind) {
+    switch (kind) {
+        case Kind::barrier: return Collective::barrier;
+        case Kind::bcast: return Collective::bcast;
+        case Kind::reduce: return Collective::reduce;
+        case Kind::allreduce: return Collective::allreduce;
+        case Kind::gather: return Collective::gather;
+        case Kind::scatter: return Collective::scatter;
+        case Kind::allgather: return Collective::allgather;
+        case Kind::alltoall: return Collective::alltoall;
+        case Kind::reduce_scatter: return Collective::reduce_scatter;
+        case Kind::scan:
+        case Kind::exscan: return Collective::scan;
+        default: return std::nullopt;
+    }
+}
+
+std::map<Kind, std::string> algorithms(const std::string& words) {
+    std::map<Kind, std::string> made;
+    if (words == "library") return made;
+    for (std::size_t at = 0; at < words.size();) {
+        const std::size_t end = std::min(words.find(',', at), words.size());
+        const std::string word = words.substr(at, end - at);
+        const std::size_t equals = word.find('=');
+        bool found = false;
+        for (int kind = static_cast<int>(Kind::barrier); kind <= static_cast<int>(Kind::scan); ++kind) {
+            const auto what = collective_of(static_cast<Kind>(kind));
+            if (what && equals != std::string::npos && name_of(*what) == word.substr(0, equals)) {
+                made[static_cast<Kind>(kind)] = word.substr(equals + 1);
+                found = true;
+            }
+        }
+        if (!found) Run::skip("algorithms are such as allreduce=recursive-doubling, but got '" + word + "'");
+        at = end + 1;
+    }
+    return made;
+}
+
+std::string refusal(const Program& program, int ranks) {
+    if (program.ranks != ranks)
+        return "the program has " + std::to_string(program.ranks) + " ranks, but there are " +
+               std::to_string(ranks) + ": run it with as many";
+    if (std::ranges::any_of(program.communicators, &Communicator::inter))
+        return "the program sends between two groups (an intercommunicator), which cannot be executed";
+    return {};
+}
+
+Player::Player(Run& run, const Program& program, const Playing& playing)
+    : run_(run),
+      program_(program),
+      playing_(playing),
+      sequence_(program.of(run.rank())),
+      before_(program.computed(run.rank())),
+      recorded_(program.times ? program.times->of(run.rank()) : nullptr),
+      comms_(program.communicators.size()),
+      slots_(static_cast<std::size_t>(sequence_.requests) + 1),
+      windows_(static_cast<std::size_t>(sequence_.windows) + 1) {
+    const auto& most = run.once([&] {
+        std::int64_t bytes = 0;
+        for (const Sequence& each : program.sequences) bytes = std::max(bytes, buffer(program, each));
+        return bytes;
+    });
+    out_ = run.buffers(most)[0];
+    in_ = run.buffers(most)[0];
+    comms_.front().emplace(run.world());
+}
+
+Task<> Player::prepare() {
+    const auto& rounds = run_.once([&] { return rounds_of(program_); });
+    Comm& world = run_.world();
+    for (const Round& round : rounds) {
+        std::size_t mine = 0;
+        int place = 0;
+        for (std::size_t i = round.first; i < round.end; ++i) {
+            const auto& members = program_.communicators[i].members;
+            const auto found = std::ranges::find(members, run_.rank());
+            if (found == members.end()) continue;
+            mine = i;
+            place = static_cast<int>(found - members.begin());
+            break;
+        }
+        const auto& first = program_.communicators[round.first].members;
+        if (first == program_.communicators.front().members) {
+            comms_[round.first].emplace(co_await world.dup());
+            continue;
+        }
+        auto part = co_await world.split(static_cast<int>(mine), place);
+        if (mine != 0) comms_[mine].emplace(std::move(part));
+    }
+}
+
+double Player::before(const Step& step, std::size_t index) const {
+    if (recorded_ == nullptr) return before_[step.leaf];
+    const std::int64_t left = index == 0 ? 0 : recorded_[2 * index - 1];
+    return 1e-9 * static_cast<double>(std::max<std::int64_t>(recorded_[2 * index] - left, 0));
+}
+
+// A peer as a rank of the communicator.
+int Player::place(const Step& step, std::int32_t peer) const {
+    if (!sequence_.relative || peer < 0) return peer;
+    const Comm& among = *comms_[static_cast<std::size_t>(step.comm)];
+    const int sum = peer + among.rank();
+    return sum >= among.size() ? sum - among.size() : sum;
+}
+
+Task<> Player::play(std::vector<std::int64_t>* times) {
+    const Step* const steps = sequence_.steps.data();
+    std::size_t index = 0;  // of executed operations
+    computed_ = 0;
+    const double began = run_.now();
+    const auto moment = [&] { return std::llround(1e9 * (run_.now() - began)); };
+    for (std::size_t at = 0;; ++at) {
+        const Step& step = steps[at];
+        if (step.kind == Kind::loop) {
+            if (step.bytes == 0) at = step.leaf;
+            else loops_.push_back({at, step.bytes});
+            continue;
+        }
+        if (step.kind == Kind::end) {
+            if (loops_.empty()) break;
+            if (--loops_.back().left > 0) at = loops_.back().begin;
+            else loops_.pop_back();
+            continue;
+        }
+        if (const double compute = playing_.compute * before(step, index);
+            compute > 0 && (Control::simulated || compute > shortest)) {
+            computed_ += compute;
+            co_await run_.busy(compute);
+        }
+        ++index;
+        if (times) times->push_back(moment());
+        switch (step.kind) {
+            case Kind::send:
+                if (step.form == blocking)
+                    co_await comm(step).send(out(step.bytes), place(step, step.peer), step.tag);
+                else if (step.form == nonblocking)
+                    begin_message(step, slots_[static_cast<std::size_t>(step.request)]);
+                else slots_[static_cast<std::size_t>(step.request)].made_ready = &step;
+                break;
+            case Kind::recv:
+                if (step.form == nonblocking)
+                    begin_message(step, slots_[static_cast<std::size_t>(step.request)]);
+                else if (step.form != blocking)
+                    slots_[static_cast<std::size_t>(step.request)].made_ready = &step;
+                else if (step.peer == any_peer) co_await comm(step).recv_any(in(step.bytes), step.tag);
+                else co_await comm(step).recv(in(step.bytes), place(step, step.peer), step.tag);
+                break;
+            case Kind::sendrecv:
+                if (step.tag == step.source_tag && step.source != any_peer) {
+                    co_await comm(step).sendrecv(out(step.bytes), place(step, step.peer),
+                                                 in(step.source_bytes), place(step, step.source), step.tag);
+                } else {
+                    const Bytes coming = in(step.source_bytes);
+                    std::array<Comm::Request, 2> both{
+                        step.source == any_peer
+                            ? comm(step).irecv_any(coming, step.source_tag)
+                            : comm(step).irecv(coming, place(step, step.source), step.source_tag),
+                        comm(step).isend(out(step.bytes), place(step, step.peer), step.tag)};
+                    co_await comm(step).wait_all(both);
+                }
+                break;
+            case Kind::start: co_await start(step); break;
+            case Kind::wait: co_await wait_for(step); break;
+            case Kind::neighbor_allgather:
+            case Kind::neighbor_alltoall: co_await neighbours(step); break;
+            case Kind::comm: co_await made(step); break;
+            case Kind::win:
+            case Kind::win_free:
+            case Kind::put:
+            case Kind::get:
+            case Kind::accumulate:
+            case Kind::fence:
+            case Kind::lock:
+            case Kind::unlock:
+            case Kind::flush:
+            case Kind::post:
+            case Kind::start_epoch:
+            case Kind::complete:
+            case Kind::wait_epoch: co_await one_sided(step); break;
+            case Kind::free: {
+                Slot& slot = slots_[static_cast<std::size_t>(step.request)];
+                if (slot.collective) co_await slot.collective->free();
+                slot.collective.reset();
+                slot.made_ready = nullptr;
+                break;
+            }
+            default:
+                if (collective_of(step.kind)) co_await collective(step);
+                break;
+        }
+        if (times) times->push_back(moment());
+    }
+}
+
+void Player::begin_message(const Step& step, Slot& slot) {
+    Comm& among = comm(step);
+    slot.message = true;
+    if (step.kind == Kind::send)
+        slot.request = among.isend(out(step.bytes), place(step, step.peer), step.tag);
+    else if (step.peer == any_peer) slot.request = among.irecv_any(in(step.bytes), step.tag);
+    else slot.request = among.irecv(in(step.bytes), place(step, step.peer), step.tag);
+}
+
+// Blocks to and from neighbours, each as a message.
+Task<> Player::neighbours(const Step& step) {
+    if (step.form != blocking) Run::skip("nonblocking collectives of neighbours cannot be executed yet");
+    const auto gives = sequence_.list(step.gives), takes = sequence_.list(step.takes);
+    waited_.clear();
+    for (std::size_t i = 0; i + 1 < takes.size(); i += 2)
+        waited_.push_back(comm(step).irecv(in(takes[i + 1]), static_cast<int>(takes[i]), epoch_tag));
+    for (std::size_t i = 0; i + 1 < gives.size(); i += 2)
+        waited_.push_back(comm(step).isend(out(gives[i + 1]), static_cast<int>(gives[i]), epoch_tag));
+    co_await comm(step).wait_all(waited_);
+}
+
+Task<> Player::start(const Step& step) {
+    for (const std::int64_t which : sequence_.list(step.gives)) {
+        Slot& slot = slots_[static_cast<std::size_t>(which)];
+        if (slot.made_ready == nullptr) Run::skip("an operation is started that was not made ready");
+        if (slot.collective) co_await slot.collective->begin();
+        else begin_message(*slot.made_ready, slot);
+    }
+}
+
+Task<> Player::wait_for(const Step& step) {
+    waited_.clear();
+    for (const std::int64_t which : sequence_.list(step.gives)) {
+        Slot& slot = slots_[static_cast<std::size_t>(which)];
+        if (slot.message) waited_.push_back(slot.request);
+        slot.message = false;
+    }
+    if (waited_.size() == 1) co_await run_.world().wait(waited_.front());
+    else if (!waited_.empty()) co_await run_.world().wait_all(waited_);
+    for (const std::int64_t which : sequence_.list(step.gives)) {
+        Slot& slot = slots_[static_cast<std::size_t>(which)];
+        if (!slot.collective) continue;
+        co_await slot.collective->end();
+        if (slot.made_ready != nullptr) continue;
+        co_await slot.collective->free();
+        slot.collective.reset();
+    }
+}
+
+// A communicator is made: it is there already, and what its ranks tell each other is told again.
+Task<> Player::made(const Step& step) {
+    const auto index = static_cast<std::size_t>(std::max(step.extra - 1, 0));
+    const bool among_themselves = step.mode == by_group;
+    if (among_themselves && step.extra == 0) co_return;
+    Comm& told = among_themselves ? *comms_[index] : comm(step);
+    const auto ranks = static_cast<std::int64_t>(told.size());
+    const Call call{.what = Collective::allgather, .out = out(of_split), .in = in(of_split * ranks)};
+    co_await told.collective(call);
+}
+
+}  // namespace leadline::program

@@ -1,0 +1,99 @@
+// A rank that executes a recorded program, on any backend.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "comm/task.hpp"
+#include "harness/run.hpp"
+#include "program/file.hpp"
+
+namespace leadline::program {
+
+inline constexpr int epoch_tag = 32000;  // of messages that are not the program's; below every MPI's bound
+
+// Which operation of all ranks it is; none where it is no such.
+std::optional<Collective> collective_of(Kind kind);
+
+// By which algorithm collectives are done, on a described machine: "library", or such as
+// "allreduce=ring,bcast=binomial".
+std::map<Kind, std::string> algorithms(const std::string& words);
+
+// Why a program cannot be executed by so many ranks, a sentence; empty where it can.
+std::string refusal(const Program& program, int ranks);
+
+// How the program is executed.
+struct Playing {
+    double compute = 1;  // factor of the computation between operations
+    std::map<Kind, std::string> algorithms{};
+};
+
+class Player {
+public:
+    Player(Run& run, const Program& program, const Playing& playing);
+
+    // Makes the communicators that the program uses. Collective.
+    Task<> prepare();
+    // Executes the program once; where `times` is there, when each operation was entered and left goes there,
+    // ns from `now() == 0`.
+    Task<> play(std::vector<std::int64_t>* times);
+    [[nodiscard]] double computed() const { return computed_; }  // s, of the last execution
+
+private:
+    // What a nonblocking or persistent operation keeps until it is over.
+    struct Slot {
+        Comm::Request request{};
+        bool message = false;  // one is under way
+        const Step* made_ready = nullptr;
+        std::optional<Comm::Prepared> collective{};
+        std::vector<Part> gives{};
+        std::vector<Part> takes{};
+    };
+    struct Loop {
+        std::size_t begin;
+        std::int64_t left;
+    };
+    struct Exposed {
+        std::optional<Comm::Window> window{};
+        std::int32_t comm = 0;
+        std::vector<int> reached{};  // targets since the last synchronisation
+    };
+
+    [[nodiscard]] double before(const Step& step, std::size_t index) const;
+    [[nodiscard]] int place(const Step& step, std::int32_t peer) const;
+    Comm& comm(const Step& step) { return *comms_[static_cast<std::size_t>(step.comm)]; }
+    [[nodiscard]] Bytes out(std::int64_t bytes) const { return out_.first(static_cast<std::size_t>(bytes)); }
+    [[nodiscard]] Bytes in(std::int64_t bytes) const { return in_.first(static_cast<std::size_t>(bytes)); }
+    void begin_message(const Step& step, Slot& slot);
+    Call call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes);
+    Task<> collective(const Step& step);
+    Task<> neighbours(const Step& step);
+    Task<> one_sided(const Step& step);
+    Task<> flush(Exposed& exposed, int target);
+    Task<> wait_for(const Step& step);
+    Task<> start(const Step& step);
+    Task<> made(const Step& step);
+
+    Run& run_;
+    const Program& program_;
+    const Playing& playing_;
+    const Sequence& sequence_;
+    const std::vector<double>& before_;
+    const std::int64_t* recorded_;  // times of the recording; null where they are not known
+    Bytes out_{};
+    Bytes in_{};
+    std::vector<std::optional<Comm>> comms_;
+    std::vector<Slot> slots_;
+    std::vector<Exposed> windows_;
+    std::vector<Comm::Request> waited_;
+    std::vector<Loop> loops_;
+    double computed_ = 0;
+};
+
+}  // namespace leadline::program

@@ -1,0 +1,124 @@
+// Collectives of a recorded program as calls of the vocabulary.
+#include <algorithm>
+#include <array>
+
+#include "program/player.hpp"
+
+namespace leadline::program {
+namespace {
+
+Type type_of(const Step& step) {
+    switch (step.type) {
+        case 1: return Type::int32;
+        case 2: return Type::int64;
+        case 3: return Type::float32;
+        case 4: return Type::float64;
+        // Whatever it was, as the widest number that fits its bytes.
+        default: return step.bytes % 8 == 0 ? Type::float64 : Type::int32;
+    }
+}
+
+Reduce reduce_of(const Step& step) {
+    constexpr std::array<Reduce, 6> known{Reduce::sum,      Reduce::product, Reduce::smallest,
+                                          Reduce::smallest, Reduce::user,    Reduce::user};
+    return known.at(std::min<std::size_t>(step.reduction, known.size() - 1));
+}
+
+bool reduces(Kind kind) {
+    return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::reduce_scatter ||
+           kind == Kind::scan || kind == Kind::exscan;
+}
+
+void parts_of(std::span<const std::int64_t> list, std::vector<Part>& parts) {
+    parts.clear();
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+        parts.push_back({static_cast<int>(list[i]), list[i + 1], offset});
+        offset += list[i + 1];
+    }
+}
+
+}  // namespace
+
+Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes) {
+    const Comm& among = comm(step);
+    const std::int64_t ranks = among.size();
+    const bool root = among.rank() == step.peer;
+    Call made{.what = *collective_of(step.kind), .root = step.peer, .type = type_of(step)};
+    std::int64_t bytes = step.bytes;
+    if (reduces(step.kind)) {
+        const auto unit = static_cast<std::int64_t>(size_of(made.type));
+        bytes = (bytes + unit - 1) / unit * unit;
+        made.reduce = reduce_of(step);
+    }
+    if (const auto found = playing_.algorithms.find(step.kind); found != playing_.algorithms.end())
+        made.algorithm = found->second;
+    parts_of(sequence_.list(step.gives), gives);
+    parts_of(sequence_.list(step.takes), takes);
+    const auto all = [](const std::vector<Part>& parts) {
+        return parts.empty() ? 0 : parts.back().offset + parts.back().bytes;
+    };
+    const bool varies = step.mode != 0;
+    switch (step.kind) {
+        case Kind::bcast: made.in = in(bytes); break;
+        case Kind::reduce:
+        case Kind::allreduce:
+        case Kind::scan:
+        case Kind::exscan:
+            made.out = out(bytes);
+            made.in = in(bytes);
+            break;
+        case Kind::gather:
+            made.out = out(bytes);
+            if (root) made.in = in(varies ? all(takes) : bytes * ranks);
+            if (varies && root) made.takes = takes;
+            made.varies = varies;
+            break;
+        case Kind::scatter:
+            if (root) made.out = out(varies ? all(gives) : bytes * ranks);
+            made.in = in(bytes);
+            if (varies && root) made.gives = gives;
+            made.varies = varies;
+            break;
+        case Kind::allgather:
+            made.out = out(bytes);
+            made.in = in(varies ? all(takes) : bytes * ranks);
+            if (varies) made.takes = takes;
+            break;
+        case Kind::alltoall:
+            // No part at all would be equal blocks.
+            if (varies && gives.empty()) gives.push_back({among.rank(), 0, 0});
+            if (varies && takes.empty()) takes.push_back({among.rank(), 0, 0});
+            made.out = out(varies ? all(gives) : bytes * ranks);
+            made.in = in(varies ? all(takes) : bytes * ranks);
+            if (varies) {
+                made.gives = gives;
+                made.takes = takes;
+            }
+            break;
+        case Kind::reduce_scatter:
+            made.out = out(varies ? all(takes) : bytes * ranks);
+            made.in = in(bytes);
+            if (varies) made.takes = takes;
+            break;
+        default: break;
+    }
+    return made;
+}
+
+Task<> Player::collective(const Step& step) {
+    if (step.form == blocking) {
+        Slot& slot = slots_.front();  // which no request has
+        co_await comm(step).collective(call(step, slot.gives, slot.takes));
+        co_return;
+    }
+    Slot& slot = slots_[static_cast<std::size_t>(step.request)];
+    const Call asked = call(step, slot.gives, slot.takes);
+    const Form form = step.form == nonblocking ? Form::nonblocking : Form::persistent;
+    slot.collective.reset();
+    slot.collective.emplace(co_await comm(step).prepare(asked, form));
+    slot.made_ready = step.form == nonblocking ? nullptr : &step;
+    if (step.form == nonblocking) co_await slot.collective->begin();
+}
+
+}  // namespace leadline::program

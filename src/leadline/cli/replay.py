@@ -1,0 +1,266 @@
+"""`leadline replay`: executes a recorded or written program here or on a described machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.cli._options import Parsed, machine_option, network_option
+from leadline.cli._table import json_option, print_table
+from leadline.cli._working import working
+
+if TYPE_CHECKING:
+    from leadline.program.model import Program
+    from leadline.run.replay import Replay, Value
+    from leadline.targets import Target
+    from leadline.targets.simulated.machine import SimulatedMachine
+
+
+def _factor(text: str) -> float:
+    """A factor from 0 on."""
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+
+    try:
+        if 0 <= (found := float(text)) < 1e6:
+            return found
+    except ValueError:
+        pass
+    raise UsageError(f"a factor is a number from 0, such as 0.7, but got {text!r}")
+
+
+def _change(text: str) -> object:
+    """A change of `--what-if`."""
+    from leadline.run.replay import parse_change  # noqa: PLC0415
+
+    return parse_change(text)
+
+
+@click.command()
+@click.argument("program", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@machine_option("Execute it on this described machine instead of with this machine's MPI.")
+@click.option(
+    "--mapping",
+    metavar="XYZT|FILE|random:SEED",
+    help="With --on: mapping of ranks to nodes. Default: XYZT on a torus or mesh, else TX.",
+)
+@click.option(
+    "--partition",
+    type=click.IntRange(min=1),
+    help="With --on: size of the partition in ranks. Default: as many as the program has.",
+)
+@network_option("With --on: network model. Default: auto.", default=None)
+@click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
+@click.option("--seed", default=1, show_default=True, help="With --noise: its seed.")
+@click.option(
+    "--compute",
+    type=Parsed(_factor),
+    default="1",
+    show_default=True,
+    metavar="FACTOR",
+    help="Factor of the computation between operations; 0: messages alone.",
+)
+@click.option(
+    "--what-if",
+    "changes",
+    type=Parsed(_change),
+    multiple=True,
+    metavar="CHANGE",
+    help="With --on: also execute it with this change, and print what it gains: latency*0.5, bandwidth*2, "
+    "overhead*0.5, compute*0.7, bytes*2, bytes(REGION)*2, KEY*FACTOR for a key of the machine file, "
+    "mapping=ORDER, allreduce=ALGORITHM. Repeatable.",
+)
+@click.option("--by", type=click.Choice(["rank", "region"]), help="With --on: a row for each of these.")
+@click.option(
+    "--mpi",
+    default=None,
+    metavar="NAME",
+    help="Without --on: the MPI, from 'leadline list mpis'. Default: the first.",
+)
+@click.option(
+    "--launches",
+    type=click.IntRange(min=1),
+    help="Without --on: how often it is launched. Default: 6 to 12.",
+)
+@click.option(
+    "--times",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="With --on: write the program with the simulated times of its operations here, for "
+    "'leadline profile'.",
+)
+@json_option
+def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any) -> None:
+    """Execute a program: a file from 'leadline record', an importer or leadline.program in Python.
+
+    Without --on it runs with this machine's MPI: messages and collectives are real, computation is time that
+    a core is kept busy. With --on it runs on a described machine, and each rank's and region's time is known.
+    """
+    from leadline.program import files  # noqa: PLC0415  (loads polars)
+    from leadline.run import replay as replaying  # noqa: PLC0415
+
+    context = click.get_current_context()
+    for name in ("mapping", "partition", "network", "noise", "changes", "by", "times"):
+        if asked[name] and not machine:
+            option = {"changes": "what-if"}.get(name, name)
+            raise click.UsageError(f"--{option} needs a described machine: name it with --on", context)
+    for name in ("launches", "mpi"):
+        if asked[name] and machine:
+            raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
+    with working("reading the program") as say:
+        read = files.read(program)
+        target = _described(machine, read, asked) if machine else _here()
+        say("executing it")
+        found = replaying.replay(
+            program,
+            target,
+            ranks=read.ranks,
+            compute=asked["compute"],
+            detailed=bool(asked["by"] or asked["times"]),
+            launches=asked["launches"],
+            mpi=asked["mpi"] or "default",
+            say=say,
+        )
+        alternatives = (
+            replaying.what_if(
+                program,
+                _simulated(target),
+                asked["changes"],
+                ranks=read.ranks,
+                compute=asked["compute"],
+                say=say,
+            )
+            if asked["changes"]
+            else []
+        )
+    if asked["times"]:
+        assert found.times is not None
+        read.times_of = found.times
+        read.write(asked["times"])
+    if asked["by"]:
+        assert found.times is not None
+        _print_parts(read, found, asked["by"], as_json)
+        return
+    rows = [_row("as it is", found, found)]
+    rows += [_row(change.words, each, found) for change, each in alternatives]
+    if as_json:
+        recorded = replaying.recorded_time(read)
+        rows[0] |= {"recorded": recorded}
+        print_table(rows, {}, as_json=True)
+        return
+    _print_first(program, read, found, machine)
+    if alternatives:
+        click.echo()
+        _print_alternatives(rows)
+
+
+def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "SimulatedMachine":
+    """The described machine as the options want it."""
+    from leadline.machine import load  # noqa: PLC0415
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
+
+    return SimulatedMachine.of(
+        load(machine),
+        None,
+        asked["partition"] or program.ranks,
+        asked["mapping"],
+        asked["network"] or "auto",
+        noise=asked["noise"],
+        seed=asked["seed"],
+    )
+
+
+def _simulated(target: "Target") -> "SimulatedMachine":
+    """The target, which is a described machine."""
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
+
+    assert isinstance(target, SimulatedMachine)
+    return target
+
+
+def _here() -> "Target":
+    """This machine."""
+    from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
+
+    return LocalMachine.here()
+
+
+def _row(words: str, found: "Replay", first: "Replay") -> dict[str, Any]:
+    """Times in SI units, and how many times as fast as without the change."""
+    return {
+        "change": words,
+        "time": found.time.value,
+        "time_low": found.time.low,
+        "time_high": found.time.high,
+        "communication": found.communication.value,
+        "speedup": first.time.value / found.time.value if found.time.value else None,
+        "network": found.network,
+    }
+
+
+def _said(value: "Value") -> str:
+    """A time with its interval."""
+    from leadline.core.units import format_quantity  # noqa: PLC0415
+
+    return format_quantity(value.value, "s", value.low, value.high)
+
+
+def _print_first(path: Path, program: "Program", found: "Replay", machine: Path | None) -> None:
+    """What was executed where, and how long it took."""
+    from leadline.core.units import format_quantity  # noqa: PLC0415
+    from leadline.run.replay import recorded_time  # noqa: PLC0415
+
+    where = f"on {machine.stem}, network model {found.network}" if machine else "with this machine's MPI"
+    click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
+    click.echo(f"  time           {_said(found.time)}{' (simulated)' if machine else ''}")
+    click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
+    if (recorded := recorded_time(program)) is not None:
+        ratio = f", {found.time.value / recorded:.3g} of it" if recorded > 0 else ""
+        click.echo(f"  recorded       {format_quantity(recorded, 's')}{ratio}")
+    if program.partial:
+        ranks = ", ".join(map(str, sorted(program.partial)[:5]))
+        click.echo(f"  the record of {len(program.partial)} ranks is incomplete: {ranks}")
+    if found.oversubscribed:
+        click.echo("  more ranks than cores: the time says nothing of the program")
+
+
+def _print_alternatives(rows: list[dict[str, Any]]) -> None:
+    """What each change gains."""
+    from leadline.core.units import format_quantity  # noqa: PLC0415
+
+    print_table(
+        [
+            {
+                "change": row["change"],
+                "time": format_quantity(row["time"], "s"),
+                "communication": format_quantity(row["communication"], "s"),
+                "speedup": f"{row['speedup']:.4g}" if row["speedup"] else "-",
+            }
+            for row in rows
+        ],
+        {
+            "change": "what if",
+            "time": "time",
+            "communication": "communication",
+            "speedup": "times as fast",
+        },
+    )
+
+
+def _print_parts(program: "Program", found: "Replay", by: str, as_json: bool) -> None:
+    """A row for each rank or region."""
+    from leadline.core.units import format_quantity  # noqa: PLC0415
+    from leadline.run.replay import by_rank, by_region  # noqa: PLC0415
+
+    assert found.times is not None
+    rows = (by_rank if by == "rank" else by_region)(program, found.times).rows(named=True)
+    if as_json:
+        print_table(rows, {}, as_json=True)
+        return
+    if not rows:
+        click.echo("the program has no regions: it marks them with MPI_Pcontrol, or comm.region in Python")
+        return
+    times = [name for name in rows[0] if name not in {"rank", "region", "turns"}]
+    print_table(
+        [{**row, **{name: format_quantity(row[name], "s") for name in times}} for row in rows],
+        {name: name for name in rows[0]},
+    )

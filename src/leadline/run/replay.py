@@ -1,0 +1,245 @@
+"""A recorded or written program executed: on this machine's MPI, or on a described machine.
+
+It is a point of the benchmark `program`, so launches, intervals and failures are those of every benchmark.
+Of a described machine it is also known when each rank entered and left each operation.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from leadline.analysis.summary import summarise
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.record import OK
+from leadline.plan.model import Plan
+from leadline.program import files
+from leadline.program.change import scaled_bytes
+from leadline.program.model import Kind, Program
+from leadline.run.session import simulate
+from leadline.targets import Target
+from leadline.targets.simulated.machine import SimulatedMachine
+
+Times = dict[int, npt.NDArray[np.int64]]  # of each rank, as Program.times
+_FOR_EVER = "1000000 s"  # a program may take as long as it takes
+
+
+@dataclass(frozen=True)
+class Value:
+    """A time, s, with its interval where it was sampled."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How long a program takes at a target. `times` are known of described machines alone, in ns."""
+
+    time: Value
+    communication: Value  # of a rank in messages and collectives, mean
+    network: str  # the model that was true enough, or the library's transport
+    launches: int
+    oversubscribed: bool
+    times: Times | None = None
+
+
+def replay(
+    path: Path,
+    target: Target,
+    *,
+    ranks: int,
+    compute: float = 1.0,
+    algorithms: str = "library",
+    detailed: bool = False,
+    launches: int | None = None,
+    mpi: str = "default",
+    say: Callable[[str], None] = lambda _: None,
+) -> Replay:
+    """Executes the program of a file, of so many ranks, at a target.
+
+    `compute` is a factor of the computation between operations, `algorithms` such as "allreduce=ring" (of
+    described machines alone), `mpi` the library without one. `detailed` keeps the times of each rank. Raises
+    LeadlineError with the reason where it could not be executed.
+    """
+    described = isinstance(target, SimulatedMachine)
+    with TemporaryDirectory() as place:
+        trace = Path(place) / "replay.times"
+        measure: dict[str, object] = {
+            "benchmark": "program",
+            "program": str(path.resolve()),
+            "ranks": ranks,
+            "compute": f"{compute:g}",
+            "algorithms": algorithms,
+            "trace": str(trace) if detailed and described else "none",
+        }
+        keys: dict[str, Any] = {"time": _FOR_EVER}
+        if not described:
+            keys |= {"mpi": mpi, "oversubscribe": True, "point_limit": "3600 s"}
+            keys |= {"launches": launches or {"at_least": 6, "at_most": 12}}
+        records = simulate(Plan.of(measure, name="replay", **keys), target, say=say)
+        times = _read_times(trace) if detailed and described and trace.exists() else None
+    rows = {row["metric"]: row for row in summarise(records).rows(named=True) if row["status"] == OK}
+    if "time" not in rows:
+        reasons = records.filter(pl.col("status") != OK)["reason"].drop_nulls()
+        raise LeadlineError(f"{path} was not executed: {next(iter(reasons), 'no result came')}")
+    network = rows["time"].get("network") or rows["time"].get("transport") or ""
+    return Replay(
+        time=_value(rows["time"]),
+        communication=_value(rows["communication"]),
+        network=str(network),
+        launches=int(rows["time"]["launches"]),
+        oversubscribed=bool(rows["time"]["oversubscribed"]),
+        times=times,
+    )
+
+
+def _value(row: dict[str, object]) -> Value:
+    return Value(*(None if row[name] is None else float(str(row[name])) for name in ("value", "low", "high")))  # type: ignore[arg-type]
+
+
+def _read_times(path: Path) -> Times:
+    counts, pairs = files.read_pairs(path)
+    return dict(enumerate(np.split(pairs, np.cumsum(counts)[:-1])))
+
+
+def recorded_time(program: Program) -> float | None:
+    """How long the recording took from the first rank's start to the last one's end, s; None if unknown."""
+    if program.times_of is None:
+        return None
+    ends = [times[-1, 1] for times in program.times_of.values() if len(times)]
+    return float(max(ends, default=0)) * 1e-9
+
+
+def by_rank(program: Program, times: Times) -> pl.DataFrame:
+    """A row per rank: when it ended and its time in operations, s."""
+    rows = []
+    for rank in range(program.ranks):
+        pairs = times[rank]
+        inside = float((pairs[:, 1] - pairs[:, 0]).sum()) * 1e-9
+        rows.append((rank, float(pairs[-1, 1]) * 1e-9 if len(pairs) else 0.0, inside))
+    return pl.DataFrame(rows, schema=["rank", "time", "communication"], orient="row")
+
+
+def by_region(program: Program, times: Times) -> pl.DataFrame:
+    """A row per region: how often a rank is in it, and the time a rank spends there, s, mean and most."""
+    spent = np.zeros((len(program.regions), program.ranks))
+    turns = np.zeros(len(program.regions), np.int64)
+    for rank in range(program.ranks):
+        leaves, order = program.leaves(rank), program.sequence(rank).order()
+        begins = np.array([leaf.kind == Kind.REGION_BEGIN for leaf in leaves], bool)
+        ends = np.array([leaf.kind == Kind.REGION_END for leaf in leaves], bool)
+        which = np.array([leaf.extra - 1 for leaf in leaves], np.int64)
+        for region in range(len(program.regions)):
+            into = (begins & (which == region))[order]
+            out = (ends & (which == region))[order]
+            spent[region, rank] = float(times[rank][out, 0].sum() - times[rank][into, 1].sum()) * 1e-9
+            turns[region] = max(turns[region], int(into.sum()))
+    return pl.DataFrame(
+        {
+            "region": program.regions,
+            "turns": turns,
+            "mean": spent.mean(axis=1) if program.ranks else [],
+            "most": spent.max(axis=1) if program.ranks else [],
+        }
+    )
+
+
+# ------------------------------------------------------------------------------------------------ what if
+
+# Constants of a machine that a word stands for, by what their keys end with.
+WORDS = {
+    "latency": ("links.base", "links.hop", "latency"),
+    "bandwidth": ("links.rate", "node.local"),
+    "overhead": ("overhead",),
+}
+_SCALED = re.compile(r"(?P<what>[\w.\-]+)(?:\((?P<region>[^)]*)\))?\s*\*\s*(?P<factor>\d+(?:\.\d+)?)")
+_SET = re.compile(r"(?P<what>[\w\-]+)=(?P<value>.+)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A question: what if this were otherwise? `words` is how it was asked."""
+
+    words: str
+    what: str
+    factor: float | None = None
+    value: str = ""
+    region: str | None = None
+
+
+def parse_change(words: str) -> Change:
+    """A change such as "latency*0.5", "compute*0.7", "bytes(halo)*2", "allreduce=ring", "mapping=TXYZ".
+
+    Raises UsageError for what is none.
+    """
+    text = words.strip()
+    if match := _SCALED.fullmatch(text):
+        return Change(text, match["what"], factor=float(match["factor"]), region=match["region"])
+    if match := _SET.fullmatch(text):
+        return Change(text, match["what"], value=match["value"].strip())
+    raise UsageError(
+        "a change is such as latency*0.5, bandwidth*2, overhead*0.5, compute*0.7, bytes*2, bytes(REGION)*2, "
+        f"mapping=ORDER, network=flow or allreduce=ALGORITHM, but got {words!r}"
+    )
+
+
+def changed_machine(target: SimulatedMachine, change: Change) -> SimulatedMachine:
+    """The machine with constants so many times as large. Raises UsageError for none of that name."""
+    assert change.factor is not None
+    machine = target.machine
+    ends = WORDS.get(change.what, (change.what,))
+    found = [
+        number
+        for number in machine.numbers()
+        if isinstance(number.value, int | float) and number.key.endswith(ends)
+    ]
+    if not found:
+        raise UsageError(
+            f"{machine.name} has no constant {change.what!r}; a change of a machine is of latency, "
+            "bandwidth, overhead or a key of its file, such as links.hop*0.5"
+        )
+    for number in found:
+        machine = machine.with_number(number.key, float(number.value) * change.factor)
+    return replace(target, machine=machine)
+
+
+def what_if(
+    path: Path,
+    target: SimulatedMachine,
+    changes: Sequence[Change],
+    *,
+    ranks: int,
+    compute: float = 1.0,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[tuple[Change, Replay]]:
+    """The program on the machine with each change by itself. Raises as `replay` does."""
+    found = []
+    for change in changes:
+        say(f"replaying with {change.words}")
+        found.append((change, _changed(path, target, change, ranks, compute)))
+    return found
+
+
+def _changed(path: Path, target: SimulatedMachine, change: Change, ranks: int, compute: float) -> Replay:
+    if change.what == "compute" and change.factor is not None:
+        return replay(path, target, ranks=ranks, compute=compute * change.factor)
+    if change.what == "bytes" and change.factor is not None:
+        with TemporaryDirectory() as place:
+            other = Path(place) / path.name
+            scaled_bytes(files.read(path), change.factor, change.region).write(other)
+            return replay(other, target, ranks=ranks, compute=compute)
+    if change.factor is not None:
+        return replay(path, changed_machine(target, change), ranks=ranks, compute=compute)
+    if change.what == "mapping":
+        return replay(path, replace(target, mapping=change.value), ranks=ranks, compute=compute)
+    if change.what == "network":
+        return replay(path, replace(target, network=change.value), ranks=ranks, compute=compute)
+    return replay(path, target, ranks=ranks, compute=compute, algorithms=change.words)

@@ -1,0 +1,153 @@
+"""A program replayed on described machines: closed forms, other machines' constants, refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import program
+from leadline.cli import main
+
+MACHINE = """
+title = "Two numbers"
+[topology]
+source = "made up"
+kind = "torus"
+shape = [4]
+[links]
+source = "made up"
+rate = "1 GB/s"
+hop = "1 us"
+base = "2 us"
+[node]
+source = "made up"
+cores = 1
+ranks = 1
+[[protocol]]
+name = "eager"
+source = "made up"
+send_overhead = "0.5 us"
+receive_overhead = "0.25 us"
+"""
+TURNS = 10
+ONE_WAY = 0.5e-6 + 2e-6 + 1e-6 + 1000 * 1e-9 + 0.25e-6  # overhead, network, 1,000 B at 1 GB/s, overhead
+
+
+def exchange(comm: program.Comm) -> Any:
+    """Messages of 1,000 B to and fro between neighbours, with 5 us of computation before each turn."""
+    with comm.region("turns"):
+        for _ in range(TURNS):
+            yield comm.compute("5 us")
+            if comm.rank == 0:
+                yield comm.send(1, 1000)
+                yield comm.recv(1, 1000)
+            elif comm.rank == 1:
+                yield comm.recv(0, 1000)
+                yield comm.send(0, 1000)
+
+
+def never(comm: program.Comm) -> Any:
+    """A receive that nobody sends for."""
+    if comm.rank == 0:
+        yield comm.recv(1, 8)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A machine and a program."""
+    (tmp_path / "two.toml").write_text(MACHINE)
+    program.evaluate(exchange, ranks=2).write(tmp_path / "exchange.program")
+    return tmp_path
+
+
+def replayed(place: Path, *options: str) -> list[dict[str, Any]]:
+    """What `leadline replay --json` prints."""
+    done = CliRunner().invoke(
+        main,
+        ["replay", str(place / "exchange.program"), "--on", str(place / "two.toml"), "--json", *options],
+    )
+    assert done.exit_code == 0, done.output
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_messages_and_computation_add_up(place: Path) -> None:
+    """A turn is the computation, there and back: rank 1's computation passes while the message comes."""
+    (row,) = replayed(place)
+    assert row["time"] == pytest.approx(TURNS * (5e-6 + 2 * ONE_WAY), rel=1e-9)
+
+
+def test_without_computation_the_messages_are_left(place: Path) -> None:
+    """Half of a turn is one way; both ranks do nothing else, and rank 1 ends with its last overhead."""
+    (row,) = replayed(place, "--compute", "0")
+    time = 2 * TURNS * ONE_WAY
+    assert row["time"] == pytest.approx(time, rel=1e-9)
+    assert row["communication"] == pytest.approx((time + time - (ONE_WAY - 0.5e-6)) / 2, rel=1e-9)
+
+
+def test_changes_move_what_they_name(place: Path) -> None:
+    """Each by itself, to the closed form with that constant."""
+    asked = ["latency*2", "bandwidth*0.5", "overhead*0", "compute*3", "bytes(turns)*2", "links.hop*0"]
+    rows = replayed(place, *(word for each in asked for word in ("--what-if", each)))
+    way = {
+        "as it is": ONE_WAY,
+        "latency*2": ONE_WAY + 3e-6,
+        "bandwidth*0.5": ONE_WAY + 1e-6,
+        "overhead*0": ONE_WAY - 0.75e-6,
+        "compute*3": ONE_WAY + 5e-6,
+        "bytes(turns)*2": ONE_WAY + 1e-6,
+        "links.hop*0": ONE_WAY - 1e-6,
+    }
+    for row in rows:
+        assert row["time"] == pytest.approx(TURNS * (5e-6 + 2 * way[row["change"]]), rel=1e-9), row
+
+
+def test_the_times_of_ranks_and_regions_are_those_of_the_replay(place: Path) -> None:
+    """The region holds all turns; rank 0's time in operations is the run time without its computation."""
+    time = TURNS * (5e-6 + 2 * ONE_WAY)
+    ranks = replayed(place, "--by", "rank")
+    assert ranks[0]["communication"] == pytest.approx(time - TURNS * 5e-6, abs=2e-9 * TURNS)
+    (region,) = replayed(place, "--by", "region")
+    assert region["region"] == "turns"
+    assert region["most"] == pytest.approx(time, abs=2e-9)
+
+
+def test_simulated_times_are_replayed_as_recorded_ones(place: Path) -> None:
+    """What a replay writes is a recording: replayed again on the same machine it takes the same time."""
+    (first,) = replayed(place, "--times", str(place / "again.program"))
+    again = program.read(place / "again.program")
+    (place / "exchange.program").unlink()
+    again.write(place / "exchange.program")
+    (second,) = replayed(place)
+    assert second["recorded"] == pytest.approx(first["time"], abs=2e-9)
+    assert second["time"] == pytest.approx(first["time"], abs=2e-9 * TURNS)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--what-if", "luck*2"], "no constant 'luck'"),
+        (["--what-if", "faster"], "a change is such as"),
+        (["--what-if", "bytes(nowhere)*2"], "no region 'nowhere'"),
+        (["--what-if", "allreduce=magic"], "magic"),
+        (["--compute", "-1"], "a factor is"),
+    ],
+)
+def test_what_cannot_be_is_refused(place: Path, options: list[str], said: str) -> None:
+    """With a sentence that names it."""
+    program.evaluate(lambda comm: comm.allreduce(8) and None, ranks=2).write(place / "sum.program")
+    done = CliRunner().invoke(
+        main, ["replay", str(place / "sum.program"), "--on", str(place / "two.toml"), *options]
+    )
+    assert done.exit_code != 0
+    assert said in done.output
+
+
+def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) -> None:
+    """Rank 0 receives what nobody sends."""
+    program.evaluate(never, ranks=2).write(place / "never.program")
+    done = CliRunner().invoke(main, ["replay", str(place / "never.program"), "--on", str(place / "two.toml")])
+    assert done.exit_code == 1
+    assert "rank 0" in done.output
