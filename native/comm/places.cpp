@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "comm/vocabulary.hpp"
 
@@ -51,18 +54,29 @@ std::string host_name() {
     return name.data();
 }
 
+std::string boot() {
+    std::string id;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+    return id;
+}
+
+std::string network() {
+    std::error_code unknown;
+    return std::filesystem::read_symlink("/proc/self/ns/net", unknown).string();
+}
+
 }  // namespace
 
 void to_json(nlohmann::json& json, const Place& place) {
-    json = {{"host", place.host},
-            {"package", place.package},
-            {"group", place.group},
-            {"core", place.core},
+    json = {{"host", place.host},       {"boot", place.boot},   {"network", place.network},
+            {"package", place.package}, {"group", place.group}, {"core", place.core},
             {"cores", place.cores}};
 }
 
 void from_json(const nlohmann::json& json, Place& place) {
     json.at("host").get_to(place.host);
+    json.at("boot").get_to(place.boot);
+    json.at("network").get_to(place.network);
     json.at("package").get_to(place.package);
     json.at("group").get_to(place.group);
     json.at("core").get_to(place.core);
@@ -81,7 +95,7 @@ Place my_place() {
     const Topology topology = load_topology();
     const Set mask(hwloc_bitmap_alloc(), hwloc_bitmap_free);
     hwloc_get_cpubind(topology.get(), mask.get(), HWLOC_CPUBIND_PROCESS);
-    Place place{.host = host_name()};
+    Place place{.host = host_name(), .boot = boot(), .network = network()};
     const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
     for (int i = 0; i < cores; ++i) {
         const hwloc_obj_t core =
@@ -118,6 +132,20 @@ nlohmann::json topology() {
             {"cores", cores},
             {"caches", caches},
             {"hwloc", HWLOC_API_VERSION}};
+}
+
+double network_sent() {
+    std::ifstream file("/proc/self/net/dev");  // two lines of heading; then name, 8 of receiving, bytes sent
+    double sent = 0;
+    for (std::string line; std::getline(file, line);) {
+        const auto colon = line.find(':');
+        if (colon == std::string::npos || line.find_first_not_of(' ') == line.find("lo:")) continue;
+        std::istringstream numbers(line.substr(colon + 1));
+        double number = 0;
+        for (int i = 0; i < 9; ++i) numbers >> number;
+        if (numbers) sent += number;
+    }
+    return sent;
 }
 
 std::size_t last_level_cache() {

@@ -113,6 +113,62 @@ def test_srun_fills_a_node_before_the_next(ranks: int, nodes: int) -> None:
     assert f"--nodes={nodes}" in launchers()["srun"].launch(MPICH, Start(ranks))
 
 
+@pytest.mark.parametrize(("counts", "nodes"), [("8(x2)", 1), ("4,8", 1), ("1(x2)", 2)])
+@pytest.mark.usefixtures("allocation")
+def test_srun_counts_processors_outside_the_nodes(
+    counts: str, nodes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Salloc runs its command where it was called, and sets SLURM_JOB_CPUS_PER_NODE only."""
+    monkeypatch.delenv("SLURM_CPUS_ON_NODE")
+    monkeypatch.setenv("SLURM_JOB_CPUS_PER_NODE", counts)
+    assert f"--nodes={nodes}" in launchers()["srun"].launch(MPICH, Start(2))
+
+
+@pytest.mark.usefixtures("allocation")
+def test_unbound_ranks_are_not_bound_by_any_launcher() -> None:
+    """The explicit placement for sites that bind nothing."""
+    start = Start(2, placement="unbound")
+    assert "--cpu-bind=none" in launchers()["srun"].launch(MPICH, start)
+    assert "cpu-affinity=off" in launchers()["flux"].launch(MPICH, start)
+    assert "--bind-to none" in " ".join(starter(OPENMPI, "mpirun")(OPENMPI, start))
+    assert "-bind-to none" in " ".join(starter(MPICH, "mpirun")(MPICH, start))
+    assert "I_MPI_PIN 0" in " ".join(starter(INTEL, "mpirun")(INTEL, start))
+
+
+def test_default_ranks_fill_a_host_before_the_next() -> None:
+    """Two ranks on two named hosts of eight cores stay on the first; `nodes` takes both."""
+    hosts = ("one", "two")
+    assert "one:2,two:2" in starter(OPENMPI, "mpirun")(OPENMPI, Start(2, hosts=hosts, cores=8))
+    assert "one:1,two:1" in starter(OPENMPI, "mpirun")(OPENMPI, Start(2, "nodes", hosts, cores=8))
+    assert "-ppn 8" in " ".join(starter(MPICH, "mpirun")(MPICH, Start(9, hosts=hosts, cores=8)))
+
+
+@pytest.mark.parametrize(
+    ("said", "over"),
+    [
+        ("RUNNING", None),
+        ("TIMEOUT", "Slurm's job 17 is over (timeout)"),
+        ("COMPLETING", "Slurm's job 17 is over (completing)"),
+        ("slurm_load_jobs error: Invalid job id specified", "Slurm's job 17 is over"),
+        ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", None),
+    ],
+)
+def test_an_allocation_that_is_over_is_known(tmp_path: Path, said: str, over: str | None) -> None:
+    """By squeue's states; a controller that does not answer says nothing of the job."""
+    fabricated.script(tmp_path / "squeue", said)
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SLURM_JOB_ID": "17"}
+    assert launchers()["srun"].ended(environ) == over
+    assert launchers()["srun"].outage(said) == ("contact" in said)
+
+
+def test_the_site_s_configuration_says_why_nothing_is_bound(tmp_path: Path) -> None:
+    """As scontrol prints it."""
+    for plugin, word in (("task/none", "TaskPlugin=task/none"), ("task/affinity", "None")):
+        fabricated.script(tmp_path / "scontrol", f"TaskPlugin              = {plugin}")
+        environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        assert word in str(launchers()["srun"].binds_nothing(environ))
+
+
 def test_flux_s_words() -> None:
     """By flux-run(1) and flux-shell-options(7)."""
     launch = launchers()["flux"].launch

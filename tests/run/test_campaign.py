@@ -1,6 +1,6 @@
 """The campaign: exact, since its executor is a script and its clock moves only when a point is asked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from leadline.native.registry import Benchmark, Metric, Situation, Sweep
 from leadline.plan.model import Plan, Point
 from leadline.run.campaign import TRIES, Campaign
 from leadline.run.store import Store, load
+from leadline.targets.local.placement import misplaced
 
 PLAN = """
 mpi = ["scripted"]
@@ -63,6 +64,10 @@ class Script:
     def oversubscribed(self, point: Point) -> bool:
         """Every rank has a core."""
         return False
+
+    def misplaced(self, point: Point, places: Sequence[Mapping[str, Any]]) -> str | None:
+        """As on a machine of any size."""
+        return misplaced(point.placement, places)
 
     def transport(self, point: Point) -> str | None:
         """A name, since nothing is sent."""
@@ -274,7 +279,7 @@ def test_a_launcher_that_starts_single_ranks_is_caught(tmp_path: Path) -> None:
     taken = campaign(tmp_path, script)
     run(taken)
     records = taken.store.records()
-    assert records["status"].to_list() == [SKIPPED]
+    assert records["status"].to_list() == [FAILED]
     assert "started 7" in records["reason"][0]
 
 

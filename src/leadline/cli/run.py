@@ -14,6 +14,7 @@ from leadline.cli._table import json_option
 from leadline.cli._then import print_results
 from leadline.cli._types import PlanFile, Run
 from leadline.cli._working import working
+from leadline.core.errors import Interrupted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -228,7 +229,8 @@ def _interruptible(path: Path) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         if not path.exists():
             raise
-        way_on = f"every finished point is kept; resume with 'leadline run --resume {path}'"
+        why = f"{interrupt}; " if isinstance(interrupt, Interrupted) else ""
+        way_on = f"{why}every finished point is kept; resume with 'leadline run --resume {path}'"
         raise KeyboardInterrupt(way_on) from interrupt
 
 

@@ -23,7 +23,9 @@ PLACEMENTS = {
     "core-group": "cores of one group (those that share the last-level cache)",
     "sockets": "neighbouring ranks on different packages of one node",
     "nodes": "neighbouring ranks on different nodes",
+    "unbound": "bound to no core, where a site allows nothing else; the kernel may move ranks",
 }
+UNBOUND = "unbound"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class LaunchAxes:
     placement: Annotated[
         str,
         Axis(
-            "where the ranks were put: core-group, sockets, nodes, or default",
+            "where the ranks were put: core-group, sockets, nodes, unbound, or default",
             words(PLACEMENTS),
             names_series=True,
         ),

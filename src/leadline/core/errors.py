@@ -18,6 +18,10 @@ class UsageError(LeadlineError):
     exit_code = 2
 
 
+class Interrupted(KeyboardInterrupt):
+    """Something from outside ended the work, as Ctrl-C does; the text says what: an allocation is over."""
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown `word`: the nearest known name, else all of a few.
 

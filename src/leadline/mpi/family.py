@@ -14,7 +14,7 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
-from leadline.core.axes import DEFAULT, PLACEMENTS, PROGRESS
+from leadline.core.axes import DEFAULT, PLACEMENTS, PROGRESS, UNBOUND
 from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.plugins import Plugins
 from leadline.mpi.library import Mpi
@@ -85,10 +85,24 @@ class Start:
     env: Mapping[str, str] = field(default_factory=dict)  # must reach every rank, also on other nodes
     oversubscribe: bool = False  # more ranks than cores: nothing is bound, and ranks that wait yield
     agent: str | None = None  # program used in place of ssh to start something on another node
+    cores: int | None = None  # of each of the hosts; None: unknown
 
     def __post_init__(self) -> None:
         """Refuse a placement that no launcher knows."""
         check(self.placement, PLACEMENTS, "placement")
+
+    @property
+    def binds(self) -> bool:
+        """Whether each rank is bound to a core."""
+        return not self.oversubscribe and self.placement != UNBOUND
+
+    @property
+    def per_host(self) -> int:
+        """Ranks on each of the named hosts: one in turn, else a host is filled before the next."""
+        spread = -(-self.ranks // max(1, len(self.hosts)))
+        if self.placement == "nodes" or self.oversubscribe:
+            return spread
+        return max(spread, min(self.ranks, self.cores or spread))
 
 
 def is_root() -> bool:

@@ -42,6 +42,25 @@ class Launcher(ABC):
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """The command before the program; as `Family.launch`, but the agent is not needed."""
 
+    def node_cores(self, environ: Mapping[str, str]) -> int | None:
+        """Cores of a whole node of the allocation, allocated or not; None where the system does not tell."""
+        return None
+
+    def binds_nothing(self, environ: Mapping[str, str]) -> str | None:
+        """What in the site's configuration keeps the system from binding ranks to cores; None: nothing."""
+        return None
+
+    def ended(self, environ: Mapping[str, str], patience: float = 0.0) -> str | None:
+        """Why the allocation is over, such as its time limit; None while it lasts, or where that is unknown.
+
+        Waits up to `patience` s for a system that does not answer.
+        """
+        return None
+
+    def outage(self, said: str) -> bool:
+        """Whether a start that printed this failed since the system did not answer, which passes."""
+        return False
+
 
 @cache
 def launchers() -> dict[str, Launcher]:
@@ -70,6 +89,12 @@ def choose(mpi: Mpi, name: str = AUTO, environ: Mapping[str, str] | None = None)
     if obstacle:
         raise Unsupported(obstacle)
     return chosen
+
+
+def allocation(environ: Mapping[str, str] | None = None) -> Launcher | None:
+    """The batch system in whose allocation this process runs, whatever starts the ranks; None outside."""
+    environ = os.environ if environ is None else environ
+    return next((each for each in launchers().values() if each.inside(environ)), None)
 
 
 def starter(mpi: Mpi, name: str = AUTO) -> Starter:

@@ -62,6 +62,7 @@ class _State:
     medians: list[float] = field(default_factory=list)  # of its first metric, one a launch
     launches: int = 0
     failures: int = 0
+    failed_before: bool = False  # in the run that this one continues, which has a record of it
     closed: bool = False
 
     def wants(self) -> bool:
@@ -111,7 +112,10 @@ class Campaign:
         self.doing = ""
 
     def resume(self) -> None:
-        """Take what the store holds already as done."""
+        """Take what the store holds already as done; points that failed are tried anew.
+
+        What made them fail, such as a node that went down or a limit, need not be so any more.
+        """
         records = self.store.records()
         coordinates = point_columns(records)
 
@@ -135,7 +139,7 @@ class Campaign:
             self.spent_before = _spent(records)
         for each in records.filter(records["status"] != OK).to_dicts():
             if (state := self.states.get(key_of(each))) is not None:
-                state.failures += each["status"] == FAILED
+                state.failed_before = state.failed_before or each["status"] == FAILED
                 state.closed = state.closed or (each["status"] == SKIPPED and each["reason"] != UNREACHED)
                 state.closed = state.closed or each["status"] == INVALID
 
@@ -152,7 +156,7 @@ class Campaign:
             if state.closed or not (refusal := self.executor.refuse(state.point)):
                 continue
             status, reason = refusal
-            if not state.failures:  # else it was said by the run that this one goes on with
+            if not state.failed_before:
                 self.store.append([self._record(state.point, status, reason)])
             state.closed = True
 
@@ -272,7 +276,7 @@ class Campaign:
         unreached = [
             self._record(state.point, SKIPPED, UNREACHED)
             for state in self.states.values()
-            if not state.closed and state.launches == 0 and state.failures == 0
+            if not (state.closed or state.launches or state.failures or state.failed_before)
         ]
         if unreached:
             self.store.append(unreached)

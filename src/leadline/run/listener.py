@@ -9,7 +9,7 @@ from leadline.core.record import FAILED, INVALID, OK, SKIPPED, Record
 from leadline.native.launch import Event
 from leadline.plan.model import Point
 from leadline.targets import Executor
-from leadline.targets.local.placement import binding, misplaced
+from leadline.targets.local.placement import binding
 
 # Fields of a record that an event of that name has.
 MEASURED = ("metric", "unit", "better", "samples", "warmup", "batch", "stopped_by", "duration")
@@ -96,9 +96,8 @@ class Listener:
         """Where the ranks really are, and whether that is what the plan asked for."""
         point = self.points[event.get("id", 0)]
         places = event.get("places", [])
-        oversubscribed = self.executor.oversubscribed(point)
         self._facts |= {
-            "oversubscribed": oversubscribed,
+            "oversubscribed": self.executor.oversubscribed(point),
             "transport": self.executor.transport(point),
             "binding": binding(places) or None,
         }
@@ -107,8 +106,8 @@ class Listener:
                 f"{point.ranks} ranks were asked for but the library started {event['ranks']}: "
                 "its launcher and its library do not fit together"
             )
-        elif not oversubscribed:
-            self._wrong = misplaced(point.placement, places)
+        else:
+            self._wrong = self.executor.misplaced(point, places)
 
     def _measured(self, event: Event) -> Record:
         """The record of one metric."""
@@ -126,7 +125,8 @@ class Listener:
         """The outcome of a point at its end."""
         outcome = self._pending.pop(index, Outcome(index))
         if self._wrong:
-            outcome.records = [self._record(index, status=SKIPPED, reason=self._wrong)]
+            outcome.records = [self._record(index, status=FAILED, reason=self._wrong)]
+            outcome.failures += 1
             outcome.closed = True
         self.answered.add(index)
         return outcome

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from leadline.native.launch import Event
 from leadline.native.registry import Situation
@@ -29,6 +29,9 @@ class Executor(Protocol):
 
     def oversubscribed(self, point: Point) -> bool:
         """Whether the point's ranks are more than the cores there are."""
+
+    def misplaced(self, point: Point, places: Sequence[Mapping[str, Any]]) -> str | None:
+        """Why these places of the ranks are not what the point asked for; None where they are."""
 
     def transport(self, point: Point) -> str | None:
         """What the library reported as its transport in this launch configuration."""

@@ -41,7 +41,7 @@ def command(mpi: Mpi, start: Start) -> list[str]:
     """`mpiexec` with its nodes and variables, without binding (which the two libraries do differently)."""
     argv = [launcher_of(mpi), "-n", str(start.ranks)]
     if start.hosts:
-        each = 1 if start.placement == "nodes" else -(-start.ranks // len(start.hosts))
+        each = 1 if start.placement == "nodes" else start.per_host
         argv += ["-hosts", ",".join(start.hosts), "-ppn", str(each)]
     if start.agent:
         argv += ["-launcher", "ssh", "-launcher-exec", start.agent]

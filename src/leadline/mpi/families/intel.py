@@ -83,6 +83,8 @@ class IntelMpi(HydraFamily):
         argv = command(mpi, start)
         if start.oversubscribe:
             return [*argv, "-genv", "I_MPI_PIN", "0", "-genv", "I_MPI_THREAD_YIELD", "2"]
+        if not start.binds:
+            return [*argv, "-genv", "I_MPI_PIN", "0"]
         order = {"sockets": "scatter"}.get(start.placement, "compact")
         pinning = {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": order}
         return argv + [word for name, value in pinning.items() for word in ("-genv", name, value)]

@@ -118,6 +118,8 @@ class Mpich(HydraFamily):
         if start.oversubscribe:
             # MPICH yields by itself after MPIR_CVAR_POLLS_BEFORE_YIELD fruitless polls; 0 is never.
             return [*argv, "-bind-to", "none", "-genv", "MPIR_CVAR_POLLS_BEFORE_YIELD", "1"]
+        if not start.binds:
+            return [*argv, "-bind-to", "none"]
         unit = {"sockets": "socket"}.get(start.placement, "core")
         return [*argv, "-bind-to", "core", "-map-by", unit]
 

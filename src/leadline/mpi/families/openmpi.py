@@ -132,12 +132,11 @@ class OpenMpi(Family):
     def launch(self, mpi: Mpi, start: Start) -> list[str]:
         """`mpirun` with mapping and binding of its own; see `Family.launch`."""
         command = [launcher_of(mpi), "-n", str(start.ranks)]
-        command += _mapping(mpi, start.placement, start.oversubscribe)
+        command += _mapping(mpi, start)
         if start.oversubscribe:
             command += ["--mca", "mpi_yield_when_idle", "1"]
         if start.hosts:
-            slots = -(-start.ranks // len(start.hosts))
-            command += ["--host", ",".join(f"{host}:{slots}" for host in start.hosts)]
+            command += ["--host", ",".join(f"{host}:{start.per_host}" for host in start.hosts)]
             command += ["--prefix", str(mpi.prefix)]
             # Else version 5 takes all nodes for copies of the first, and fails to bind where they differ.
             command += ["--prtemca", "prte_hetero_nodes", "1"] if mpi.major >= 5 else []
@@ -240,16 +239,17 @@ def _memory_layer(mpi: Mpi) -> str:
     return "vader" if mpi.major < 5 else "sm"
 
 
-def _mapping(mpi: Mpi, placement: str, oversubscribe: bool) -> list[str]:
+def _mapping(mpi: Mpi, start: Start) -> list[str]:
     """Options for where ranks go and what they are bound to."""
     package = "socket" if mpi.major < 5 else "package"
-    unit = {"default": "core", "core-group": "core", "sockets": package, "nodes": "node"}[placement]
+    unit = {"sockets": package, "nodes": "node"}.get(start.placement, "core")
+    bound = BOUND if start.binds else UNBOUND
     if mpi.major < 5:
-        return ["--map-by", unit, *(["--oversubscribe", *UNBOUND] if oversubscribe else BOUND)]
-    if oversubscribe:
-        return ["--map-by", f"{unit}:OVERSUBSCRIBE", *UNBOUND]
+        return ["--map-by", unit, *(["--oversubscribe"] if start.oversubscribe else []), *bound]
+    if not start.binds:
+        return ["--map-by", f"{unit}:OVERSUBSCRIBE" if start.oversubscribe else unit, *UNBOUND]
     # Version 5 would number all ranks of a package before those of the next; nodes it takes in turn.
-    return ["--map-by", unit, *BOUND, *(["--rank-by", "slot"] if placement == "sockets" else [])]
+    return ["--map-by", unit, *BOUND, *(["--rank-by", "slot"] if start.placement == "sockets" else [])]
 
 
 FAMILY = OpenMpi()

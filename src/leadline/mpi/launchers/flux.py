@@ -41,7 +41,7 @@ class Flux(Launcher):
                 "cpu-affinity=off",
             ]
         else:
-            argv += [f"--ntasks={start.ranks}", "-o", "cpu-affinity=per-task"]
+            argv += [f"--ntasks={start.ranks}", "-o", f"cpu-affinity={'per-task' if start.binds else 'off'}"]
             if start.placement == "nodes":
                 argv += [f"--nodes={len(start.hosts) or start.ranks}", "--exclusive", "--taskmap=cyclic"]
             elif start.placement == "sockets":

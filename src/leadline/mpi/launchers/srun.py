@@ -1,7 +1,9 @@
 """Slurm: `srun` inside an allocation, speaking PMIx with Open MPI and PMI-2 with MPICH and Intel MPI."""
 
 import os
+import re
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,6 +14,10 @@ from leadline.mpi.library import Mpi
 from leadline.mpi.wrapper import ask
 
 SPOKEN = {"openmpi": ("pmix",), "mpich": ("pmi2",), "intel": ("pmi2",)}  # by family, the best first
+# States of a job by squeue's manual page in which it runs, or will again.
+LASTING = ("RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "PENDING", "RESIZING", "REQUEUED", "SIGNALING")
+GONE = "Invalid job id"  # what squeue prints of a job that is over and forgotten
+OUTAGE = r"Unable to contact slurm controller|Slurm controller not responding|Socket timed out on send/recv"
 PMI2_PLACES = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib64/slurm*", "/opt/slurm/lib*")
 
 
@@ -47,7 +53,8 @@ class Srun(Launcher):
         argv += [f"--ntasks-per-node={-(-start.ranks // nodes)}", "--kill-on-bad-exit=1"]
         order = {"nodes": "cyclic:block", "sockets": "block:cyclic"}.get(start.placement, "block:block")
         argv += [f"--distribution={order}"]
-        argv += ["--overcommit", "--cpu-bind=none"] if start.oversubscribe else ["--cpu-bind=cores"]
+        argv += ["--overcommit"] if start.oversubscribe else []
+        argv += ["--cpu-bind=cores" if start.binds else "--cpu-bind=none"]
         if start.hosts:
             argv += [f"--nodelist={','.join(start.hosts)}"]
         given = dict(start.env)
@@ -56,21 +63,55 @@ class Srun(Launcher):
             given["I_MPI_PMI_LIBRARY"] = str(library)
         return [*argv, "env", *(f"{name}={value}" for name, value in given.items())] if given else argv
 
+    def node_cores(self, environ: Mapping[str, str]) -> int | None:
+        """Sockets times cores by `sinfo`, the least of the nodes."""
+        said = ask(["sinfo", "-h", "-N", "-n", environ.get("SLURM_JOB_NODELIST", ""), "-o", "%X %Y"], environ)
+        found = [line.split() for line in said.splitlines()]
+        counts = [int(one) * int(two) for one, two in (f for f in found if len(f) == 2) if one.isdigit()]
+        return min(counts, default=None)
+
+    def binds_nothing(self, environ: Mapping[str, str]) -> str | None:
+        """`TaskPlugin` without task/affinity: `--cpu-bind` is then ignored, by slurm.conf(5)."""
+        said = re.search(r"^TaskPlugin\s*=\s*(\S+)", ask(["scontrol", "show", "config"], environ), re.M)
+        if said is None or "affinity" in said[1]:
+            return None
+        return f"this Slurm has TaskPlugin={said[1]}, without which srun binds nothing (task/affinity)"
+
+    def ended(self, environ: Mapping[str, str], patience: float = 0.0) -> str | None:
+        """The job's state by `squeue`."""
+        job = environ.get("SLURM_JOB_ID", "")
+        deadline = time.monotonic() + patience
+        while True:
+            said = ask(["squeue", "-h", "-t", "all", "-j", job, "-o", "%T"], environ).strip()
+            state = said.splitlines()[-1] if said else GONE
+            if re.fullmatch("[A-Z_]+", state):
+                return None if state in LASTING else f"Slurm's job {job} is over ({state.lower()})"
+            if GONE in said or not said:
+                return f"Slurm's job {job} is over"
+            if time.monotonic() >= deadline:
+                return None
+            time.sleep(1.0)
+
+    def outage(self, said: str) -> bool:
+        """What srun prints where slurmctld does not answer."""
+        return re.search(OUTAGE, said) is not None
+
 
 def _nodes_for(ranks: int, placement: str, hosts: Sequence[str]) -> int:
     """Nodes to use: the hosts named, all that ranks can be spread over, or as few as have the processors."""
     if placement in {"core-group", "sockets"}:
         return 1
-    allocated = len(hosts) or _number("SLURM_JOB_NUM_NODES")
+    allocated = len(hosts) or max(1, min(_counts("SLURM_JOB_NUM_NODES"), default=1))
     if placement == "nodes":
         return min(ranks, allocated)
-    return min(allocated, -(-ranks // _number("SLURM_CPUS_ON_NODE")))
+    # The first is set on a node of the allocation only, so not under salloc.
+    counts = _counts("SLURM_CPUS_ON_NODE") or _counts("SLURM_JOB_CPUS_PER_NODE")
+    return min(allocated, -(-ranks // max(1, min(counts, default=1))))
 
 
-def _number(variable: str) -> int:
-    """A count that Slurm tells in the environment; 1 where it does not."""
-    said = os.environ.get(variable, "")
-    return int(said) if said.isdigit() and int(said) > 0 else 1
+def _counts(variable: str) -> list[int]:
+    """Counts in a variable that Slurm sets, such as "8" or, for several nodes, "8(x2),4"; [] if none."""
+    return [int(each) for each in re.findall(r"(\d+)(?:\(x\d+\))?(?:,|$)", os.environ.get(variable, ""))]
 
 
 @cache

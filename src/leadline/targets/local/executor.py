@@ -13,21 +13,25 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
 
 from psutil import pid_exists
 
 from leadline.core.collectives import TUNED, members
-from leadline.core.errors import LeadlineError, suggest
+from leadline.core.errors import Interrupted, LeadlineError, suggest
 from leadline.core.record import FAILED, MEASURED, SKIPPED
 from leadline.core.units import format_bytes
 from leadline.mpi import Mpi
 from leadline.mpi.family import Start, Unsupported, family
-from leadline.mpi.launcher import starter
+from leadline.mpi.launcher import allocation, choose, starter
 from leadline.native.build import build
 from leadline.native.launch import Event, Launch
 from leadline.plan.points import Point
-from leadline.targets.local.topology import possible
+from leadline.targets.local.placement import by_memory, misplaced
+from leadline.targets.local.topology import possible, topology
 
+PROBED = (8, 1 << 20)  # B, of the messages that show which transports a library uses
+OUTAGE = 600.0  # s that a batch system may take to answer again
 PROBES = 2  # tries: on a busy machine the ranks of one launch may start too late
 ANY_SIZE = 1 << 40  # B, that every algorithm can do
 # Words in the names of settings by which libraries switch protocols; their values go into the provenance.
@@ -86,6 +90,9 @@ class LaunchConfig:
     crowded: bool = False  # more ranks than cores
     transport: str | None = None
     refusal: tuple[str, str] | None = None
+    contradiction: str | None = None  # what the probe found that makes every number of it wrong
+    node_cores: int | None = None  # of a whole node
+    site: str | None = None  # what keeps the launcher from binding ranks to cores
     facts: dict[str, object] = field(default_factory=dict)  # for the provenance
 
 
@@ -139,13 +146,29 @@ class RealExecutor:
         """Whether its ranks are more than there are cores; such ranks are not bound."""
         return self._kind(point).crowded
 
+    def misplaced(self, point: Point, places: Sequence[Mapping[str, Any]]) -> str | None:
+        """Why the ranks are not where the point wants them, in the site's terms; None where they are."""
+        kind = self._kind(point)
+        return kind.contradiction or misplaced(
+            point.placement,
+            places,
+            bound=not kind.crowded,
+            node_cores=kind.node_cores,
+            hosts=len(set(point.hosts)),
+            site=kind.site,
+        )
+
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
         with scratch(self.directory) as place, scratch(self.files.absolute()) as files:
             job = {"points": asked(enumerate(points)), "directory": str(files)}
-            yield from Launch(kind.command, kind.env, job, place, point_limit=limit).events(tick)
+            launch = Launch(kind.command, kind.env, job, place, point_limit=limit)
+            for event in launch.events(tick):
+                if event["event"] == "lost":
+                    _survive(launch)
+                yield event
 
     def facts(self) -> list[dict[str, object]]:
         """What was found out about each kind that was prepared, for the provenance."""
@@ -170,11 +193,16 @@ class RealExecutor:
             raise Unsupported(reason)
         kind.crowded = possible(point.placement, point.ranks, point.hosts) is not None
         mpi = self.mpis[point.mpi]
+        batch, chosen = allocation(), choose(mpi, point.launcher)
+        kind.node_cores = (batch and batch.node_cores(os.environ)) or len(topology().cores)
+        kind.site = chosen.binds_nothing(os.environ) if chosen else None
         kind.program = self._program(mpi)
         kind.env = self._environment(mpi, point)
         kind.command = _command(kind, mpi, point, kind.env)
         self.say(f"asking {mpi.id} what it uses")
         launched, kind.transport = self._probe(kind, mpi, point)
+        if point.placement == "nodes" and point.ranks > 1 and "sent" in launched:
+            kind.contradiction = by_memory(launched["places"], PROBED[-1], launched["sent"])
         kind.facts = {
             **point.axes,
             "operation": point.operation,
@@ -246,14 +274,30 @@ class RealExecutor:
             for event in started.events():
                 if event["event"] == "launch":
                     launched = event
+                elif event["event"] == "done" and "sent" in event:
+                    launched = {**launched, "sent": event["sent"]}
                 elif event["event"] == "lost" and not launched:
+                    _survive(started)
                     raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
         return launched, kin.read_probe(started.output.text) or None
 
 
+def _survive(lost: Launch) -> None:
+    """What a lost launch means for a run in an allocation: raises Interrupted where the allocation is over.
+
+    Where the batch system did not answer, waits until it does, so that the next launch finds it.
+    """
+    batch = allocation()
+    if batch is None:
+        return
+    patience = OUTAGE if batch.outage(lost.output.text) else 0.0
+    if over := batch.ended(os.environ, patience):
+        raise Interrupted(over)
+
+
 def _command(kind: LaunchConfig, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
     """The whole command before the job's files; `env` must reach the ranks on other nodes as well."""
-    start = Start(point.ranks, point.placement, point.hosts, env, kind.crowded, point.agent)
+    start = Start(point.ranks, point.placement, point.hosts, env, kind.crowded, point.agent, kind.node_cores)
     return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]
 
 
@@ -278,5 +322,5 @@ def _probing(ranks: int) -> list[dict[str, object]]:
     peers = {"pair": f"0-{ranks - 1}"}  # the two that are farthest apart in most placements
     return [
         {"id": index, "benchmark": "corepairs", "point": {**peers, "bytes": size}, "time": 0.001}
-        for index, size in enumerate((8, 1 << 20))
+        for index, size in enumerate(PROBED)
     ]

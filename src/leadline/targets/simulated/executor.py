@@ -6,7 +6,7 @@ nothing that is simulated knows of the others, so the answers do not depend on h
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, Queue, SimpleQueue
 from threading import Event as Flag
@@ -51,6 +51,10 @@ class SimExecutor:
     def oversubscribed(self, point: Point) -> bool:
         """Never: a partition has a core for every rank."""
         return False
+
+    def misplaced(self, point: Point, places: Sequence[Mapping[str, Any]]) -> str | None:
+        """Never: the simulator seats the ranks as it is asked to."""
+        return None
 
     def transport(self, point: Point) -> str | None:
         """Each record says itself which network answered."""
