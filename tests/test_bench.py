@@ -12,6 +12,7 @@ from found import BARELY, MISSED, REACHED, Found, at_most, within
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.statistics import Interval
 from leadline.mpi.library import Mpi
+from leadline.run import store
 from leadline.run.store import write_parquet
 from parts import h5, pace, repeatability, speed, storage
 from planted import table
@@ -47,6 +48,16 @@ def test_intervals_that_miss_the_median_of_all_are_counted(tmp_path: Path) -> No
     assert intervals.interval == Interval(50.0, 100.0, 0.75)  # runs gave 50, 100 and 50 %; 1 - 2 / 2^3
 
 
+def test_intervals_of_later_runs_include_what_earlier_runs_show(tmp_path: Path) -> None:
+    """Runs some 3 % apart, launches within 0.4 %: alone few hold the median, with earlier ones all."""
+    six = [[factor * 1e-6, factor * 2e-6] for factor in (1.03, 0.97, 1.00, 1.04, 0.96, 1.02)]
+    _, alone, later = repeatability.measure(runs(tmp_path, six))
+    assert alone.value < 50
+    assert alone.outcome == MISSED
+    assert later.value == 100
+    assert later.note.startswith("6 intervals; 5 earlier runs of these points differ by 3")
+
+
 def test_runs_that_agree_reach_both_targets(tmp_path: Path) -> None:
     """Runs 0.1 % apart, within their intervals: nothing is missed."""
     found = list(repeatability.measure(runs(tmp_path, [[1.000e-6, 1e-6], [1.001e-6, 1e-6]])))
@@ -57,7 +68,9 @@ def test_a_point_that_one_run_lacks_is_judged_in_none(tmp_path: Path) -> None:
     """Its median would be that of other runs than the others' medians."""
     paths = runs(tmp_path, [[1e-6, 1e-6], [1e-6, 1e-6]])
     write_parquet(pl.read_parquet(paths[1]).filter(pl.col("bytes") == 8), paths[1], {})
-    assert repeatability.beside_all(paths)["bytes"].unique().to_list() == [8]
+    assert repeatability.beside_all([store.load(path).with_columns(run=pl.lit(path.name)) for path in paths])[
+        "bytes"
+    ].unique().to_list() == [8]
 
 
 def test_one_run_alone_has_nothing_to_agree_with(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import polars as pl
 
 from found import Found, at_least, at_most
 from leadline.analysis import summary
+from leadline.analysis.history import LEAST
 from leadline.core import record
 from leadline.core.errors import LeadlineError
 from leadline.core.paths import state_dir
@@ -29,10 +31,13 @@ HEADLINE = {"benchmark": "pingpong", "bytes": 8, "buffers": "reused"}
 
 def measure(runs: Sequence[Path] = ()) -> Iterator[Found]:
     """A row for the headline of each series, one for all intervals; LeadlineError for fewer than two runs."""
-    points = beside_all(runs or _new_runs())
+    named = _tables(runs or _new_runs())
+    points = beside_all(named)
     for _, series in points.filter(**HEADLINE).group_by(_series(points), maintain_order=True):
         yield _headline(series)
     yield _intervals(points)
+    if len(named) > LEAST:
+        yield _intervals_after_earlier_runs(named, points)
 
 
 def _new_runs() -> list[Path]:
@@ -46,17 +51,27 @@ def _new_runs() -> list[Path]:
     return paths
 
 
-def beside_all(runs: Sequence[Path]) -> pl.DataFrame:
-    """The summary of each run with `overall`, the median over runs of a point's value; points of all runs."""
+def _tables(runs: Sequence[Path]) -> list[pl.DataFrame]:
+    """The records of each run, in the order in which they began; LeadlineError for fewer than two."""
     if len(runs) < 2:
         raise LeadlineError(f"repeatability needs two runs or more, but got {len(runs)}")
+    dated = sorted(runs, key=lambda path: str(store.provenance(path).get("date", "")))
     # Two runs may have one name in different places.
-    named = [store.load(path).with_columns(run=pl.lit(str(path))) for path in runs]
-    table = summary.summarise(record.concat(named)).filter(pl.col("low").is_not_null())
-    point = [name for name in table.columns if name not in {"run", *summary.COLUMNS}]
+    return [store.load(path).with_columns(run=pl.lit(str(path))) for path in dated]
+
+
+def beside_all(runs: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The summary of each run with `overall`, the median over runs of a point's value; points of all runs."""
+    table = summary.summarise(record.concat(runs)).filter(pl.col("low").is_not_null())
+    point = _point(table)
     return table.with_columns(
         overall=pl.col("value").median().over(point), runs=pl.col("run").n_unique().over(point)
     ).filter(pl.col("runs") == len(runs))
+
+
+def _point(table: pl.DataFrame) -> list[str]:
+    """The columns of a summary that tell one point from another."""
+    return [name for name in table.columns if name not in {"run", *summary.COLUMNS}]
 
 
 def _series(points: pl.DataFrame) -> list[str]:
@@ -78,6 +93,19 @@ def _headline(series: pl.DataFrame) -> Found:
         at_most(5.0),
         f"median {1e9 * first['overall']:.0f} ns; disturbed in {series['disturbed'].sum()} runs",
     )
+
+
+def _intervals_after_earlier_runs(runs: Sequence[pl.DataFrame], points: pl.DataFrame) -> Found:
+    """The same of each run after the first `LEAST`, whose intervals include what the runs before it show."""
+    every = points.select(*_point(points.drop("overall", "runs")), "overall").unique()
+    after = [summary.summarise(runs[k], runs[:k]) for k in range(LEAST, len(runs))]
+    judged = pl.concat(after, how="diagonal").join(
+        every, on=[name for name in every.columns if name != "overall"], nulls_equal=True
+    )
+    shown = summary.history_of(runs[-1], runs[:-1])
+    found = _intervals(judged.filter(pl.col("low").is_not_null()))
+    what = found.what.replace("intervals", "intervals that include earlier runs,", 1)
+    return replace(found, what=what, note=f"{found.note}; {shown.says if shown else 'no history'}")
 
 
 def _intervals(points: pl.DataFrame) -> Found:

@@ -153,9 +153,13 @@ def run(
         return Run(path, session.run(plan, target, path, seed=seed, show=told))
 
 
-def summary(*runs: Run | str | Path) -> Table:
-    """Each point's median over launches with its 95 % interval (columns: `leadline.analysis.summary`)."""
-    frame = summarise(concat(load(each).records for each in runs))
+def summary(*runs: Run | str | Path, earlier: Sequence[Run | str | Path] = ()) -> Table:
+    """Each point's median over launches with its 95 % interval (columns: `leadline.analysis.summary`).
+
+    With three `earlier` runs or more the intervals include what differs between runs.
+    """
+    history = [load(each).records for each in earlier]
+    frame = summarise(concat(load(each).records for each in runs), history)
     rows = frame.rows(named=True)
     return Table(frame, _told(rows, [name for name in frame.columns if name not in COLUMNS], _quantity))
 

@@ -98,6 +98,26 @@ def test_two_single_runs_cannot_tell_a_small_common_change_from_days() -> None:
     assert set(verdicts(compare(before, after)).values()) == {"regression"}
 
 
+def test_runs_before_a_show_what_two_single_runs_can_tell_from_days() -> None:
+    """20 % slower everywhere: called where six earlier runs lay within 1 %, else not."""
+    a, b = launches(1, spread=0.003), launches(2, spread=0.003, factor=1.2)
+    assert not is_worse(study(a, b).table)
+    steady, restless = (
+        [launches(10 + k, spread=0.003, factor=1 + size * (-1) ** k) for k in range(6)]
+        for size in (0.005, 0.1)
+    )
+    found = study(a, b, earlier=steady)
+    assert set(verdicts(found.table).values()) == {"regression"}
+    assert "cannot be told from days, by 6 runs before A;" in found.sentences()[0]
+    found = study(a, b, earlier=restless)
+    assert not is_worse(found.table)
+    assert float(re.search(r"below (\d+) %", found.sentences()[0])[1]) > 25  # type: ignore[index]
+    said = study(a, b, earlier=steady[:2]).sentences()[0]  # two show nothing
+    assert "below 16 % cannot be told from days, taking 4 % as the standard deviation of a run" in said
+    other = [each.with_columns(placement=pl.lit("sockets")) for each in steady]
+    assert study(a, b, earlier=other).sentences()[0] == said
+
+
 def test_six_launches_are_enough_among_many_points() -> None:
     """Six against six, fifty points, one ten times slower: a rank test cannot call it at any level."""
     rng = np.random.default_rng(1)

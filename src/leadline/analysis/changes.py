@@ -17,12 +17,18 @@ EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a 
 
 
 def judge_rows(
-    rows: list[Row], sides: Mapping[str, dict[int, int]], threshold: float, *, within_run: bool
+    rows: list[Row],
+    sides: Mapping[str, dict[int, int]],
+    threshold: float,
+    *,
+    within_run: bool,
+    earlier: Sequence[float] = (),
 ) -> tuple[Common, dict[str, list[Dependence]]]:
     """Gives every point that both sides measured its ratio and verdict; returns what all points share.
 
     A row is one of `leadline.analysis.compare` with `logs`, the logarithms of both sides by launch (larger is
     slower); `sides` has the run of each launch. `within_run`: both sides were measured in turns.
+    `earlier`: the shifts of earlier runs.
     """
     for row in rows:
         if row["reason"] == EXACT:
@@ -41,7 +47,7 @@ def judge_rows(
             Compared(_by_run(row["logs"][0], sides["A"]), _by_run(row["logs"][1], sides["B"]))
             for row in tested
         ]
-        changes, common = judge(points, inflation=(a, b))
+        changes, common = judge(points, inflation=(a, b), earlier=earlier)
     for row, change in zip(tested, changes, strict=True):
         del row["logs"]
         row.update(_too_few(row) if change is None else _judged(row, change, common, threshold, len(tested)))

@@ -33,7 +33,8 @@ from leadline.analysis.changes import (
 )
 from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import is_exact, launch_estimates
-from leadline.analysis.verdict import Common
+from leadline.analysis.summary import run_shifts
+from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record import FAILED, INVALID, KEYS, OK, Row, concat, point_columns
 from leadline.core.statistics import median_interval
@@ -130,8 +131,14 @@ def study(
     threshold: float = THRESHOLD,
     benchmarks: Sequence[str] = (),
     across: Sequence[str] = (),
+    *,
+    earlier: Sequence[pl.DataFrame] = (),
 ) -> Comparison:
-    """The table of `compare` with what concerns all of its points; raises as `compare` does."""
+    """The table of `compare` with what concerns all of its points; raises as `compare` does.
+
+    `earlier` are the records of runs before A: three or more show how much runs of its points differ as a
+    whole, where single runs would be held against `RUN_SPREAD`.
+    """
     if not 0 <= threshold < 1:
         raise UsageError(f"a threshold is 0 % or more and less than 100 %, but got {100 * threshold:g} %")
     sides = [one_table(side) for side in (a, b)]
@@ -148,7 +155,8 @@ def study(
     both = concat(table.drop("of_run") for table in named.values())
     match = [key for key in KEYS if key != "run" and key not in keys] + point_columns(both)
     rows = [_prepared(pair) for pair in _paired(both, match)]
-    common, dependences = judge_rows(rows, run_of_launch, threshold, within_run=within_run)
+    days = () if within_run else run_shifts(sides[0], earlier)
+    common, dependences = judge_rows(rows, run_of_launch, threshold, within_run=within_run, earlier=days)
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}
     schema = {name: both.schema[name] for name in match} | COLUMNS
     table = pl.DataFrame(rows, schema=schema, orient="row")
@@ -302,7 +310,11 @@ def _of_days(common: Common) -> str:
     if max(common.runs) > 1:
         counts = f"{common.runs[0]} and {common.runs[1]}"
         return f"{together} in B; by these {counts} runs, days explain up to {explained}."
+    if common.earlier:
+        by = f"by {common.earlier} runs before A"
+    else:
+        by = f"taking {100 * RUN_SPREAD:g} % as the standard deviation of a run"
     return (
-        f"{together} in B; two single runs cannot tell a common change below {explained} from days: "
-        "give several runs on each side."
+        f"{together} in B; two single runs: differences below {explained} cannot be told from days, {by}; "
+        "several runs on each side tell more."
     )

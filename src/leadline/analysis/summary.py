@@ -6,12 +6,15 @@ the next launch lies, come from ranks alone (`leadline.core.statistics`); each t
 reaches.
 """
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from leadline.analysis import history
 from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import is_exact, launch_estimates, series_columns
 from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, percent, with_signs
-from leadline.core.record import FAILED, INVALID, OK, SKIPPED
+from leadline.core.record import FAILED, INVALID, OK, SKIPPED, concat
 from leadline.core.statistics import median_rank, next_ranks
 
 # Columns of a summary after the keys and the coordinates.
@@ -24,6 +27,8 @@ COLUMNS: dict[str, str] = {
     "low": "lower end of its interval, wider where launches depend on each other; null with one",
     "high": "upper end of it",
     "confidence": "what that interval really reaches, 0 to 1",
+    "between": "relative standard deviation of earlier runs' values, which the interval includes, or null",
+    "earlier_runs": "how many earlier runs that is from; 0: the interval is of this run's launches alone",
     "next_low": "lower end of the interval in which the next launch's median lies; null with one launch",
     "next_high": "upper end of it",
     "next_confidence": "what that interval really reaches, 0 to 1: (n - 1) / (n + 1) under 39 launches",
@@ -42,8 +47,11 @@ COLUMNS: dict[str, str] = {
 }
 
 
-def summarise(records: pl.DataFrame) -> pl.DataFrame:
+def summarise(records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = ()) -> pl.DataFrame:
     """One row a point: the keys, the coordinates, and `COLUMNS`; sorted by keys, then coordinates.
+
+    `earlier` are the records of earlier runs: where they measured a point three times or more, its interval
+    includes what differs between runs (`leadline.analysis.history`).
 
     A point is `disturbed` when a quarter of its launches or more show a sign of others
     (`leadline.analysis.noise.SIGNS`), for so many reach the ends of the interval. It is `meaningless` (and
@@ -58,7 +66,50 @@ def summarise(records: pl.DataFrame) -> pl.DataFrame:
     table = pl.concat(
         [_with_failures(measured, records, by), _never_ran(measured, records, by)], how="diagonal"
     )
+    point = [name for name in by if name != "run"]
+    table = history.widened(table, _of_each(earlier, table, point), point)
     return _with_disturbance(table).select(*by, *COLUMNS).sort(by, nulls_last=False, maintain_order=True)
+
+
+def history_of(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> history.History | None:
+    """What earlier runs show of how much runs of the points in `records` differ; None with too few."""
+    seen, point = _seen(records, earlier)
+    return history.history(seen, point)
+
+
+def run_shifts(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> list[float]:
+    """How much slower each earlier run is as a whole, at the points in `records` (`history.run_shifts`)."""
+    return history.run_shifts(*_seen(records, earlier)) if earlier else []
+
+
+def _seen(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> tuple[pl.DataFrame, list[str]]:
+    """The summary of earlier runs at the points in `records`, and the columns that tell points apart."""
+    point = [name for name in series_columns(records) if name != "run"]
+    there = records.filter(pl.col("status") == OK).select(point).unique()
+    seen = _of_each(earlier, there, point)
+    return seen.join(there, on=point, how="semi", nulls_equal=True), point
+
+
+def _of_each(earlier: Sequence[pl.DataFrame], table: pl.DataFrame, point: list[str]) -> pl.DataFrame:
+    """Value and interval of each point in each earlier run, told apart where several have one name.
+
+    Coordinates are those of `table`: points of others, or with words where `table` has numbers, are left out.
+    """
+    named = concat(
+        each.with_columns(run=pl.format("{} {}", pl.lit(number), "run"))
+        for number, each in enumerate(earlier)
+    )
+    launches = launch_estimates(named)
+    known = set(point) | {"run"}
+    other = [name for name in series_columns(named) if name not in known]
+    launches = launches.filter(pl.all_horizontal(pl.lit(True), *(pl.col(name).is_null() for name in other)))
+    for name in point:
+        wanted = table.schema[name]
+        if name not in launches.columns:
+            launches = launches.with_columns(pl.lit(None, dtype=wanted).alias(name))
+        elif launches.schema[name] != wanted:
+            launches = launches.filter(pl.col(name).is_null()).with_columns(pl.col(name).cast(wanted))
+    return _intervals(launches.drop(other), ["run", *point])
 
 
 def _intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ is the difference of logarithms d = b - a, and a point's change has the model
   `POINT_MOST`.
 - **c**, the run: a shift that all points share (another day). It is estimated as the median over the other
   points and taken out, but never more than days explain: `RUN_SPREAD` between two single runs, or what
-  several runs on a side show. A machine that is slower everywhere by more than that has changed.
+  earlier runs or several on a side show. A machine that is slower everywhere by more than that has changed.
 
 A change stands when its one-sided p value, times the number of points (Bonferroni), is at most `LEVEL`, and
 its estimate lies beyond the threshold. bench/parts/verdicts.py counts false failures and power.
@@ -100,6 +100,7 @@ class Common:
     explained: float  # the largest common shift that days explain; 0 where both sides are of one run
     point_spread: float  # standard deviation of a point's own shift in a run
     runs: tuple[int, int]
+    earlier: int = 0  # earlier runs by which `explained` is known
 
     @property
     def changed(self) -> bool:
@@ -112,11 +113,13 @@ def judge(
     *,
     days: bool = True,
     inflation: tuple[Sequence[float], Sequence[float]] = ((), ()),
+    earlier: Sequence[float] = (),
 ) -> tuple[list[Change | None], Common]:
     """The change of each point, None with fewer than `LEAST` launches on a side, and what all share.
 
     `days`: whether the sides were measured in different runs. `inflation`: for each run of a side by how much
-    serial dependence widens the variance of its means (1 where there is none).
+    serial dependence widens the variance of its means (1 where there is none). `earlier`: the shift
+    (logarithm) of each of some earlier runs against all of them, which shows how much runs differ.
     """
     a, b = (
         _Side([getattr(point, name) for point in points], factors)
@@ -138,8 +141,8 @@ def judge(
     share = a.share + b.share
     spread, spread_freedom = _point_spread((a, b), variance, shift, noise)
     terms.append((spread**2 * share, spread_freedom))
-    per_run, explained = _run_spread((a, b), noise + spread**2 * share)
-    common = Common(float(np.median(shift)), explained, spread, runs)
+    per_run, explained = _run_spread((a, b), noise + spread**2 * share, earlier)
+    common = Common(float(np.median(shift)), explained, spread, runs, len(earlier))
     taken, error = _taken_out(shift, noise + spread**2 * share, per_run * share)
     terms.append((error, inf))
     own = shift - np.clip(taken, -explained, explained)
@@ -212,10 +215,17 @@ def _trimmed(values: Array) -> tuple[float, float, float]:
 
 def _moderated(sides: Sequence[_Side]) -> tuple[Array, Array]:
     """Variance of a launch (as Yuen scales it) at each point, drawn to what all share; its freedom."""
+    freedom = sum(np.maximum(side.kept - 1, 0).sum(axis=1) for side in sides)
+    return moderated(sum(side.squares.sum(axis=1) for side in sides) / freedom, freedom)
+
+
+def moderated(raw: Array, freedom: Array) -> tuple[Array, Array]:
+    """Variances with so many degrees of freedom, drawn to what all of them share; their freedom then.
+
+    Fewer than three that are above zero share nothing, and stay as they are.
+    """
     from scipy.special import digamma, polygamma  # noqa: PLC0415  (0.1 s to import)
 
-    freedom = sum(np.maximum(side.kept - 1, 0).sum(axis=1) for side in sides)
-    raw = sum(side.squares.sum(axis=1) for side in sides) / freedom
     positive = raw > 0
     if positive.sum() < 3:
         return np.maximum(raw, 1e-24), freedom
@@ -276,11 +286,14 @@ def _excess(deviations: Array, errors: Array) -> float:
     return (low + high) / 2
 
 
-def _run_spread(sides: tuple[_Side, _Side], variance: Array) -> tuple[float, float]:
+def _run_spread(sides: tuple[_Side, _Side], variance: Array, earlier: Sequence[float]) -> tuple[float, float]:
     """Variance of a whole run's shift, and the largest common shift that days explain."""
     from scipy.special import stdtrit  # noqa: PLC0415
 
     squares, freedom = PRIOR * RUN_SPREAD**2, PRIOR
+    if len(earlier) > 1:
+        squares += float(np.var(earlier)) * len(earlier)
+        freedom += len(earlier) - 1
     for side in sides:
         if side.runs > 1:
             by_run = np.nanmedian(side.means - np.nanmean(side.means, axis=1, keepdims=True), axis=0)

@@ -1,7 +1,7 @@
 """What `leadline show RUN` prints first: the machine, how quiet it was, headlines, and what was not run."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,13 @@ MOST_SERIES, MOST_REASONS = 8, 6  # what fits a screen
 BRIEF = ("half-bandwidth size", "next launch")  # facts that the report has and this screen has no room for
 
 
-def print_summary(records: "pl.DataFrame", path: Path) -> None:
+def print_summary(records: "pl.DataFrame", path: Path, earlier: "Sequence[pl.DataFrame]") -> None:
     """Print the summary of a run in about 25 lines."""
     from leadline.report.digest import digest  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
 
     with working("fitting"):
-        found = digest(records, [{"run": path.name, **store.provenance(path)}])
+        found = digest(records, [{"run": path.name, **store.provenance(path)}], earlier)
     click.secho(found.title, bold=sys.stdout.isatty())
     for line in found.subtitles:
         click.echo(wrapped(line))

@@ -79,7 +79,8 @@ def command(
     """Compare run B with run A, and fail if B is slower.
 
     A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
-    sides, show how much runs differ from day to day; two single runs cannot. One run alone is compared with
+    sides, show how much runs differ from day to day; of two single runs, three runs of the same plan and host
+    that began before A and lie beside it do. One run alone is compared with
     itself across the two values of --across, such as its two MPIs, launch by launch.
 
     For each common point the table lists the change of its typical value with its 95 % interval; this takes
@@ -96,8 +97,11 @@ def command(
 
     with working("reading records") as say:
         sides = _sides(runs, across)
+        earlier = _before(runs)
         say("comparing")
-        found = compare.study(*sides, threshold=threshold, benchmarks=benchmarks, across=across)
+        found = compare.study(
+            *sides, threshold=threshold, benchmarks=benchmarks, across=across, earlier=earlier
+        )
     table, (a, b) = found.table, (compare.one_table(side) for side in sides)
     _refuse_unmatched(table, a, b)
     machines = MACHINE in across
@@ -134,6 +138,14 @@ def _sides(
     if not a or not b or len(named) < len(runs) - 1:
         raise click.UsageError(f"'{BETWEEN}' stands once, with one run or more on each side of it")
     return [store.load(Path(run)) for run in a], [store.load(Path(run)) for run in b]
+
+
+def _before(runs: Sequence[Path | str]) -> "list[pl.DataFrame]":
+    """The records of the runs before A that show how much runs differ; none where sides do so themselves."""
+    from leadline.run import store  # noqa: PLC0415
+
+    single = [Path(run) for run in runs if run != BETWEEN]
+    return store.load_earlier(single[0]) if len(single) == 2 else []
 
 
 def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:

@@ -49,11 +49,13 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     """Write a page with the results of one run or several.
 
     RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
-    Several runs stand beside one another in every figure. The page is one file that opens from disk and
+    Several runs stand beside one another in every figure. Of one run, intervals include what differs between
+    runs where three earlier runs of its plan lie beside it. The page is one file that opens from disk and
     needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own.
     """
     from leadline.api import about  # noqa: PLC0415
     from leadline.report import write  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.run import store  # noqa: PLC0415
 
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
@@ -63,11 +65,12 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
         return
     with working("reading records"):
         records = _together(paths)
+        earlier = store.load_earlier(paths[0]) if len(paths) == 1 else []
     provenances = [about(path) for path in paths]
     if figures is not None:
         click.echo(f"{len(_draw(records, figures))} files in {figures}")
     with working(f"writing {output}"):
-        page = write(records, provenances, output)
+        page = write(records, provenances, output, earlier)
     click.echo(page)
     if show:
         click.launch(page.resolve().as_uri())

@@ -1,7 +1,7 @@
 """`leadline show`: prints a run's summary, tables or samples, exports them, or prints a machine."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,8 @@ import click
 from leadline.cli._machine import WORD, Shown, show_machine
 from leadline.cli._options import where_option
 from leadline.cli._summary import print_lost, print_summary
-from leadline.cli._table import json_option, print_table
-from leadline.cli._types import newest_run
+from leadline.cli._table import json_option, print_table, wrapped
+from leadline.cli._types import Run, newest_run
 from leadline.core.axes import AXES
 from leadline.core.record import Row
 
@@ -29,6 +29,15 @@ LAUNCH = ("run", "source", *AXES)
 @click.option("--metric", "-m", multiple=True, help="Print the values of this metric; repeatable.")
 @where_option("Print the values of points with this value, such as bytes=8 or mpi=openmpi.")
 @click.option("--samples", is_flag=True, help="Print every sample instead of medians over launches.")
+@click.option(
+    "--earlier",
+    multiple=True,
+    type=Run(),
+    metavar="RUN",
+    help="An earlier run that shows how much runs differ; repeatable, three are the fewest. Default: "
+    "finished runs of the same plan and host in the same directory.",
+)
+@click.option("--alone", is_flag=True, help="Print the intervals of this run's launches alone.")
 @click.option("--skipped", is_flag=True, help="List the points without a value, each with its reason.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print all values as CSV, in SI units.")
 @json_option
@@ -45,6 +54,8 @@ def command(
     metric: tuple[str, ...],
     where: tuple[str, ...],
     samples: bool,
+    earlier: tuple[Path, ...],
+    alone: bool,
     skipped: bool,
     as_csv: bool,
     as_json: bool,
@@ -56,12 +67,13 @@ def command(
 
     Without options, the summary has the machine, how quiet it was, headlines for each MPI, and why points
     were skipped. With --benchmark, --metric or --where, tables have each point's median over launches with
-    its 95 % interval; "next launch" is the interval in which the median of the next launch is expected.
+    its 95 % interval, which includes what differs between runs where earlier runs show it; "next launch" is
+    the interval in which the median of the next launch is expected.
 
     'machine NAME' prints a machine file with the source of each number.
     """
     if len(what) == 2 and what[0] == WORD:
-        if benchmark or metric or where or samples or skipped or as_csv or parquet:
+        if benchmark or metric or where or samples or earlier or skipped or as_csv or parquet:
             raise click.UsageError("of a machine only --json can be given", click.get_current_context())
         show_machine(what[1], as_json)
         return
@@ -69,12 +81,12 @@ def command(
         raise click.UsageError(f"expected one run, but got {' '.join(what)}", click.get_current_context())
     from leadline.analysis.select import matching  # noqa: PLC0415
     from leadline.core.record import OK  # noqa: PLC0415
-    from leadline.report.digest import lost  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (polars takes a while to load)
 
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other", click.get_current_context())
     path = store.find(what[0]) if what else newest_run()
+    history = [] if samples else _history(path, earlier, alone=alone)
     wanted = [
         *(f"benchmark={name}" for name in benchmark),
         *(f"metric={name}" for name in metric),
@@ -85,10 +97,10 @@ def command(
         store.write_parquet(records, parquet, store.provenance(path), store.plan_text(path))
         click.echo(f"{parquet}: {records.height} records", err=True)
     if not (wanted or samples or skipped or as_csv or as_json or parquet):
-        print_summary(records, path)
+        print_summary(records, path, history)
         _remind(path)
         return
-    table = _samples(records) if samples else _summary(records)
+    table = _samples(records) if samples else _summary(records, history)
     if skipped:
         table = table.filter(table["status"] != OK)
     if as_csv:
@@ -101,8 +113,29 @@ def command(
         rows = [row for row in table.to_dicts() if samples or row["status"] == OK]
         _print(rows, _sample_columns if samples else _summary_columns)
         if not samples:
-            print_lost(lost(records))
+            _print_about(records, history)
         _remind(path)
+
+
+def _print_about(records: "pl.DataFrame", history: "list[pl.DataFrame]") -> None:
+    """What earlier runs show, and what was not measured."""
+    from leadline.analysis.summary import history_of  # noqa: PLC0415
+    from leadline.report.digest import lost  # noqa: PLC0415
+
+    if found := history_of(records, history):
+        click.echo(wrapped(found.says))
+    print_lost(lost(records))
+
+
+def _history(path: Path, earlier: Sequence[Path], *, alone: bool) -> "list[pl.DataFrame]":
+    """The records of earlier runs: those given, else those beside the run; UsageError for both words."""
+    from leadline.run import store  # noqa: PLC0415
+
+    if alone and earlier:
+        raise click.UsageError("--alone and --earlier exclude each other", click.get_current_context())
+    if alone:
+        return []
+    return [store.load(each) for each in earlier] or store.load_earlier(path)
 
 
 def _remind(path: Path) -> None:
@@ -123,11 +156,11 @@ def _print_skipped(rows: list[Row]) -> None:
     print_table(cells, {"status": "status", "point": "point", "reason": "reason"})
 
 
-def _summary(records: "pl.DataFrame") -> "pl.DataFrame":
+def _summary(records: "pl.DataFrame", earlier: "Sequence[pl.DataFrame]") -> "pl.DataFrame":
     """One row a point."""
     from leadline.analysis.summary import summarise  # noqa: PLC0415
 
-    return summarise(records)
+    return summarise(records, earlier)
 
 
 def _samples(records: "pl.DataFrame") -> "pl.DataFrame":

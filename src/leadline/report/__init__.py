@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from leadline.tune.io.results import Results as TuningResults
 
 
-def write(records: "pl.DataFrame", provenances: Sequence[JsonObject], out: Path) -> Path:
+def write(
+    records: "pl.DataFrame",
+    provenances: Sequence[JsonObject],
+    out: Path,
+    earlier: Sequence["pl.DataFrame"] = (),
+) -> Path:
     """Write the page about `records` to the file `out` and return it.
+
+    `earlier` are the records of earlier runs, by which intervals include what differs between runs.
 
     `provenances` is one table of facts a run. Besides what `leadline.run.provenance` gathers, its "run" is
     the
@@ -31,7 +38,7 @@ def write(records: "pl.DataFrame", provenances: Sequence[JsonObject], out: Path)
     from leadline.report import page, render  # noqa: PLC0415  (imports polars and the figures)
 
     with render.prefetched():
-        composed = page.compose(_findings(records), provenances)
+        composed = page.compose(_findings(records, earlier), provenances)
     return save(render.html(composed), out)
 
 
@@ -115,12 +122,15 @@ def _why(problem: OSError) -> str:
     return problem.strerror or str(problem)
 
 
-def _findings(records: "pl.DataFrame") -> "Findings":
+def _findings(records: "pl.DataFrame", earlier: Sequence["pl.DataFrame"] = ()) -> "Findings":
     """The records with their summary and fits."""
     from leadline.analysis.fits import fit_all  # noqa: PLC0415
-    from leadline.analysis.summary import summarise  # noqa: PLC0415
+    from leadline.analysis.summary import history_of, summarise  # noqa: PLC0415
     from leadline.report.page import Findings  # noqa: PLC0415
 
     if records.is_empty():
         raise LeadlineError("there is nothing to report: the records are empty; measure with 'leadline run'")
-    return Findings.of(records, summarise(records), fit_all(records))
+    history = history_of(records, earlier)
+    return Findings.of(
+        records, summarise(records, earlier), fit_all(records), history.says if history else ""
+    )

@@ -7,12 +7,11 @@ import polars as pl
 
 from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.fits import fit_all
-from leadline.analysis.noise import judge_runs
-from leadline.analysis.summary import summarise
+from leadline.analysis.summary import history_of, summarise
 from leadline.core.json_types import JsonObject
 from leadline.core.record import FAILED, INVALID, OK, SKIPPED
 from leadline.report.costs import Cost, costs
-from leadline.report.page import Findings, Quiet, quiet, subtitles, title
+from leadline.report.page import Findings, Quiet, quietness, subtitles, title
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,22 @@ class Digest:
     benchmarks: list[str]
 
 
-def digest(records: pl.DataFrame, provenances: Sequence[JsonObject]) -> Digest:
+def digest(
+    records: pl.DataFrame, provenances: Sequence[JsonObject], earlier: Sequence[pl.DataFrame] = ()
+) -> Digest:
     """The digest of runs; fits are made of the ping-pong alone, which the headlines quote."""
+    history = history_of(records, earlier)
     telling = records.filter(pl.col("benchmark") == "pingpong")
-    findings = Findings.of(records, summarise(records), fit_all(telling) if telling.height else [])
+    fits = fit_all(telling) if telling.height else []
+    findings = Findings.of(records, summarise(records, earlier), fits, history.says if history else "")
     measured = [row for row in findings.rows if row["status"] == OK]
-    several = records.get_column("run").n_unique() > 1
     point = point_names(records)
     wrong = records.filter(pl.col("status") == INVALID).select(point).unique().rows()
     doubtful = {tuple(row.get(name) for name in point) for row in measured if row["disturbed"]} - set(wrong)
     return Digest(
         title=title(provenances),
         subtitles=subtitles(findings, provenances),
-        quietness=[quiet(run, each, several) for run, each in judge_runs(records).items()],
+        quietness=quietness(findings),
         costs=costs(measured, findings.fits, findings.names),
         counts=count_points(records),
         disturbed=len(doubtful),

@@ -126,9 +126,12 @@ class Findings:
     rows: list[Row]
     fits: Sequence["Fit"]
     names: Names
+    history: str = ""  # what earlier runs show of how much runs differ
 
     @classmethod
-    def of(cls, records: pl.DataFrame, summary: pl.DataFrame, fits: Sequence["Fit"]) -> "Findings":
+    def of(
+        cls, records: pl.DataFrame, summary: pl.DataFrame, fits: Sequence["Fit"], history: str = ""
+    ) -> "Findings":
         """Findings from records and what was derived from them; rows in the order of the series' names."""
         measured = records.filter(pl.col("status") == OK)
         told = (records if measured.is_empty() else measured).select("benchmark", *SERIES)
@@ -137,7 +140,7 @@ class Findings:
         def place(row: Row) -> tuple[str, str, int]:
             return (row["benchmark"], row["metric"], names.index(names.series(row)))
 
-        return cls(records, sorted(summary.rows(named=True), key=place), fits, names)
+        return cls(records, sorted(summary.rows(named=True), key=place), fits, names, history)
 
     def benchmarks(self) -> list[str]:
         """The benchmarks in the order in which they are read: those of READING_ORDER, then others by name."""
@@ -162,14 +165,12 @@ def compose(findings: Findings, provenances: Sequence[JsonObject]) -> Page:
     every = [_section(findings, name, questions.get(name, "")) for name in findings.benchmarks()]
     sections = [each for each in every if each.table.rows]
     empty = [replace(each, anchor=NOT_MEASURED) for each in every if not each.table.rows]
-    quietness = judge_runs(findings.records)
-    several = findings.records.get_column("run").n_unique() > 1
     return Page(
         title=title(provenances),
         subtitles=subtitles(findings, provenances),
         verdicts=[*verdicts(cards), *unmeasured(findings.rows)],
         costs=cards,
-        quietness=[quiet(run, verdict, several) for run, verdict in quietness.items()],
+        quietness=quietness(findings),
         counts=_counts(findings, [*sections, *empty]),
         sections=sections,
         empty=empty,
@@ -220,10 +221,17 @@ def plot(figure: figures.Figure) -> Plot:
     return Plot(figure.name, figure.title, figure.caption, figure.spec, groups)
 
 
-def quiet(run: str, verdict: Quietness, several: bool) -> Quiet:
-    """The verdict on a run for the first screen."""
+def quietness(findings: Findings) -> list[Quiet]:
+    """The verdict on each run for the first screen, what earlier runs show before everything else."""
+    several = findings.records.get_column("run").n_unique() > 1
+    history = [findings.history] if findings.history else []
+    return [_quiet(run, verdict, several, history) for run, verdict in judge_runs(findings.records).items()]
+
+
+def _quiet(run: str, verdict: Quietness, several: bool, history: list[str]) -> Quiet:
     badge, says = _LEVELS[verdict.level]
-    return Quiet(verdict.level, badge, f"{run}: {says}" if several else says, list(verdict.sentences))
+    sentences = [*history, *verdict.sentences]
+    return Quiet(verdict.level, badge, f"{run}: {says}" if several else says, sentences)
 
 
 def title(provenances: Sequence[JsonObject]) -> str:

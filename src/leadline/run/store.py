@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace as replaced
 from pathlib import Path
 from types import TracebackType
@@ -36,8 +37,10 @@ from leadline.core.record_files import (
 
 __all__ = [
     "Store",
+    "earlier",
     "find",
     "load",
+    "load_earlier",
     "plan_text",
     "provenance",
     "runs",
@@ -46,6 +49,7 @@ __all__ = [
 
 PLAN, PROVENANCE, JOURNAL, RECORDS = "plan.toml", "provenance.json", "journal.jsonl", "records.parquet"
 RUNS = Path("runs")  # where runs go that are named by a word
+EARLIER = 10  # runs beside one that are read to know how much runs differ
 
 
 class Store:
@@ -243,6 +247,46 @@ def runs() -> list[Path]:
     """The directories in `runs/`, the newest last."""
     found = [path for path in RUNS.glob("[!.]*") if (path / PROVENANCE).exists()]
     return sorted(found, key=lambda path: (path / PROVENANCE).stat().st_mtime)
+
+
+def earlier(path: Path) -> list[Path]:
+    """The last finished runs of the same plan on the same host that lie beside a run, the newest last.
+
+    At most `EARLIER`; none for a file of records, a simulated run, or one that does not say when it began.
+    What cannot be read beside it is passed over.
+    """
+    path = Path(path).absolute()
+    if not path.is_dir():
+        return []
+    plan, facts = plan_text(path), provenance(path)
+    began, host = facts.get("date"), _host(facts)
+    if not plan or not isinstance(began, str) or host is None:
+        return []
+    found = []
+    for each in path.parent.glob(f"[!.]*/{RECORDS}"):
+        other = each.parent
+        with suppress(LeadlineError, OSError):
+            if other == path or (other / JOURNAL).exists() or plan_text(other) != plan:
+                continue
+            said = provenance(other)
+            if isinstance(said.get("date"), str) and said["date"] < began and _host(said) == host:
+                found.append((said["date"], other))
+    return [other for _, other in sorted(found)[-EARLIER:]]
+
+
+def load_earlier(path: Path) -> list[pl.DataFrame]:
+    """The records of the runs of `earlier`; those that are damaged are passed over."""
+    found = []
+    for each in earlier(path):
+        with suppress(LeadlineError):
+            found.append(load(each))
+    return found
+
+
+def _host(facts: Mapping[str, Any]) -> str | None:
+    """The host that was measured; None where the run was simulated or does not say."""
+    machine = facts.get("machine")
+    return machine.get("host") if isinstance(machine, Mapping) and not facts.get("simulated") else None
 
 
 def _there(path: Path) -> Path:
