@@ -27,6 +27,7 @@ NATIVE = ROOT / "native"
 # The rooms of `leadline` from the ground up: each may import those before it, and none after it.
 LAYERS = [
     "core",
+    "batch",
     "program",
     "mpi",
     "native",

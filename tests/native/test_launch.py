@@ -73,6 +73,30 @@ def test_the_line_that_names_the_cause_is_told(tmp_path: Path) -> None:
     assert events(tmp_path, script)[-1]["reason"] == reason
 
 
+def test_an_agent_that_is_refused_is_told_before_the_limit(tmp_path: Path) -> None:
+    """The launcher would wait for ranks that never come; its agent's line says why."""
+    began = time.monotonic()
+    said = "Warning: Permanently added 'node7' to the list.\nroot@node7: Permission denied (publickey).\n"
+    lost = events(tmp_path, f"cat <<'X'\n{said}An ORTE daemon has failed to start\nX\nsleep 60\n")[-1]
+    assert lost["reason"] == "the ranks did not start: root@node7: Permission denied (publickey)."
+    assert time.monotonic() - began < 20
+
+
+def test_the_starting_program_s_own_line_comes_before_a_help_text(tmp_path: Path) -> None:
+    """A help text has words such as "fail" in it as well."""
+    script = (
+        "echo 'program: node7 is down for maintenance'\necho '  --retry N  fail after N errors'\nexit 3\n"
+    )
+    reason = "the launch ended with exit status 3: program: node7 is down for maintenance"
+    assert events(tmp_path, script)[-1]["reason"] == reason
+
+
+def test_a_start_that_is_late_is_told_with_what_was_printed(tmp_path: Path) -> None:
+    """The limit alone would leave the cause to be guessed."""
+    lost = events(tmp_path, "echo 'cannot open the display'\nsleep 60\n", start_limit=1.0)[-1]
+    assert lost["reason"].endswith("every process of the launch was ended: cannot open the display")
+
+
 def test_rules_alone_say_nothing(tmp_path: Path) -> None:
     """A frame without words in it adds nothing to the exit status."""
     lost = events(tmp_path, "echo -------\nexit 7\n")[-1]

@@ -1,6 +1,7 @@
-"""The line that shows how far a run is, on a terminal."""
+"""How far a run is: a line that is written over on a terminal, a line now and then elsewhere."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -14,14 +15,16 @@ from leadline.core.progress import heard_by
 if TYPE_CHECKING:
     from leadline.run.campaign import Progress
 
+LOG_WIDTH = 100  # characters
 BAR, LEAST_BAR = 20, 6  # characters
+PERIOD = 30.0  # s between lines of a log, such as that of a job
 LEAST_TEXT = 12  # characters of what is being done that are worth their place
 
 
 @contextmanager
 def shown() -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None]]]:
-    """A line that is written over on a terminal, nothing elsewhere: what to call with progress, and with
-    steps.
+    """A line that is written over on a terminal, elsewhere one every `PERIOD`: what to call with progress,
+    and with steps.
 
     Drawn only when it is called: a thread of its own would take processor time from the ranks.
     """
@@ -31,8 +34,15 @@ def shown() -> Iterator[tuple[Callable[["Progress"], None], Callable[[str], None
         if terminal:
             click.echo(f"\r\x1b[K{text}", err=True, nl=False)
 
+    logged = time.monotonic()
+
     def show(progress: "Progress") -> None:
-        draw(line(progress, terminal_width() - 1))
+        nonlocal logged
+        if terminal:
+            draw(line(progress, terminal_width() - 1))
+        elif time.monotonic() - logged >= PERIOD:
+            logged = time.monotonic()
+            click.echo(f"leadline: {line(progress, LOG_WIDTH)}", err=True)
 
     def say(what: str) -> None:
         draw(what[: terminal_width() - 1])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leadline.cli._options import Parsed, machine_option, network_option
+from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._working import working
 
@@ -35,7 +36,7 @@ def _change(text: str) -> object:
     return parse_change(text)
 
 
-@click.command()
+@click.command(cls=Submittable)
 @click.argument("program", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @machine_option("Execute it on this described machine instead of with this machine's MPI.")
 @click.option(

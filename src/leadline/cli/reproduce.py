@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run, Word
 from leadline.cli._working import working
@@ -45,7 +46,7 @@ class PaperName(click.ParamType):  # type: ignore[type-arg]  # generic only sinc
         return [CompletionItem(name) for name in paper.shipped() if name.startswith(incomplete)]
 
 
-@click.command()
+@click.command(cls=Submittable)
 @click.argument("paper", type=PaperName())
 @click.option(
     "--from",

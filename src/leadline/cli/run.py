@@ -10,6 +10,7 @@ import click
 
 from leadline.cli._options import machine_option, network_option, where_option
 from leadline.cli._progress import shown
+from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import json_option
 from leadline.cli._then import print_results
 from leadline.cli._types import PlanFile, Run
@@ -27,7 +28,21 @@ if TYPE_CHECKING:
 DESCRIBED = ("ranks", "mapping", "network", "noise", "sensitivity")
 
 
-@click.command()
+class _Run(Submittable):
+    """As a job, a run goes to a directory that is known beforehand, and is resumed from it."""
+
+    def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
+        if params["resume"]:
+            return Resumable(words, words, None)
+        if not params["plan"]:
+            raise click.UsageError("missing PLAN, such as 'quick'", click.get_current_context())
+        output = params["output"] or _new_run(params["plan"])
+        words = words if params["output"] else [*words, "--output", str(output)]
+        files = ["--directory", str(params["directory"])] if params["directory"] else []
+        return Resumable(words, ["run", "--resume", str(output), *files], output)
+
+
+@click.command(cls=_Run)
 @click.argument("plan", required=False, type=PlanFile())
 @click.option(
     "--output",

@@ -8,7 +8,7 @@ library cannot do it (`Unsupported`, whose sentence becomes the reason of the re
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
@@ -28,6 +28,12 @@ TRANSPORTS = {
     "self": "a rank to itself",
 }
 EACH = "each"  # the word for every algorithm that a library has for an operation
+# What ssh, sshd and launchers print where nothing can be started on another node; no help text has it.
+REMOTE = (
+    r"Host key verification failed|Could not resolve hostname|Name or service not known|No route to host"
+    r"|Connection (refused|timed out|closed|reset)|Permission denied \(|kex_exchange_identification"
+    r"|^srun: error: (?!.*(task|Exited))|command not found$"
+)
 # What names a cause in the output of launchers and libraries, the plainest first.
 TELLING = (
     r"not enough slots|[Uu]nable to (launch|resolve|find)|[Nn]o such file|command not found",
@@ -196,19 +202,25 @@ def family(mpi: Mpi) -> Family:
     return families()[mpi.family]
 
 
-def failure(output: str) -> str:
+def failure(output: str, speakers: Collection[str] = ()) -> str:
     """The line that says why ranks did not start or did not live, out of what launcher and library printed.
+
+    `speakers` are the programs that start ranks: a line that begins with the name of one is its own word.
 
     >>> failure("-----\\nThere are not enough slots in the\\nsystem.\\n\\nEither request fewer ...")
     'There are not enough slots in the system.'
     """
     lines = [line.strip() for line in output.splitlines()]
+    own = "|".join(map(re.escape, speakers))
+    for pattern in (REMOTE, *([rf"^({own}): \S"] if own else [])):
+        if said := next((line for line in lines if re.search(pattern, line)), None):
+            return said[:LINE]
     for pattern in TELLING:
         for number, line in enumerate(lines):
             if re.search(pattern, line):
                 return " ".join([line, *takewhile(_goes_on, lines[number + 1 :])])[:LINE]
-    said = [line for line in lines if re.search(r"\w", line)]
-    return said[-1][:LINE] if said else "nothing was printed"
+    words = [line for line in lines if re.search(r"\w", line)]
+    return words[-1][:LINE] if words else "nothing was printed"
 
 
 def _goes_on(line: str) -> bool:

@@ -7,6 +7,7 @@ everything it started.
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -19,12 +20,13 @@ from typing import Any, BinaryIO
 from leadline.core.errors import LeadlineError
 from leadline.core.processes import Tree
 from leadline.core.record_checks import fault
-from leadline.mpi.family import failure
+from leadline.mpi.family import REMOTE, failure
 
 Event = dict[str, Any]
 
 TICK = 0.1  # s between looks at the answers: rare, since looking takes processor time from the ranks
 START_LIMIT = 60.0  # s until the ranks must have started
+REFUSED_LIMIT = 5.0  # s of silence after a launcher or its agent has said that it cannot start ranks
 END_LIMIT = 5.0  # s from the last answer until the launcher must have ended
 OWN = ("leadline-bench: ", "leadline-sim: ")  # begin what the program itself says of a failure
 KEPT_OUTPUT = 1 << 20  # B of output kept from the beginning, as much again from the end
@@ -83,6 +85,7 @@ class Launch:
         self._begun = False  # the ranks have started
         self._done = False  # every point is answered
         self._lost: str | None = None  # why listening was given up
+        self._spoke = time.monotonic()  # when something was printed last
 
     def events(self, tick: Callable[[], None] | None = None) -> Iterator[Event]:
         """What the program says, as it comes; the last event is `done`, or `lost` with the reason.
@@ -138,6 +141,8 @@ class Launch:
                 if tick:
                     tick()
                 heard = time.monotonic() if data else heard
+                if not ended and not self._begun and self._refused():
+                    return
                 if not ended and time.monotonic() - heard > self._limit:
                     self._lost = self._silence()
                     return
@@ -161,6 +166,24 @@ class Launch:
                 return True
         return False
 
+    def _refused(self) -> bool:
+        """Whether the ranks will not start: the agent or launcher said so a while ago and nothing since."""
+        if time.monotonic() - self._spoke < REFUSED_LIMIT:
+            return False
+        if not any(re.search(REMOTE, line.strip()) for line in self.output.text.splitlines()):
+            return False
+        self._lost = f"the ranks did not start: {self._cause()}"
+        return True
+
+    def _cause(self) -> str:
+        """The line of the output that says why the launch failed."""
+        return failure(self.output.text, {Path(word).name for word in self.command[:1]} | self._agents)
+
+    @property
+    def _agents(self) -> set[str]:
+        """The programs among the words of the command, of which one starts processes on other nodes."""
+        return {Path(word).name for word in self.command if "/" in word and os.access(word, os.X_OK)}
+
     def _take(self, pipe: int) -> bool:
         """Read what the pipe holds; False when there is nothing more for now."""
         try:
@@ -168,6 +191,7 @@ class Launch:
         except BlockingIOError:
             return False
         self.output.add(data)
+        self._spoke = time.monotonic() if data else self._spoke
         return bool(data)
 
     def _understand(self, line: bytes) -> Iterator[Event]:
@@ -202,7 +226,8 @@ class Launch:
         if self._done:
             what = "every point is answered, but the launch did not end"
         longer = "; a plan's point_limit gives a point longer" if self._begun and not self._done else ""
-        return f"{what} within {self._limit:g} s, so every process of the launch was ended{longer}"
+        said = "" if self._begun or not self.output.text.strip() else f": {self._cause()}"
+        return f"{what} within {self._limit:g} s, so every process of the launch was ended{longer}{said}"
 
     def _why(self, status: int | None) -> str:
         """One sentence about a launch that ended too early: its own words where it has some."""
@@ -216,7 +241,7 @@ class Launch:
             how = f"the launch ended with exit status {status}"
         else:
             how = "the launch ended without answering every point"
-        return f"{how}: {failure(self.output.text)}" if any(map(str.isalnum, self.output.text)) else how
+        return f"{how}: {self._cause()}" if any(map(str.isalnum, self.output.text)) else how
 
 
 def _check(event: Event, ids: Collection[object]) -> None:

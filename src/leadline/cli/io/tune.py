@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._types import MachineFile, Word
 from leadline.cli._working import working
 
@@ -32,7 +33,16 @@ WITHOUT = {
 }
 
 
-@click.command(context_settings={"ignore_unknown_options": False})
+class _Tune(Submittable):
+    """As a job, a tuning is resumed from its directory."""
+
+    def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
+        if params["resume"] or not params["output"]:
+            return Resumable(words, words, None)
+        return Resumable(words, ["io", "tune", "--resume", str(params["output"])], params["output"])
+
+
+@click.command(cls=_Tune, context_settings={"ignore_unknown_options": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option(
     "--kernel",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leadline.cli._options import where_option
+from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Run
 from leadline.cli._working import working
@@ -36,7 +37,7 @@ GAINED = {
 }
 
 
-@click.command()
+@click.command(cls=Submittable)
 @click.argument("run", type=Run())
 @click.option(
     "--output",

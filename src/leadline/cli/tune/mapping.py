@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leadline.cli._options import Parsed, machine_option, network_option
+from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import PlanFile, Word
 from leadline.cli._working import working
@@ -24,7 +25,7 @@ COLUMNS = {
 SHOWN = 10  # of the mappings that were simulated
 
 
-@click.command()
+@click.command(cls=Submittable)
 @click.argument("plan", required=False, type=PlanFile())
 @machine_option("Machine to simulate.", required=True)
 @click.option(

@@ -1,0 +1,18 @@
+"""`leadline jobs follow`: follows a job to its end, as --submit does without --detach."""
+
+import click
+
+
+@click.command()
+@click.argument("job")
+@click.pass_context
+def command(ctx: click.Context, *, job: str) -> None:
+    """Follow a job to its end; what a limit cut is resumed in a new job.
+
+    JOB is a name from 'leadline jobs', or the identity that the batch system gave. The exit code is that of
+    the command in the job.
+    """
+    from leadline.batch.job import load  # noqa: PLC0415
+    from leadline.cli._submit import follow_job  # noqa: PLC0415
+
+    ctx.exit(follow_job(load(job)))
