@@ -5,7 +5,7 @@ LEADLINE := .venv/bin/leadline
 RUN ?= runs/quick-$(shell date +%Y%m%d-%H%M%S)
 RUN := $(RUN)
 
-.PHONY: help report test test-full bench ceph-test hdf5 lint format clean distclean
+.PHONY: help report test test-full bench packages ceph-test hdf5 lint format clean distclean
 
 help: ## these lines
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,10 @@ bench: ## measure speed and trust against their targets, on a quiet machine (PAR
 ceph-test: ## start a CephFS of four slow targets on this machine, tune its stripes, remove it (root; about 10 minutes)
 	@./setup.sh
 	@tools/ceph.sh
+
+packages: ## check the wheel, completions, Spack package, images and module files as far as this machine can
+	@./setup.sh
+	@tools/packages.sh
 
 hdf5: ## build HDF5 2 with subfiling for Open MPI into .state (needs cargo; LEADLINE_HDF5=current takes it)
 	@./setup.sh

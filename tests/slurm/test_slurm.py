@@ -149,7 +149,7 @@ def until(holds: Callable[[], bool], limit: float = 60.0) -> None:
 def measured(run: Path) -> pl.DataFrame:
     """The measured records, none of which may be there twice."""
     records = load(run).filter(pl.col("status") == "ok")
-    keys = ["launch", "benchmark", "metric", "bytes"]
+    keys = ["launch", "benchmark", "metric", "bytes", "buffers"]
     assert not records.select(keys).is_duplicated().any()
     return records
 
