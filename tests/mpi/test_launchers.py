@@ -158,6 +158,8 @@ def test_an_allocation_that_is_over_is_known(tmp_path: Path, said: str, over: st
     fabricated.script(tmp_path / "squeue", said)
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SLURM_JOB_ID": "17"}
     assert launchers()["srun"].ended(environ) == over
+    late = "srun: error: Unable to create step for job 17: Job/step already completing or completed"
+    assert "already completing" in str(launchers()["srun"].ended(environ, late))
     assert launchers()["srun"].outage(said) == ("contact" in said)
 
 
@@ -179,3 +181,10 @@ def test_flux_s_words() -> None:
     assert launch(MPICH, Start(8, oversubscribe=True)) == [
         *("flux", "run", "-o", "pmi=simple", "--nodes=1", "--tasks-per-node=8", "-o", "cpu-affinity=off"),
     ]
+
+
+def test_the_processors_of_each_node_are_counted() -> None:
+    """As sbatch(1) describes SLURM_JOB_CPUS_PER_NODE."""
+    nodes = launchers()["srun"].nodes
+    assert nodes({"SLURM_JOB_CPUS_PER_NODE": "72(x2),36"}) == [72, 72, 36]
+    assert nodes({}) == []

@@ -19,6 +19,7 @@ import polars as pl
 import psutil
 import pytest
 
+from leadline.batch import jobs
 from leadline.mpi.discover import find
 from leadline.native.build import build, build_mock
 from leadline.run.store import load
@@ -123,6 +124,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, **settings: str) -> Iterat
         yield here
     finally:
         here.call(str(TOOL), "stop")
+        for each in jobs():
+            if each.directory == str(here.place):
+                shutil.rmtree(each.home)
     assert not Path(here.env["SLURM_HERE"]).exists()
 
 
@@ -279,3 +283,37 @@ def test_a_site_that_binds_nothing_is_told_with_its_remedies(unbinding: Cluster)
     plan = unbinding.plan(2, 'placement = "unbound"')
     unbinding.call(*ALLOCATION, *LEADLINE, "run", plan, "-o", str(marked))
     assert set(measured(marked)["placement"]) == {"unbound"}
+
+
+SWEEP = """
+time = "10 min"
+[[measure]]
+benchmark = "pingpong"
+ranks = 2
+bytes = "8 B .. 64 KiB times 2"
+"""
+
+
+def test_a_simulated_sweep_is_spread_over_nodes_and_a_lost_step_taken_again(slurm: Cluster) -> None:
+    """The answers are those of one node, none is missing or there twice, and both nodes simulated."""
+    plan = slurm.place / "sweep.toml"
+    plan.write_text(SWEEP)
+    alone, spread = slurm.place / "alone", slurm.place / "spread"
+    slurm.call(*LEADLINE, "run", str(plan), "--on", "bgp", "-o", str(alone))
+    going = slurm.start(
+        "run", str(plan), "--on", "bgp", "-o", str(spread), "--submit", "slurm", "--nodes", "2"
+    )
+    until(lambda: "RUNNING" in slurm.call("squeue", "-h", "-s", "-o", "%i RUNNING"))
+    step = next((s for s in slurm.call("squeue", "-h", "-s", "-o", "%i").split() if s[-1].isdigit()), None)
+    if step:
+        slurm.call("scancel", step, fails=True)  # it may have ended by itself
+    said, _ = going.communicate(timeout=LIMIT)
+    assert going.returncode == 0, said
+    values = [
+        load(run).select("bytes", "metric", "buffers", "samples", "status").sort("bytes", "metric", "buffers")
+        for run in (alone, spread)
+    ]
+    assert values[0].equals(values[1])
+    for node in ("node1", "node2"):
+        log = (Path(slurm.env["SLURM_HERE"]) / f"{node}.log").read_text()
+        assert "launch task StepId" in log

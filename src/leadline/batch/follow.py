@@ -37,16 +37,16 @@ def follow(
         show("", last_line(job))
         if code is not None and code != INTERRUPTED:
             return code
+        while not watched.status.state.final:  # cancelled or cut: the system knows, and frees its nodes
+            time.sleep(TICK)
         stopped = read(job.home / FILE).stopped  # by another process
-        if stopped or (watched.status.state.final and systems.named(watched, job) == systems.CANCELLED):
+        if stopped or systems.named(watched, job) == systems.CANCELLED:
             raise LeadlineError(f"job {job.native} was cancelled; what it finished is kept")
         if job.attempts >= most:
             raise LeadlineError(
                 f"{job.name} was cut in each of {job.attempts} jobs; ask for more time with --time, or "
                 f"look into {job.log}"
             )
-        while not watched.status.state.final:  # its nodes are free for the next
-            time.sleep(TICK)
         show(f"job {job.native} was cut; resuming in a new one", "")
         systems.submit(job)
 

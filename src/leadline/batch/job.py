@@ -100,7 +100,7 @@ def create(
 def load(name: str) -> BatchJob:
     """The job of that name, or with that identity in its batch system; UsageError where there is none."""
     known = jobs()
-    for each in known:
+    for each in reversed(known):  # a system that was set up anew counts from 1 again
         if name in (each.name, each.native):
             return each
     hint = suggest(name, [each.name for each in known]) if known else "; nothing was submitted yet"

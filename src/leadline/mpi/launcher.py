@@ -50,12 +50,20 @@ class Launcher(ABC):
         """What in the site's configuration keeps the system from binding ranks to cores; None: nothing."""
         return None
 
-    def ended(self, environ: Mapping[str, str], patience: float = 0.0) -> str | None:
+    def ended(self, environ: Mapping[str, str], said: str = "", patience: float = 0.0) -> str | None:
         """Why the allocation is over, such as its time limit; None while it lasts, or where that is unknown.
 
-        Waits up to `patience` s for a system that does not answer.
+        `said` is what a lost launch printed. Waits up to `patience` s for a system that does not answer.
         """
         return None
+
+    def nodes(self, environ: Mapping[str, str]) -> list[int]:
+        """The processors allocated on each node; [] where the system does not tell."""
+        return []
+
+    def single(self) -> list[str]:
+        """The command before a program without MPI that is to run once, on any node of the allocation."""
+        raise NotImplementedError
 
     def outage(self, said: str) -> bool:
         """Whether a start that printed this failed since the system did not answer, which passes."""

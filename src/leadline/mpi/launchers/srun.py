@@ -17,6 +17,7 @@ SPOKEN = {"openmpi": ("pmix",), "mpich": ("pmi2",), "intel": ("pmi2",)}  # by fa
 # States of a job by squeue's manual page in which it runs, or will again.
 LASTING = ("RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "PENDING", "RESIZING", "REQUEUED", "SIGNALING")
 GONE = "Invalid job id"  # what squeue prints of a job that is over and forgotten
+OVER = r"Job/step already completing or completed|DUE TO TIME LIMIT|Job allocation \d+ has been revoked"
 OUTAGE = r"Unable to contact slurm controller|Slurm controller not responding|Socket timed out on send/recv"
 PMI2_PLACES = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib64/slurm*", "/opt/slurm/lib*")
 
@@ -77,20 +78,31 @@ class Srun(Launcher):
             return None
         return f"this Slurm has TaskPlugin={said[1]}, without which srun binds nothing (task/affinity)"
 
-    def ended(self, environ: Mapping[str, str], patience: float = 0.0) -> str | None:
-        """The job's state by `squeue`."""
+    def ended(self, environ: Mapping[str, str], said: str = "", patience: float = 0.0) -> str | None:
+        """The job's state by `squeue`, or srun's word: past its limit a job is "running" for a while."""
         job = environ.get("SLURM_JOB_ID", "")
+        if over := re.search(OVER, said):
+            return f"Slurm's job {job} is over ({over[0].lower()})"
         deadline = time.monotonic() + patience
         while True:
-            said = ask(["squeue", "-h", "-t", "all", "-j", job, "-o", "%T"], environ).strip()
-            state = said.splitlines()[-1] if said else GONE
+            answer = ask(["squeue", "-h", "-t", "all", "-j", job, "-o", "%T"], environ).strip()
+            state = answer.splitlines()[-1] if answer else GONE
             if re.fullmatch("[A-Z_]+", state):
                 return None if state in LASTING else f"Slurm's job {job} is over ({state.lower()})"
-            if GONE in said or not said:
+            if GONE in answer or not answer:
                 return f"Slurm's job {job} is over"
             if time.monotonic() >= deadline:
                 return None
             time.sleep(1.0)
+
+    def nodes(self, environ: Mapping[str, str]) -> list[int]:
+        """By SLURM_JOB_CPUS_PER_NODE, such as "8(x2),4"."""
+        said = re.findall(r"(\d+)(?:\(x(\d+)\))?", environ.get("SLURM_JOB_CPUS_PER_NODE", ""))
+        return [int(count) for count, times in said for _ in range(int(times or 1))]
+
+    def single(self) -> list[str]:
+        """A step of one task, which waits until a processor of the allocation is free for it alone."""
+        return ["srun", "--mpi=none", "--nodes=1", "--ntasks=1", "--cpus-per-task=1", "--exact", "--quiet"]
 
     def outage(self, said: str) -> bool:
         """What srun prints where slurmctld does not answer."""

@@ -291,7 +291,7 @@ def _survive(lost: Launch) -> None:
     if batch is None:
         return
     patience = OUTAGE if batch.outage(lost.output.text) else 0.0
-    if over := batch.ended(os.environ, patience):
+    if over := batch.ended(os.environ, lost.output.text, patience):
         raise Interrupted(over)
 
 

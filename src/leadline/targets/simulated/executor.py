@@ -1,7 +1,8 @@
 """Points on a described machine: the program that simulates its ranks, launched once for each kind of launch.
 
 A kind of launch is what points must have in common to share a simulation: machine, network, mapping, ranks,
-partition, protocol, placement. Points are dealt to as many processes as there are cores and memory for;
+partition, protocol, placement. Points are dealt to as many processes as there are cores and memory for, in an
+allocation of several nodes as steps of the batch system, which finds each a processor that is free;
 nothing that is simulated knows of the others, so the answers do not depend on how they are dealt.
 """
 
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from leadline.core.errors import Interrupted
 from leadline.core.record import SIMULATED, SKIPPED
+from leadline.mpi.launcher import allocation
 from leadline.native.launch import TICK, Event, Launch
 from leadline.plan.points import Point
 from leadline.targets.local.executor import asked, scratch
@@ -23,6 +26,9 @@ from leadline.targets.simulated.limits import LIMIT, estimate, impossible
 
 if TYPE_CHECKING:
     from leadline.targets.simulated.machine import SimulatedMachine
+
+
+TRIES = 3  # launches of a share whose node may have gone down
 
 
 class _StoppedError(Exception):
@@ -34,12 +40,27 @@ class SimExecutor:
 
     source = SIMULATED
 
-    def __init__(self, machine: "SimulatedMachine", directory: Path, program: Sequence[str]) -> None:
-        """`directory` takes the files of launches; `program` is the command that simulates."""
+    def __init__(
+        self, machine: "SimulatedMachine", directory: Path, program: Sequence[str], shared: Path | None = None
+    ) -> None:
+        """`directory` takes the files of launches; `program` is the command that simulates.
+
+        `shared` takes them where several nodes of an allocation simulate (None: `directory` does as well).
+        """
         self.target = machine
         self.directory = directory
         self.program = list(program)
         self.kinds: dict[tuple[object, ...], dict[str, object]] = {}
+        self.batch = allocation()
+        self.nodes = self.batch.nodes(os.environ) if self.batch else []
+        if self.spread and self.batch:
+            self.directory = shared or directory
+            self.program = [*self.batch.single(), *self.program]
+
+    @property
+    def spread(self) -> bool:
+        """Whether points are dealt to several nodes of an allocation, each launch a step of it."""
+        return len(self.nodes) > 1
 
     def refuse(self, point: Point) -> tuple[str, str] | None:
         """Status and reason where the point cannot be simulated; None where it can."""
@@ -66,7 +87,7 @@ class SimExecutor:
 
     def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
         """Simulate points, dealt to several processes; the events of a point come together."""
-        heard: Queue[list[Event] | Exception | None] = Queue()
+        heard: Queue[list[Event] | Exception | Interrupted | None] = Queue()
         stop = Flag()
         count = self._processes(points)
         shares: SimpleQueue[dict[int, Point]] = SimpleQueue()
@@ -85,7 +106,7 @@ class SimExecutor:
                     continue
                 if told is None:
                     running -= 1
-                elif isinstance(told, Exception):
+                elif isinstance(told, (Exception, Interrupted)):
                     raise told
                 else:
                     yield from told
@@ -105,29 +126,40 @@ class SimExecutor:
         """How many at once: as many as there are cores, and memory for."""
         needed = max(estimate(point, self.target.machine) for point in points)
         room = max(1, psutil.virtual_memory().available // max(1, needed))
+        if self.spread:  # nodes are taken to have this one's memory
+            return min(sum(min(each, room) for each in self.nodes), len(points))
         return min(len(os.sched_getaffinity(0)), len(points), room)
 
     def _take(
         self,
         shares: "SimpleQueue[dict[int, Point]]",
-        heard: "Queue[list[Event] | Exception | None]",
+        heard: "Queue[list[Event] | Exception | Interrupted | None]",
         stop: Flag,
     ) -> None:
         """A thread: simulate shares until there are none, launching again what a lost launch left."""
         try:
             while True:
                 share = shares.get_nowait()
+                tries = (
+                    TRIES if self.spread else 1
+                )  # a node may go down; a simulation that fails does so again
                 while share:
-                    answered = self._once(share, heard.put, stop)
+                    answered = self._once(share, heard.put, stop, last=tries <= 1)
+                    tries = TRIES if answered and self.spread else tries - 1
                     share = {index: point for index, point in share.items() if index not in answered}
         except (Empty, _StoppedError):
             pass
-        except Exception as problem:  # raised again by the thread that listens
+        except (Exception, Interrupted) as problem:  # raised again by the thread that listens
             heard.put(problem)
         heard.put(None)
 
-    def _once(self, share: dict[int, Point], tell: Callable[[list[Event]], None], stop: Flag) -> set[int]:
-        """One launch of the simulator. Returns the places of the points that are answered, one at least."""
+    def _once(
+        self, share: dict[int, Point], tell: Callable[[list[Event]], None], stop: Flag, last: bool
+    ) -> set[int]:
+        """One launch of the simulator. Returns the places of the points that are answered.
+
+        In the `last` try that is one at least; before, what a lost launch left is for the next.
+        """
         answered: set[int] = set()
         told: list[Event] = []
 
@@ -148,6 +180,10 @@ class SimExecutor:
                     tell(told)
                     told = []
                 elif event["event"] == "lost":
+                    if self.batch and (over := self.batch.ended(os.environ, launch.output.text)):
+                        raise Interrupted(over)
+                    if not last:
+                        continue
                     lost = self._lost(event, share, answered)
                     reason = event["reason"].removeprefix("rank 0: ")  # one process plays all ranks
                     tell([each for index in lost for each in _failed(index, reason)])

@@ -153,7 +153,7 @@ class SimulatedMachine:
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:
         """What simulates points; the simulator is built first."""
         say("building the simulator")
-        return SimExecutor(self, directory, [str(build_sim())])
+        return SimExecutor(self, directory, [str(build_sim())], files)
 
     def seating(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
