@@ -290,7 +290,7 @@ time = "10 min"
 [[measure]]
 benchmark = "pingpong"
 ranks = 2
-bytes = "8 B .. 64 KiB times 2"
+bytes = "8 B .. 800 B step 8 B"
 """
 
 
