@@ -158,7 +158,7 @@ INCLUDES = {
 }
 # Header: the folders within which alone it may be included; the rest knows a backend by `comm/comm.hpp`, save
 # the plain programs of `bench`, which are what one writes without Leadline.
-CONFINED = {"mpi.h": ("comm/mpi", "bench"), "shmem.h": ("comm/mpi",), "backend.hpp": ("comm",)}
+CONFINED = {"mpi.h": ("comm/mpi", "bench", "record"), "shmem.h": ("comm/mpi",), "backend.hpp": ("comm",)}
 
 
 def native_sources() -> list[Path]:

@@ -230,6 +230,8 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
             case Kind::wait_epoch: co_await one_sided(step); break;
             case Kind::free: {
                 Slot& slot = slots_[static_cast<std::size_t>(step.request)];
+                if (slot.message) forgotten_.push_back(slot.request);
+                slot.message = false;
                 if (slot.collective) co_await slot.collective->free();
                 slot.collective.reset();
                 slot.made_ready = nullptr;
@@ -241,6 +243,9 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
         }
         if (times) times->push_back(moment());
     }
+    // What nobody waits for is over before the program is.
+    if (!forgotten_.empty()) co_await run_.world().wait_all(forgotten_);
+    forgotten_.clear();
 }
 
 void Player::begin_message(const Step& step, Slot& slot) {

@@ -92,6 +92,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<Exposed> windows_;
     std::vector<Comm::Request> waited_;
+    std::vector<Comm::Request> forgotten_;  // freed while they were under way
     std::vector<Loop> loops_;
     double computed_ = 0;
 };

@@ -96,6 +96,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     Without --on it runs with this machine's MPI: messages and collectives are real, computation is time that
     a core is kept busy. With --on it runs on a described machine, and each rank's and region's time is known.
     """
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
     from leadline.program import files  # noqa: PLC0415  (loads polars)
     from leadline.run import replay as replaying  # noqa: PLC0415
 
@@ -109,6 +110,11 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
     with working("reading the program") as say:
         read = files.read(program)
+        if read.partial and not machine:
+            raise LeadlineError(
+                f"the records of {len(read.partial)} ranks of {program} end before the program "
+                "did: with an MPI others would wait for them for ever; record the program to its end"
+            )
         target = _described(machine, read, asked) if machine else _here()
         say("executing it")
         found = replaying.replay(

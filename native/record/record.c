@@ -1,0 +1,219 @@
+/* Where entries go: a file for each process, mapped piece by piece. */
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIECE ((size_t)4 << 20) /* of the file that is mapped at a time; entries may be as long */
+#define GAP 1000                /* ns: computation between two tests that found nothing is longer */
+
+/* Five words before an entry's numbers. */
+struct head {
+    uint32_t words; /* of the whole entry, 8 B each */
+    uint8_t kind, form, mode, thread;
+    int64_t enter, leave, site;
+    int64_t polled; /* ns before `enter` that were waiting, in tests that found nothing */
+};
+
+static atomic_bool on;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static int file = -1;
+static char* piece;        /* mapped memory */
+static size_t used, begun; /* bytes of it that are written; where it begins in the file */
+static int64_t polled, last_poll;
+static atomic_int threads;
+static _Thread_local int depth __attribute__((tls_model("initial-exec")));
+static _Thread_local int number __attribute__((tls_model("initial-exec")));
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void lock(void) {
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) {}
+}
+static void unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
+
+/* The next piece of the file; false where the disk is full. Reserved before it is mapped: writing into a hole
+ * of a full disk would be a signal to the program. */
+static bool next_piece(void) {
+    const size_t at = piece ? begun + used : 0;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t start = at / page * page;
+    if (posix_fallocate(file, (off_t)start, (off_t)(2 * PIECE)) != 0) return false;
+    char* fresh = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)start);
+    if (fresh == MAP_FAILED) return false;
+    if (piece) munmap(piece, 2 * PIECE);
+    piece = fresh;
+    begun = start;
+    used = at - start;
+    return true;
+}
+
+/* Room for so many bytes; null where there is none. The lock is held. */
+static void* room(size_t bytes) {
+    if (bytes > PIECE) return NULL;
+    if ((!piece || used + bytes > 2 * PIECE) && !next_piece()) return NULL;
+    void* place = piece + used;
+    used += bytes;
+    return place;
+}
+
+static void stop(const char* why) {
+    atomic_store(&on, false);
+    const size_t length = strlen(why), words = 5 + (length + 7) / 8;
+    if (!piece || used + 8 * words > 2 * PIECE) return;
+    struct head head = {.words = (uint32_t)words, .kind = LR_STOPPED, .mode = (uint8_t)(length % 8)};
+    memcpy(piece + used + sizeof head, why, length);
+    memcpy(piece + used, &head, sizeof head);
+    used += 8 * words;
+}
+
+bool lr_enter(struct lr_call* call, const void* site) {
+    if (depth > 0 || !atomic_load_explicit(&on, memory_order_relaxed)) return false;
+    depth = 1;
+    call->site = site;
+    call->enter = now();
+    return true;
+}
+void lr_leave(struct lr_call* call) { call->leave = now(); }
+void lr_end(void) { depth = 0; }
+
+void lr_polled(const struct lr_call* call) {
+    lock();
+    const int64_t gap = call->enter - last_poll;
+    if (last_poll && gap < GAP) polled += gap;
+    polled += call->leave - call->enter;
+    last_poll = call->leave;
+    unlock();
+}
+
+void lr_note(const struct lr_call* call, int kind, int form, int mode, const int64_t* values, size_t count) {
+    if (number == 0) number = 1 + atomic_fetch_add(&threads, 1);
+    lock();
+    if (atomic_load_explicit(&on, memory_order_relaxed)) {
+        const size_t words = 5 + count;
+        char* place = room(8 * words);
+        if (place) {
+            if (last_poll && call->enter - last_poll < GAP) polled += call->enter - last_poll;
+            const struct head head = {.words = (uint32_t)words,
+                                      .kind = (uint8_t)kind,
+                                      .form = (uint8_t)form,
+                                      .mode = (uint8_t)mode,
+                                      .thread = (uint8_t)(number > 255 ? 255 : number),
+                                      .enter = call->enter,
+                                      .leave = call->leave,
+                                      .site = (int64_t)(intptr_t)call->site,
+                                      .polled = polled};
+            memcpy(place + sizeof head, values, 8 * count);
+            /* Last what says that an entry is here: one that was begun when the process was killed is none.
+             */
+            memcpy(place + 8, (const char*)&head + 8, sizeof head - 8);
+            atomic_signal_fence(memory_order_release);
+            memcpy(place, &head, 8);
+            polled = last_poll = 0;
+        } else {
+            stop("there is no room for the record (disk or memory)");
+        }
+    }
+    unlock();
+}
+
+void lr_text(int kind, const char* text) {
+    const size_t length = strlen(text), words = (length + 7) / 8;
+    int64_t values[256] = {0};
+    if (words > 256) return;
+    memcpy(values, text, length);
+    const int64_t at = now();
+    const struct lr_call call = {.enter = at, .leave = at};
+    lr_note(&call, kind, 0, (int)(length % 8), values, words);
+}
+
+/* A child shares the mapped memory and must not write to it; it is another program. */
+static void in_child(void) {
+    atomic_store(&on, false);
+    atomic_flag_clear(&busy);
+}
+
+static void facts(char* text, size_t size) {
+    char host[256] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int rank = 0, ranks = 0, length = 0, level = 0;
+    gethostname(host, sizeof host - 1);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Get_library_version(library, &length);
+    PMPI_Query_thread(&level);
+    library[strcspn(library, "\n")] = 0;
+    for (char* c = library; *c; ++c)
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < 32) *c = ' ';
+    struct timespec real;
+    clock_gettime(CLOCK_REALTIME, &real);
+    const char* session = getenv("LEADLINE_RECORD_ID");
+    snprintf(text, size,
+             "{\"rank\":%d,\"ranks\":%d,\"host\":\"%s\",\"pid\":%ld,\"threads\":%d,\"world\":%lld,"
+             "\"self\":%lld,\"session\":\"%.64s\",\"clock_offset\":%lld,\"mpi\":\"%.300s\"}",
+             rank, ranks, host, (long)getpid(), level, (long long)lr_comm_handle(MPI_COMM_WORLD),
+             (long long)lr_comm_handle(MPI_COMM_SELF), session ? session : "",
+             (long long)((int64_t)real.tv_sec * 1000000000 + real.tv_nsec - now()), library);
+}
+
+/* Where code lies, so that addresses can be named after the run; beside the file. */
+static void keep_maps(const char* path) {
+    char name[4200];
+    snprintf(name, sizeof name, "%s.maps", path);
+    const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    const int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    char block[8192];
+    ssize_t got = 0;
+    while (from >= 0 && to >= 0 && (got = read(from, block, sizeof block)) > 0)
+        if (write(to, block, (size_t)got) != got) break;
+    if (from >= 0) close(from);
+    if (to >= 0) close(to);
+}
+
+static char path[4096];
+
+void lr_begin(void) {
+    const char* directory = getenv("LEADLINE_RECORD");
+    if (!directory || !*directory || file >= 0) return;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    if (snprintf(path, sizeof path, "%s/%s-%ld.raw", directory, host, (long)getpid()) >= (int)sizeof path)
+        return;
+    const int opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (opened < 0) return;
+    /* Out of the way of programs that close or count on low descriptors. */
+    const int high = fcntl(opened, F_DUPFD_CLOEXEC, 500);
+    file = high >= 0 ? high : opened;
+    if (high >= 0) close(opened);
+    pthread_atfork(NULL, NULL, in_child);
+    static char text[2000];
+    facts(text, sizeof text);
+    keep_maps(path); /* and again at the end, when more may be loaded */
+    atomic_store(&on, true);
+    lr_text(LR_META, text);
+}
+
+void lr_finish(const struct lr_call* call) {
+    lr_note(call, LR_FINALIZE, 0, 0, NULL, 0);
+    keep_maps(path);
+    lock();
+    atomic_store(&on, false);
+    if (piece) {
+        const off_t length = (off_t)(begun + used);
+        munmap(piece, 2 * PIECE);
+        piece = NULL;
+        if (ftruncate(file, length) != 0) errno = 0; /* the rest is zeros: no entries */
+    }
+    unlock();
+}

@@ -1,0 +1,118 @@
+/* What the recorder's wrappers share: when a call was entered and left, and where that is kept.
+ *
+ * Everything a rank asks of MPI becomes an entry of a file of its own, in memory that the file is mapped to:
+ * what was written is there whatever happens to the process. Nothing here sends a message, changes an
+ * argument's meaning or ends the process; where memory or disk lacks, the rank stops recording and its file
+ * says so.
+ */
+#pragma once
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weak.h" /* generated, after mpi.h */
+
+/* Of an operation, as docs/program-format.md numbers them; below 10 what only the recorder says. */
+enum lr_kind {
+    LR_META = 1, /* text: facts of the process */
+    LR_FINALIZE = 3,
+    LR_OUTSIDE = 5, /* text: a call that cannot be executed again */
+    LR_STOPPED = 6, /* text: why nothing more was recorded */
+    LR_REGION = 7,  /* MPI_Pcontrol: its level */
+    LR_SEND = 10,
+    LR_RECV = 11,
+    LR_SENDRECV = 12,
+    LR_PROBE = 13,
+    LR_START = 14,
+    LR_WAIT = 15,
+    LR_FREE = 16,
+    LR_CANCEL = 17,
+    LR_BARRIER = 20,
+    LR_BCAST = 21,
+    LR_REDUCE = 22,
+    LR_ALLREDUCE = 23,
+    LR_GATHER = 24,
+    LR_SCATTER = 25,
+    LR_ALLGATHER = 26,
+    LR_ALLTOALL = 27,
+    LR_REDUCE_SCATTER = 28,
+    LR_SCAN = 29,
+    LR_EXSCAN = 30,
+    LR_NEIGHBOR_ALLGATHER = 31,
+    LR_NEIGHBOR_ALLTOALL = 32,
+    LR_COMM = 40,
+    LR_COMM_FREE = 41,
+    LR_WIN = 50,
+    LR_WIN_FREE = 51,
+    LR_PUT = 52,
+    LR_GET = 53,
+    LR_ACCUMULATE = 54,
+    LR_FENCE = 55,
+    LR_LOCK = 56,
+    LR_UNLOCK = 57,
+    LR_FLUSH = 58,
+    LR_POST = 59,
+    LR_START_EPOCH = 60,
+    LR_COMPLETE = 61,
+    LR_WAIT_EPOCH = 62
+};
+enum lr_form { LR_BLOCKING, LR_NONBLOCKING, LR_PERSISTENT };
+enum lr_completion { LR_ONE, LR_ALL, LR_ANY, LR_SOME, LR_TEST, LR_TESTALL, LR_TESTANY, LR_TESTSOME };
+enum lr_constructor { LR_DUP, LR_SPLIT, LR_CREATE, LR_CREATE_GROUP, LR_CART, LR_GRAPH, LR_INTER, LR_MERGE };
+
+/* A call that is under way: times of CLOCK_MONOTONIC in ns, and the address that it returns to. */
+struct lr_call {
+    int64_t enter;
+    int64_t leave;
+    const void* site;
+};
+
+/* Whether this call is recorded: not what MPI calls of itself, nor what comes before or after. */
+bool lr_enter(struct lr_call* call, const void* site);
+void lr_leave(struct lr_call* call);
+void lr_end(void); /* after lr_enter said yes */
+
+/* An entry of `count` numbers. */
+void lr_note(const struct lr_call* call, int kind, int form, int mode, const int64_t* values, size_t count);
+void lr_text(int kind, const char* text);
+/* A test or probe that found nothing: its time is waiting of whatever succeeds next. */
+void lr_polled(const struct lr_call* call);
+
+/* After MPI_Init, before MPI_Finalize. */
+void lr_begin(void);
+void lr_finish(const struct lr_call* call);
+
+/* ---- what each kind of call has to say; all handles are C's, taken before MPI sets them to null */
+int64_t lr_bytes(int64_t count, MPI_Datatype type);
+void lr_send(const struct lr_call* call, int form, int mode, int64_t bytes, int to, int tag, MPI_Comm comm,
+             MPI_Request request);
+void lr_recv(const struct lr_call* call, int form, int64_t bytes, int from, int tag, MPI_Comm comm,
+             MPI_Request request, const MPI_Status* status);
+void lr_sendrecv(const struct lr_call* call, int64_t bytes, int to, int tag, int64_t coming, int from,
+                 int coming_tag, MPI_Comm comm, const MPI_Status* status);
+void lr_probe(const struct lr_call* call, bool found, int from, int tag, MPI_Comm comm,
+              const MPI_Status* status, MPI_Message message);
+void lr_take(const struct lr_call* call, int form, int64_t bytes, MPI_Message message, MPI_Request request,
+             const MPI_Status* status);
+void lr_start(const struct lr_call* call, int count, const MPI_Request* requests);
+void lr_request(const struct lr_call* call, int kind, MPI_Request request);
+/* `indices` null: all in order. `done` operations were completed; none is a test that found nothing. */
+void lr_wait(const struct lr_call* call, int how, int count, const int64_t* before, int done,
+             const int* indices, const MPI_Status* statuses);
+int64_t lr_handle(MPI_Request request);
+void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t out,
+                   int64_t in, MPI_Datatype type, MPI_Op op, MPI_Request request);
+/* Where blocks vary: counts of the blocks that go and come, null for none; `types` where each has its own. */
+void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
+               const int* gives, const MPI_Datatype* gives_types, const int* takes,
+               const MPI_Datatype* takes_types, bool each, MPI_Request request);
+void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_Comm made);
+void lr_comm_free(const struct lr_call* call, int64_t comm);
+int64_t lr_comm_handle(MPI_Comm comm);
+void lr_win(const struct lr_call* call, MPI_Comm comm, MPI_Win window, int64_t bytes);
+int64_t lr_win_handle(MPI_Win window);
+void lr_access(const struct lr_call* call, int kind, MPI_Win window, int target, int64_t bytes,
+               MPI_Request request);
+void lr_epoch(const struct lr_call* call, int kind, int64_t window, int target, int mode, MPI_Group group);

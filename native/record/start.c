@@ -1,0 +1,119 @@
+/* Where recording begins and ends, and what Fortran means by its constants. */
+#include "frames.h"
+
+#include <stdarg.h>
+
+static const void* fortran(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+
+bool lr_ignored(const MPI_Fint* status) {
+    static MPI_Fint *const *old, *const *new;
+    if (!old) old = fortran("MPI_F_STATUS_IGNORE");
+    if (!new) new = fortran("MPI_F08_STATUS_IGNORE");
+    return (old && status == *old) || (new&& status == *new) || !status;
+}
+bool lr_all_ignored(const MPI_Fint* statuses) {
+    static MPI_Fint *const *old, *const *new;
+    if (!old) old = fortran("MPI_F_STATUSES_IGNORE");
+    if (!new) new = fortran("MPI_F08_STATUSES_IGNORE");
+    return (old && statuses == *old) || (new&& statuses == *new) || !statuses;
+}
+
+bool lr_in_place(const void* buffer) {
+    if (buffer == MPI_IN_PLACE) return true;
+    /* Open MPI has a common block, whose address it is; MPICH keeps the address in a variable. */
+    static const char* const blocks[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place",
+                                         "MPI_FORTRAN_IN_PLACE"};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; ++i)
+        if (buffer == fortran(blocks[i])) return true;
+    const void* const* kept = fortran("MPIR_F_MPI_IN_PLACE");
+    return kept && *kept && buffer == *kept;
+}
+
+bool lr_is(MPI_Comm comm, int root) {
+    int rank = -1;
+    PMPI_Comm_rank(comm, &rank);
+    return rank == root || root == MPI_ROOT;
+}
+
+void lr_started(const struct lr_call* call, int count, const int64_t* handles) {
+    lr_note(call, LR_START, 0, 0, handles, (size_t)(count > 0 ? count : 0));
+}
+
+void lr_outside(const char* name) { lr_text(LR_OUTSIDE, name); }
+
+LR_SEEN int MPI_Init(int* argc, char*** argv) {
+    const int code = PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS) lr_begin();
+    return code;
+}
+LR_SEEN int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    const int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS) lr_begin();
+    return code;
+}
+LR_SEEN int MPI_Finalize(void) {
+    struct lr_call call;
+    if (lr_enter(&call, __builtin_return_address(0))) {
+        call.leave = call.enter;
+        lr_finish(&call);
+        lr_end();
+    }
+    return PMPI_Finalize();
+}
+LR_SEEN int MPI_Pcontrol(const int level, ...) {
+    struct lr_call call;
+    if (lr_enter(&call, __builtin_return_address(0))) {
+        const int64_t value = level;
+        call.leave = call.enter;
+        lr_note(&call, LR_REGION, 0, 0, &value, 1);
+        lr_end();
+    }
+    return PMPI_Pcontrol(level);
+}
+
+/* The same by Fortran's names. */
+#define ONE_ARGUMENT(symbol, first, last)                      \
+    LR_SEEN void symbol(MPI_Fint* error) {                     \
+        static void (*real)(MPI_Fint*);                        \
+        if (!real) *(void**)&real = dlsym(RTLD_NEXT, #symbol); \
+        first;                                                 \
+        real(error);                                           \
+        last;                                                  \
+    }
+static void finish(const void* site) {
+    struct lr_call call;
+    if (!lr_enter(&call, site)) return;
+    call.leave = call.enter;
+    lr_finish(&call);
+    lr_end();
+}
+#define INIT(symbol) ONE_ARGUMENT(symbol, (void)0, lr_begin())
+#define FINALIZE(symbol) ONE_ARGUMENT(symbol, finish(__builtin_return_address(0)), (void)0)
+INIT(mpi_init_)
+INIT(mpi_init_f08_)
+FINALIZE(mpi_finalize_)
+FINALIZE(mpi_finalize_f08_)
+#define INIT_THREAD(symbol)                                                        \
+    LR_SEEN void symbol(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) { \
+        static void (*real)(MPI_Fint*, MPI_Fint*, MPI_Fint*);                      \
+        if (!real) *(void**)&real = dlsym(RTLD_NEXT, #symbol);                     \
+        real(required, provided, error);                                           \
+        lr_begin();                                                                \
+    }
+INIT_THREAD(mpi_init_thread_)
+INIT_THREAD(mpi_init_thread_f08_)
+#define PCONTROL(symbol)                                       \
+    LR_SEEN void symbol(MPI_Fint* level) {                     \
+        static void (*real)(MPI_Fint*);                        \
+        if (!real) *(void**)&real = dlsym(RTLD_NEXT, #symbol); \
+        struct lr_call call;                                   \
+        if (lr_enter(&call, __builtin_return_address(0))) {    \
+            const int64_t value = *level;                      \
+            call.leave = call.enter;                           \
+            lr_note(&call, LR_REGION, 0, 0, &value, 1);        \
+            lr_end();                                          \
+        }                                                      \
+        real(level);                                           \
+    }
+PCONTROL(mpi_pcontrol_)
+PCONTROL(mpi_pcontrol_f08_)

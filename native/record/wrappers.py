@@ -1,0 +1,285 @@
+"""Writes the recorder's wrappers for one MPI: wrappers.py OUTPUT COMPILER [INCLUDE DIRECTORY...].
+
+Which calls are recorded stands in calls.txt, what their parameters are in the MPI's own mpi.h. Each call has
+a frame for C, which calls PMPI, and one for each way in which Fortran names it, which calls the next
+library's function of the same name: constants of Fortran mean something to that alone.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# What a parameter is, by the letter that follows its name in calls.txt; its value for C and from Fortran.
+VALUES = {
+    "b": ("{0}", "{0}"),  # a buffer, or whatever is passed on
+    "a": ("{0}", "*{0}"),  # a size of memory
+    "i": ("{0}", "*{0}"),
+    "t": ("{0}", "PMPI_Type_f2c(*{0})"),
+    "c": ("{0}", "PMPI_Comm_f2c(*{0})"),
+    "o": ("{0}", "PMPI_Op_f2c(*{0})"),
+    "w": ("{0}", "PMPI_Win_f2c(*{0})"),
+    "g": ("{0}", "PMPI_Group_f2c(*{0})"),
+    "m": ("lr_message", "lr_message"),  # a message that is taken
+    "M": ("*{0}", "PMPI_Message_f2c(*{0})"),  # one that is given
+    "R": ("*{0}", "PMPI_Request_f2c(*{0})"),  # a request that is made
+    "Q": ("lr_before", "lr_before"),  # one that may be completed
+    "A": ("lr_before", "lr_before"),  # an array of them
+    "S": ("lr_status", "lr_status"),
+    "T": ("lr_statuses", "lr_statuses"),
+    "f": ("*{0}", "*{0}"),
+    "x": ("lr_index", "lr_index"),  # which of several; Fortran counts from 1
+    "X": ("lr_indices", "lr_indices"),
+    "n": ("(*{0} == MPI_UNDEFINED ? 0 : *{0})", "(*{0} == MPI_UNDEFINED ? 0 : *{0})"),
+    "C": ("*{0}", "PMPI_Comm_f2c(*{0})"),  # a communicator that is made
+    "D": ("lr_gone", "lr_gone"),  # one that is freed, as a number
+    "W": ("*{0}", "PMPI_Win_f2c(*{0})"),
+    "V": ("lr_window", "lr_window"),  # a window that is freed, as a number
+    "I": ("{0}", "{0}"),  # an array of counts
+    "y": ("&{0}", "(MPI_Datatype[]){{PMPI_Type_f2c(*{0})}}"),  # the type of all of them
+    "Y": ("{0}", "lr_types_{0}"),  # each one's type
+}
+Row = tuple[str, list[tuple[str, str]], str]  # name, parameters with their letters, note
+FORTRAN = ("mpi_{}_", "mpi_{}_f08_", "mpi_{}_f08ts_")
+
+
+def rows(path: Path) -> list[Row]:
+    """Name, parameters with their letters, and note of each call."""
+    found = []
+    for line in path.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        head, note = line.split(" -> ")
+        name, *parameters = head.split()
+        pairs = [each.partition(":") for each in parameters]
+        found.append((name, [(each, letter) for each, _, letter in pairs], note))
+    return found
+
+
+def header(compiler: str, includes: list[str]) -> str:
+    """mpi.h with all that it includes, as the compiler sees it."""
+    flags = [f"-I{each}" for each in includes]
+    text = subprocess.run(
+        [compiler, *flags, "-E", "-P", "-include", "mpi.h", "-x", "c", "/dev/null"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
+
+
+def weak(text: str) -> str:
+    """Objects of the MPI that need not be there: launchers and shells have the library preloaded, too."""
+    names = re.findall(r"\bextern\s+(?:struct\s+)?\w+\s+\**(\w+)\s*;", text)
+    return "".join(f"#pragma weak {name}\n" for name in names if name.startswith(("ompi_", "MPI_", "MPIR_")))
+
+
+def prototypes(text: str) -> dict[str, list[str]]:
+    """The types of the parameters of every function of mpi.h, with a place for the name: "const int %s[]"."""
+    found = {}
+    for match in re.finditer(r"\bint\s+MPI_(\w+)\s*\(([^;{}]*)\)\s*;", text):
+        parameters = [" ".join(each.split()) for each in match[2].split(",")]
+        found[match[1]] = [re.sub(r"(\w+)(\s*(?:\[[^\]]*\])*)$", r"%s\2", each) for each in parameters]
+    return found
+
+
+class Body:
+    """What stands around the call in a frame: lines before it and after it, and the arguments passed on."""
+
+    def __init__(self, row: Row, fortran: bool) -> None:
+        """Of a row of calls.txt."""
+        _, parameters, note = row
+        self.fortran = fortran
+        self.names = {letter: name for name, letter in parameters}
+        self.before: list[str] = []
+        self.read: list[str] = []  # what the call gave
+        self.freed: list[str] = []
+        self.passed: list[str] = []
+        values = {}
+        for name, letter in parameters:
+            values[name] = VALUES[letter][fortran].format(name)
+            self.passed.append(name)
+            if special := getattr(self, f"_{letter}", None):
+                special(name)
+        self.said = re.sub(r"\{(\w+)\}", lambda match: values[match[1]], note)
+        arrays = ("lr_before", "lr_statuses", "lr_indices")
+        self.guard = "".join(f"{each} && " for each in arrays if each in self.said and "A" in self.names)
+
+    def _taken(self, name: str, kind: str, place: str = "") -> str:
+        """The value of a handle that stands at an address."""
+        value = f"{name}{place}" if place else f"*{name}"
+        return f"PMPI_{kind}_f2c({value})" if self.fortran else value
+
+    def _Q(self, name: str) -> None:
+        self.before.append(f"const MPI_Request lr_request_was = {self._taken(name, 'Request')};")
+        self.before.append("const int64_t lr_before[1] = {lr_handle(lr_request_was)};")
+        self.before.append("(void)lr_before;")
+
+    def _A(self, name: str) -> None:
+        many = f"(*{self.names['i']})" if self.fortran else self.names["i"]
+        self.before.append(f"const int lr_count = {many} > 0 ? {many} : 0;")
+        self.before.append("int64_t lr_few[64];")
+        self.before.append("int64_t *lr_before = lr_count > 64 ? malloc(8 * (size_t)lr_count) : lr_few;")
+        taken = self._taken(name, "Request", "[i]")
+        self.before.append(
+            f"for (int i = 0; lr_before && i < lr_count; ++i) lr_before[i] = lr_handle({taken});"
+        )
+        self.freed.append("if (lr_before != lr_few) free(lr_before);")
+
+    def _m(self, name: str) -> None:
+        self.before.append(f"const MPI_Message lr_message = {self._taken(name, 'Message')};")
+
+    def _D(self, name: str) -> None:
+        self.before.append(f"const int64_t lr_gone = lr_comm_handle({self._taken(name, 'Comm')});")
+
+    def _V(self, name: str) -> None:
+        self.before.append(f"const int64_t lr_window = lr_win_handle({self._taken(name, 'Win')});")
+
+    def _S(self, name: str) -> None:
+        if self.fortran:
+            self.before.append("MPI_Fint lr_own[LR_STATUS_WORDS];")
+            self.before.append("MPI_Status lr_seen, *lr_status = &lr_seen;")
+            self.before.append(f"if (lr_ignored({name})) {name} = lr_own;")
+            self.read.append(f"PMPI_Status_f2c({name}, &lr_seen);")
+            return
+        self.before.append(f"MPI_Status lr_own, *lr_status = {name} == MPI_STATUS_IGNORE ? &lr_own : {name};")
+        self.passed[-1] = "lr_status"
+
+    def _T(self, name: str) -> None:
+        words = "LR_STATUS_WORDS * " if self.fortran else ""
+        kind = "MPI_Fint" if self.fortran else "MPI_Status"
+        ignored = f"lr_all_ignored({name})" if self.fortran else f"{name} == MPI_STATUSES_IGNORE"
+        self.before.append(f"{kind} lr_some[{words}64];")
+        self.before.append(
+            f"{kind} *lr_kept = !({ignored}) ? {name} : lr_count <= 64 ? lr_some : "
+            f"malloc({words}sizeof *lr_kept * (size_t)lr_count);"
+        )
+        self.passed[-1] = f"lr_kept ? lr_kept : {name}"
+        if self.fortran:
+            self.before.append("MPI_Status lr_few_seen[64];")
+            self.before.append(
+                "MPI_Status *lr_statuses = lr_count <= 64 ? lr_few_seen : "
+                "malloc(sizeof *lr_statuses * (size_t)lr_count);"
+            )
+            self.read.append(
+                "for (int i = 0; lr_kept && lr_statuses && i < lr_count; ++i) "
+                "PMPI_Status_f2c(lr_kept + LR_STATUS_WORDS * i, lr_statuses + i);"
+            )
+            self.freed.append("if (lr_statuses != lr_few_seen) free(lr_statuses);")
+        else:
+            self.before.append("MPI_Status *const lr_statuses = lr_kept;")
+        self.freed.append(f"if (lr_kept != {name} && lr_kept != lr_some) free(lr_kept);")
+
+    def _x(self, name: str) -> None:
+        one = " - 1" if self.fortran else ""
+        self.read.append(
+            f"const int lr_index[1] = {{*{name} == MPI_UNDEFINED ? MPI_UNDEFINED : *{name}{one}}};"
+        )
+
+    def _X(self, name: str) -> None:
+        one = " - 1" if self.fortran else ""
+        self.before.append("int lr_few_indices[64];")
+        self.before.append(
+            "int *lr_indices = lr_count <= 64 ? lr_few_indices : malloc(sizeof(int) * (size_t)lr_count);"
+        )
+        self.read.append(
+            f"for (int i = 0; lr_indices && i < *{self.names['n']}; ++i) lr_indices[i] = {name}[i]{one};"
+        )
+        self.freed.append("if (lr_indices != lr_few_indices) free(lr_indices);")
+
+    @property
+    def first(self) -> str:
+        """The lines before the call."""
+        return "\n        ".join(self.before)
+
+    @property
+    def last(self) -> str:
+        """The lines after it."""
+        noted = f"if ({self.guard}lr_code == MPI_SUCCESS) {self.said};"
+        return "\n        ".join([*self.read, noted, *self.freed])
+
+    @property
+    def arguments(self) -> str:
+        """What is passed on."""
+        return ", ".join(self.passed)
+
+
+def c_frame(row: Row, types: list[str]) -> str:
+    """The wrapper of C's name."""
+    name, parameters, _ = row
+    declared = ", ".join(kind % each for kind, (each, _) in zip(types, parameters, strict=True)) or "void"
+    plain = ", ".join(each for each, _ in parameters)
+    body = Body(row, fortran=False)
+    return f"""
+LR_SEEN int MPI_{name}({declared}) {{
+    struct lr_call lr_call;
+    if (!lr_enter(&lr_call, __builtin_return_address(0))) return PMPI_{name}({plain});
+    {{
+        {body.first}
+        const int lr_code = PMPI_{name}({body.arguments});
+        lr_leave(&lr_call);
+        {body.last}
+        lr_end();
+        return lr_code;
+    }}
+}}
+"""
+
+
+def fortran_frames(row: Row) -> str:
+    """The wrappers of Fortran's names: everything is an address, the result the last of them."""
+    name, parameters, _ = row
+    if any(letter == "Y" for _, letter in parameters):
+        return ""  # arrays of types of Fortran's: too rare to be worth a frame
+    body = Body(row, fortran=True)
+    frames = ""
+    # Buffers, and arrays of counts that no frame reads, may be anything.
+    kinds = {"b": "void *", "I": "int *", "a": "MPI_Aint *"}
+    declared = ", ".join(f"{kinds.get(letter, 'MPI_Fint *')}{each}" for each, letter in parameters)
+    plain = ", ".join(each for each, _ in parameters)
+    comma = ", " if parameters else ""
+    types = ", ".join(kinds.get(letter, "MPI_Fint *") for _, letter in parameters)
+    for pattern in FORTRAN:
+        symbol = pattern.format(name.lower())
+        frames += f"""
+LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
+    static void (*real)({types}{comma}MPI_Fint *);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "{symbol}");
+    struct lr_call lr_call;
+    if (!lr_enter(&lr_call, __builtin_return_address(0))) {{
+        real({plain}{comma}lr_error);
+        return;
+    }}
+    {{
+        {body.first}
+        MPI_Fint lr_code = MPI_SUCCESS;
+        real({body.arguments}{comma}&lr_code);
+        lr_leave(&lr_call);
+        {body.last}
+        lr_end();
+        if (lr_error) *lr_error = lr_code;
+    }}
+}}
+"""
+    return frames
+
+
+def main(output: str, compiler: str, *includes: str) -> None:
+    """Write the wrappers of what both calls.txt and mpi.h have."""
+    text = header(compiler, list(includes))
+    known = prototypes(text)
+    Path(output).with_name("weak.h").write_text(weak(text))
+    # An array of statuses that the program ignores is passed on where memory for another lacks.
+    parts = ['#include "frames.h"\n#pragma GCC diagnostic ignored "-Wstringop-overflow"\n']
+    for row in rows(Path(__file__).with_name("calls.txt")):
+        types = known.get(row[0])
+        if types is None:
+            continue
+        if len(types) != len(row[1]):
+            sys.exit(f"calls.txt has {len(row[1])} parameters of MPI_{row[0]}, mpi.h has {len(types)}")
+        parts += [c_frame(row, types), fortran_frames(row)]
+    Path(output).write_text("".join(parts))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

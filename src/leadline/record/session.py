@@ -1,0 +1,98 @@
+"""A program run with the recorder before it, and what came of it."""
+
+import os
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.mpi.discover import find, resolve
+from leadline.mpi.library import Mpi
+from leadline.native.build import build
+from leadline.program.model import Program
+from leadline.record import spills
+from leadline.record.convert import convert
+
+LIBRARY = "libleadline_record.so"
+# Which library of MPI an executable is linked with, as ldd prints it, by family.
+_SONAMES = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich", "libmpi.so.12": "mpich"}
+
+
+def mpi_of(command: Sequence[str], name: str | None = None) -> Mpi:
+    """The MPI with which a command's ranks run: the one named, that of its launcher, or of a program in it.
+
+    Raises UsageError where none of these tells.
+    """
+    if name:
+        return resolve(name)
+    known = find()
+    started = shutil.which(command[0])
+    if started:
+        for mpi in known:
+            if mpi.launcher and mpi.launcher.resolve() == Path(started).resolve():
+                return mpi
+    families = [family for word in command if (family := _linked(word))]
+    for mpi in known:
+        if mpi.family in families:
+            return mpi
+    names = ", ".join(mpi.id for mpi in known) or "none"
+    raise UsageError(
+        f"it is not clear which MPI '{command[0]}' starts; name it with --mpi (there are: {names})"
+    )
+
+
+def _linked(word: str) -> str | None:
+    """The family of the MPI that an executable is linked with; None for what is none."""
+    path = shutil.which(word)
+    if path is None or not shutil.which("ldd"):
+        return None
+    done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
+    return next((family for soname, family in _SONAMES.items() if soname in done.stdout), None)
+
+
+def environment(library: Path, directory: Path) -> dict[str, str]:
+    """What has the recorder stand before a program and write into a directory."""
+    before = os.environ.get("LD_PRELOAD", "")
+    return {
+        "LD_PRELOAD": f"{library}:{before}" if before else str(library),
+        "LEADLINE_RECORD": str(directory),
+        "LEADLINE_RECORD_ID": uuid.uuid4().hex,
+    }
+
+
+def prepare(mpi: Mpi) -> Path:
+    """The library to preload. Raises LeadlineError, naming the log, where it cannot be built."""
+    return build(mpi, LIBRARY)
+
+
+def run(command: Sequence[str], directory: Path, library: Path) -> int:
+    """Runs a command with the recorder before it; its exit code, as a shell has it.
+
+    Raises UsageError where it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(command, env={**os.environ, **environment(library, directory)})
+    except OSError as problem:
+        raise UsageError(f"cannot start {command[0]}: {problem.strerror or problem}") from None
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            continue  # the program has it too, and decides
+        return status if status >= 0 else 128 - status
+
+
+def program(directory: Path, command: Sequence[str], say: Callable[[str], None] = lambda _: None) -> Program:
+    """The program that the files in a directory make. Raises LeadlineError where they make none."""
+    paths = sorted(directory.glob("*.raw"))
+    if not paths:
+        raise LeadlineError(
+            "nothing was recorded: no process called MPI_Init with the library preloaded. A program that is "
+            "linked statically, or with another MPI than its launcher's, cannot be recorded"
+        )
+    say(f"reading the records of {len(paths)} ranks")
+    facts: dict[str, object] = {"command": list(command), "date": datetime.now(UTC).isoformat("T", "seconds")}
+    return convert([spills.load(path) for path in paths], facts)

@@ -1,0 +1,1 @@
+"""Programs that are recorded while they run."""

@@ -1,0 +1,30 @@
+/* Rank 1 waits for a message that rank 0 sends 5 ms late, ten times. */
+#include <mpi.h>
+#include <time.h>
+
+static void compute(double seconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double end = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + seconds;
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((double)now.tv_sec + 1e-9 * (double)now.tv_nsec < end);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int rank;
+    double value = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int turn = 0; turn < 10; ++turn) {
+        if (rank == 0) {
+            compute(5e-3);
+            MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(&value, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,237 @@
+"""Recorded programs: what the source says is what the record says, and the program is the same with it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from leadline import program
+from leadline.cli import main
+from leadline.mpi import Mpi
+from leadline.mpi.discover import find
+from leadline.program.model import Construction, Kind, Loop, Operation, Program
+
+pytestmark = pytest.mark.mpi
+
+PROGRAMS = Path(__file__).parent / "programs"
+MPIS = [mpi for mpi in find() if mpi.compiler and mpi.launcher]
+RANKS = 4
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open MPI starts nothing for root without being told twice."""
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+
+@pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.family)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI here."""
+    found: Mpi = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def build(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Compiles one of the programs beside this file."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def compiled(name: str, *flags: str) -> Path:
+        source = PROGRAMS / name
+        made = folder / "-".join([source.stem, *(flag.strip("-D") for flag in flags)])
+        compiler = str(mpi.compiler)
+        if source.suffix == ".f90":
+            compiler = compiler.replace("mpicc", "mpifort")
+            flags = ("-cpp", "-ffree-line-length-none", *flags)
+        if not Path(compiler).exists():
+            pytest.skip(f"{mpi.id} has no compiler for {source.suffix}")
+        subprocess.run([compiler, "-g", "-w", *flags, "-o", str(made), str(source)], check=True)
+        return made
+
+    return compiled
+
+
+def launched(mpi: Mpi, *command: str | Path, ranks: int = RANKS) -> list[str]:
+    """The words that start ranks."""
+    more = ["--oversubscribe"] if mpi.family == "openmpi" else []
+    return [str(mpi.launcher), *more, "-n", str(ranks), *map(str, command)]
+
+
+def recorded(path: Path, command: list[str]) -> Result:
+    """What `leadline record` did; its file is at `path`."""
+    return CliRunner().invoke(main, ["record", "-o", str(path), "--", *command])
+
+
+def kinds(made: Program, rank: int) -> list[str]:
+    """The operations of a rank by name, without what is computation alone."""
+    names = [Kind(each.kind).name for _, each in made.operations(rank)]
+    return [name for name in names if name != "NOP"]
+
+
+def only(made: Program, rank: int, kind: Kind) -> list[Operation]:
+    """The operations of a kind."""
+    return [each for _, each in made.operations(rank) if each.kind == kind]
+
+
+def test_the_record_is_what_the_source_says(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Sizes of derived types, sources that were met, requests, communicators, blocks, regions, windows."""
+    path = tmp_path / "known.program"
+    done = recorded(path, launched(mpi, build("known.c")))
+    assert done.exit_code == 3, done.output  # the program's own
+    made = program.read(path)
+    assert made.ranks == RANKS
+    assert made.partial == frozenset()
+    for rank in range(RANKS):
+        right, left = (rank + 1) % RANKS, (rank - 1) % RANKS
+        (both,) = only(made, rank, Kind.SENDRECV)
+        assert (both.peer, both.bytes, both.source, both.source_bytes) == (right, 32, left, 32)
+        receives = only(made, rank, Kind.RECV)
+        assert [(each.peer, each.bytes, each.tag) for each in receives] == [
+            (left, 24, 9),
+            (left, 16, 1),
+            (left, 56, 2),
+        ]
+        assert [each.free for each in receives] == [3, 0, 0]
+        assert [(each.bytes, each.mode, each.form) for each in only(made, rank, Kind.SEND)] == [
+            (24, 1, 1),
+            (16, 0, 2),
+            (56, 0, 1),
+        ]
+        assert len(only(made, rank, Kind.START)) == 3
+        splits = only(made, rank, Kind.COMM)
+        assert [each.mode for each in splits] == [Construction.SPLIT] * 2
+        assert len({each.extra for each in splits}) == 1  # the second is the first one made again
+        half = made.communicators[splits[0].extra - 1]
+        assert tuple(half.members) == ((2, 0) if rank % 2 == 0 else (3, 1))
+        sums = only(made, rank, Kind.ALLREDUCE)
+        assert [(each.bytes, each.type, each.reduction) for each in sums] == [(16, 4, 3)] * 2
+        (gathered,) = only(made, rank, Kind.ALLGATHER)
+        assert gathered.bytes == 8 * rank
+        assert gathered.takes == (1, 8, 2, 16, 3, 24)
+        (put,) = only(made, rank, Kind.PUT)
+        assert (put.peer, put.bytes) == (right, 40)
+        names = kinds(made, rank)
+        assert names[names.index("REGION_BEGIN") :][:3] == ["REGION_BEGIN", "ALLGATHER", "REGION_END"]
+        assert names[-5:] == ["WIN", "FENCE", "PUT", "FENCE", "WIN_FREE"]
+        site = made.sites[both.site]
+        assert site.startswith("known.c:")
+        assert site.endswith(" main")
+
+
+def test_the_record_is_executed_again(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """On a described machine and with the MPI that it was recorded with."""
+    path = tmp_path / "known.program"
+    recorded(path, launched(mpi, build("known.c")))
+    for words in (["--on", "bgp"], ["--mpi", mpi.id, "--launches", "1"]):
+        done = CliRunner().invoke(main, ["replay", str(path), *words])
+        assert done.exit_code == 0, done.output
+
+
+def test_results_and_output_are_the_same(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """What the program prints and returns, with the recorder and without."""
+    command = launched(mpi, build("known.c"))
+    plain = subprocess.run(command, capture_output=True, text=True, check=False)
+    leadline = Path(sys.executable).with_name("leadline")
+    done = subprocess.run(
+        [leadline, "record", "-o", str(tmp_path / "x.program"), "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == plain.returncode == 3
+    assert sorted(done.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+
+
+@pytest.mark.parametrize("binding", ["MPIF", "MPI", "F08"])
+def test_fortran_is_recorded_by_each_binding(mpi: Mpi, build: Build, tmp_path: Path, binding: str) -> None:
+    """Twenty turns of the same four calls, once each: neither twice nor not at all."""
+    if not shutil.which("gfortran"):
+        pytest.skip("there is no gfortran")
+    path = tmp_path / "ring.program"
+    done = recorded(path, launched(mpi, build("ring.f90", f"-DBINDING_{binding}")))
+    assert done.exit_code == 0, done.output
+    made = program.read(path)
+    for rank in range(RANKS):
+        assert kinds(made, rank) == ["RECV", "SEND", "WAIT", "ALLREDUCE"] * 20
+        assert {each.peer for each in only(made, rank, Kind.SEND)} == {(rank + 1) % RANKS}
+        assert [each.bytes for each in only(made, rank, Kind.ALLREDUCE)] == [16] * 20
+        assert Loop in {type(node) for node in made.sequence(rank).nodes}
+        assert "ring.f90" in made.sites[only(made, rank, Kind.SEND)[0].site]
+
+
+def test_a_late_sender_is_seen_in_the_times(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Rank 0 computes 5 ms before each send; rank 1 is in its receive for as long, or the cores were busy."""
+    path = tmp_path / "late.program"
+    assert recorded(path, launched(mpi, build("late.c"), ranks=2)).exit_code == 0
+    made = program.read(path)
+    sends = [leaf for leaf, each in enumerate(made.leaves(0)) if each.kind == Kind.SEND]
+    assert all(made.stats(0)["before_min"][leaf] >= 4.9e-3 for leaf in sends)
+    receives = [leaf for leaf, each in enumerate(made.leaves(1)) if each.kind == Kind.RECV]
+    assert all(made.stats(1)["inside_mean"][leaf] >= 3e-3 for leaf in receives)
+
+
+@pytest.mark.parametrize("how", ["kill", "abort", "exit"])
+def test_a_program_that_dies_keeps_its_record(mpi: Mpi, build: Build, tmp_path: Path, how: str) -> None:
+    """A hundred barriers are there, the ranks are marked, and the exit code is not 0."""
+    path = tmp_path / "dies.program"
+    done = recorded(path, launched(mpi, build("dies.c"), how, ranks=2))
+    assert done.exit_code != 0
+    made = program.read(path)
+    assert 1 in made.partial
+    assert len(only(made, 1, Kind.BARRIER)) >= 100
+
+
+def test_what_is_no_mpi_program_is_a_sentence(mpi: Mpi, tmp_path: Path) -> None:
+    """Its exit code is kept where it failed, and 1 where it did not."""
+    done = recorded(tmp_path / "x.program", launched(mpi, "true"))
+    assert done.exit_code == 1
+    assert "nothing was recorded" in done.output
+    assert not (tmp_path / "x.program").exists()
+    assert [each.name for each in tmp_path.iterdir()] == []
+
+
+def test_ranks_without_the_library_are_named(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """One rank without it: the program ends as usual, and the sentence says which rank is missing."""
+    app = build("dies.c")
+    script = tmp_path / "some.sh"
+    script.write_text(
+        f'#!/bin/sh\n[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && unset LD_PRELOAD\nexec {app}\n'
+    )
+    script.chmod(0o755)
+    done = recorded(tmp_path / "x.program", launched(mpi, script, ranks=2))
+    assert done.exit_code == 1
+    assert "1 of 2 ranks were not recorded (1)" in done.output
+
+
+def test_python_programs_are_recorded(mpi: Mpi, tmp_path: Path) -> None:
+    """Messages of mpi4py, where it is installed for this MPI."""
+    script = tmp_path / "sums.py"
+    script.write_text(
+        "from mpi4py import MPI\nimport numpy\nworld = MPI.COMM_WORLD\n"
+        "total = numpy.zeros(3)\n"
+        "for _ in range(5):\n    world.Allreduce(numpy.ones(3), total)\n"
+    )
+    python = shutil.which("python3", path="/usr/bin") or ""
+    if subprocess.run([python, "-c", "import mpi4py"], capture_output=True, check=False).returncode:
+        pytest.skip("the system's Python has no mpi4py")
+    linked = subprocess.run(
+        [python, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+    ).stdout
+    if ("Open MPI" in linked) != (mpi.family == "openmpi"):
+        pytest.skip("mpi4py is for another MPI")
+    path = tmp_path / "sums.program"
+    done = recorded(path, launched(mpi, python, script, ranks=2))
+    assert done.exit_code == 0, done.output
+    assert [each.bytes for each in only(program.read(path), 0, Kind.ALLREDUCE)] == [24] * 5
