@@ -1,6 +1,8 @@
 """A program's first run is recorded; the next ones take what is known of programs that write like it."""
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from h5programs import LAUNCHER_QUIET, PATIENCE, needs
 from leadline.cli import main
 from leadline.core.errors import LeadlineError
 from leadline.tune.io import patterns as motifs
@@ -128,6 +131,71 @@ def test_the_second_run_of_a_program_is_given_settings(
     assert (tmp_path / "out.h5").stat().st_size > size  # aligned to 64 KiB
     advised = CliRunner().invoke(main, ["io", "advise", program.name, "--database", str(database), "--json"])
     assert json.loads(advised.stdout)[0]["settings"] == LAYOUT
+
+
+def test_settings_that_reach_no_rank_are_no_silent_success(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    """A launcher that passes nothing on: the program runs, and a sentence says that nothing was set."""
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[hdf5]\nalignment = [0, 65536]\n")
+    words = [str(compiled("serial.c")), str(tmp_path / "out.h5")]
+    lost = run("--settings", str(settings), "--", "env", "-u", "LD_PRELOAD", *words)
+    assert lost.exit_code == 0
+    assert "nothing was set: " in lost.output
+    assert "nothing was set" not in run("--settings", str(settings), "--", *words).output
+
+
+@pytest.mark.mpi
+def test_settings_and_record_reach_ranks_on_other_nodes(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    """Two nodes by name spaces, whose directory for temporary files is their own, as /tmp is."""
+    needs("mpirun.openmpi")
+    allowed = subprocess.run(["unshare", "--uts", "--mount", "true"], capture_output=True, check=False)
+    if allowed.returncode != 0:
+        pytest.skip("this user may not make name spaces")
+    local, agent, settings = tmp_path / "local", tmp_path / "agent", tmp_path / "settings.toml"
+    local.mkdir()
+    agent.write_text(
+        "#!/bin/bash\n"
+        'while [ "${1#-}" != "$1" ]; do shift; done\n'
+        "host=$1; shift\n"
+        f'exec unshare --uts --mount sh -c "hostname $host; mount -t tmpfs none {local}; $*"\n'
+    )
+    agent.chmod(0o755)
+    settings.write_text("[hdf5]\nalignment = [0, 65536]\n")
+    launcher = ["mpirun.openmpi", "--host", "leadline-a,leadline-b", "-n", "2", "--map-by", "node"]
+    launcher += ["--mca", "plm_rsh_agent", str(agent), "--mca", "btl", "tcp,self", "--mca", "pml", "ob1"]
+    for name in ("LD_PRELOAD", "LEADLINE_H5_LOG", "LEADLINE_H5_SETTINGS"):
+        launcher += ["-x", name]
+    program = str(compiled("parallel.c", "openmpi"))
+    leadline = str(Path(sys.executable).with_name("leadline"))
+    sizes = list[int]()
+    for chosen in ("none", str(settings)):
+        made = tmp_path / f"{len(sizes)}.h5"
+        command = [
+            Path(sys.executable).with_name("leadline"),
+            "io",
+            "run",
+            "--settings",
+            chosen,
+            "--",
+            *launcher,
+        ]
+        env = {**os.environ, **LAUNCHER_QUIET, "TMPDIR": str(local)}
+        done = subprocess.run(
+            command,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+        assert "leadline" not in done.stderr.replace("leadline-", "")  # nothing was left out, and no rank
+        sizes.append(made.stat().st_size)
+    assert sizes[1] > sizes[0]  # aligned to 64 KiB
 
 
 @pytest.mark.parametrize(("words", "status"), [(["true"], 0), (["sh", "-c", "exit 7"], 7)])

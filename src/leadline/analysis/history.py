@@ -27,7 +27,7 @@ class History(NamedTuple):
     """What earlier runs show of how much runs differ."""
 
     runs: int  # the most that any point was measured in
-    share: float  # of the variance of a run's value that lies between runs, all points together, 0 to 1
+    share: float  # of a run's variance, between runs at least: intervals of few launches are wide; 0 to 1
     spread: float  # median over the points of the standard deviation between runs' values, relative
 
     @property
@@ -35,8 +35,8 @@ class History(NamedTuple):
         """What a person should know of the intervals, in a sentence."""
         return (
             f"{self.runs} earlier runs of these points differ by {100 * self.spread:.2g} % (standard "
-            f"deviation, median over the points); {100 * self.share:.0f} % of that variance lies between "
-            "runs, not between launches. Intervals of values include it; those of fits do not."
+            f"deviation, median over the points); at least {100 * self.share:.0f} % of that variance lies "
+            "between runs, not between launches. Intervals of values include it; those of fits do not."
         )
 
 
@@ -76,10 +76,16 @@ def history(earlier: pl.DataFrame, point: Sequence[str]) -> History | None:
     seen = _spreads(earlier, point)
     if seen.is_empty():
         return None
-    within = _with_errors(earlier).join(seen, on=list(point), nulls_equal=True)["error"].fill_nan(None)
-    total = float((seen["between"] ** 2).mean())  # type: ignore[arg-type]
-    launches = float((within**2).mean() or 0.0)  # type: ignore[arg-type]
-    share = max(0.0, 1 - launches / total) if total > 0 else 0.0
+    # Medians: a few disturbed runs have launches so far apart that their mean square would hide the others'.
+    of_launches = (
+        _with_errors(earlier)
+        .group_by(list(point))
+        .agg((pl.col("error") ** 2).median(), pl.col("value").log().var().alias("total"))
+        .filter(pl.col("total") > 0)
+        .select((pl.col("error") / pl.col("total")).median())
+        .item()
+    )
+    share = 0.0 if of_launches is None else max(0.0, 1 - of_launches)
     spread = float(np.expm1(seen["between"].median()))  # type: ignore[arg-type]
     return History(int(seen["earlier_runs"].max()), share, spread)  # type: ignore[arg-type]
 

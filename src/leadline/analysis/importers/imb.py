@@ -81,10 +81,10 @@ def _table(path: Path, lines: Sequence[str], first: int, above: str) -> Table:
         if match := _NAME.match(line):
             name = match["name"]
         elif match := _PROCESSES.match(line):
-            ranks = int(match["ranks"])
+            ranks = whole(match["ranks"], place)
         elif match := _GROUPS.match(line):
-            ranks = int(match["groups"]) * int(match["ranks"])
-            told["groups"] = int(match["groups"])
+            told["groups"] = groups = whole(match["groups"], place)
+            ranks = whole(str(groups * whole(match["ranks"], place)), place)
         elif match := _MODE.match(line):
             told["mode"] = match["mode"].lower()
         elif _COLUMNS.fullmatch(line):
@@ -129,7 +129,7 @@ def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, 
     What asks the same as one of ours has its name; everything else keeps its own with "imb_" before it.
     """
     option = _WINDOW_OPTION.search(above)
-    window = int(option["window"]) if option else _WINDOW
+    window = whole(option["window"], "option -window") if option else _WINDOW
     if part == "MPI-1 part" and name in {"PingPong", "PingPongSpecificSource"} and ranks == 2:
         return "pingpong", {"buffers": "rotated" if _OFF_CACHE.search(above) else "reused"}
     if part == "MPI-1 part" and name == "Uniband" and ranks is not None:

@@ -83,7 +83,7 @@ class _Part:
     def fail(self, line: str, place: str) -> None:
         """Take out what the suite found to be wrong: the size that it names, or all."""
         size = _AT_SIZE.search(line)
-        wrong = {"bytes": int(size["size"])} if size else None
+        wrong = {"bytes": whole(size["size"], place)} if size else None
         reason = f"{place}: the suite's own validation of the data failed"
         if wrong is not None and all(cell.coordinates != wrong for cell in self.cells):
             self.cells.append(Cell(wrong, reason=reason, failed=True))
@@ -127,7 +127,7 @@ def _take(parts: list[_Part], line: str, place: str) -> None:
     if pairs := _PAIRS.match(line):
         if not pairs["window"].isdecimal():
             raise LeadlineError(f"{place}: a table with one window size is read; run it with -W SIZE")
-        part.facts |= {"pairs": int(pairs["pairs"]), "window": int(pairs["window"])}
+        part.facts |= {"pairs": whole(pairs["pairs"], place), "window": whole(pairs["window"], place)}
     elif header := _COLUMNS.fullmatch(line):
         if part.columns and part.cells:
             raise LeadlineError(f"{place}: this table has no title, so it is not known what it is of")

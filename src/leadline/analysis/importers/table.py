@@ -60,9 +60,12 @@ def number(text: str, place: str) -> float:
     return value
 
 
+MOST = 2**60  # bytes, beyond any memory: what 64 bits hold, doubled twice
+
+
 def whole(text: str, place: str) -> int:
     """A whole number of a table, such as a size; LeadlineError with its place."""
-    if not (text.isascii() and text.isdecimal()):
+    if not (text.isascii() and text.isdecimal() and len(text) <= 40 and int(text) <= MOST):
         raise LeadlineError(
             f"{place}: {text!r} stands where a whole number of a table should; mend or cut the line"
         )

@@ -11,6 +11,8 @@ import click
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from leadline.tune.io.profiles import Chosen
 
 AUTO, NONE = "auto", "none"
@@ -41,18 +43,33 @@ def command(*, command: tuple[str, ...], settings: str, database: Path | None) -
     safe for some programs only are never used by 'auto'. 'leadline io advise ./app' prints the settings
     without running the program.
     """
-    from tempfile import TemporaryDirectory  # noqa: PLC0415
-
     from leadline.tune.io import profiles as traced  # noqa: PLC0415
 
-    with TemporaryDirectory(prefix="leadline-") as name:
+    with _shared() as name:
         place = Path(name)
         path, env = _prepare(command, settings, database, place)
         status = _run(command, env)
-        _tell(place / traced.LOG)
+        _tell(place / traced.LOG, settings=path is not None)
         if status == 0 and path is None:
             _keep(command, place / traced.LOG)
     click.get_current_context().exit(status)
+
+
+def _shared() -> "TemporaryDirectory[str]":
+    """A directory for settings and log, beside the library that is preloaded: the nodes that have the library
+    have both. /tmp is each node's own.
+    """
+    from tempfile import TemporaryDirectory  # noqa: PLC0415
+
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.paths import state_dir  # noqa: PLC0415
+
+    parent = state_dir() / "io"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return TemporaryDirectory(prefix="run-", dir=parent)
+    except OSError as problem:
+        raise LeadlineError(f"cannot make a directory in {parent}: {problem.strerror or problem}") from None
 
 
 def _prepare(
@@ -115,11 +132,17 @@ def _run(command: tuple[str, ...], env: Mapping[str, str]) -> int:
         return status if status >= 0 else 128 - status
 
 
-def _tell(log: Path) -> None:
-    """Print what the library had to say, and whether ranks of the program lack it."""
+def _tell(log: Path, *, settings: bool) -> None:
+    """Print what the library had to say, whether ranks lack it, and whether nothing was set."""
     from leadline.tune.io import log as io_log  # noqa: PLC0415
 
     seen = io_log.read(log)
+    if seen is None and settings:
+        _say(
+            "nothing was set: the program opened no file through HDF5 or MPI-IO, or the library did not "
+            "reach it; have the launcher pass LD_PRELOAD, LEADLINE_H5_LOG and LEADLINE_H5_SETTINGS on "
+            "(mpirun -x, srun --export=ALL)"
+        )
     for sentence in [*seen.messages, seen.missing] if seen else []:
         if sentence:
             _say(sentence)
