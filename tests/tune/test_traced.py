@@ -174,15 +174,7 @@ def test_settings_and_record_reach_ranks_on_other_nodes(
     sizes = list[int]()
     for chosen in ("none", str(settings)):
         made = tmp_path / f"{len(sizes)}.h5"
-        command = [
-            Path(sys.executable).with_name("leadline"),
-            "io",
-            "run",
-            "--settings",
-            chosen,
-            "--",
-            *launcher,
-        ]
+        command = [leadline, "io", "run", "--settings", chosen, "--", *launcher, program, str(made)]
         env = {**os.environ, **LAUNCHER_QUIET, "TMPDIR": str(local)}
         done = subprocess.run(
             command,
