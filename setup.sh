@@ -153,6 +153,7 @@ look() {
     fi
     [ $goal = full ] || return 0
     need cargo              "cargo"                       program cargo
+    need "slurmctld slurmd slurm-client munge libpmi2-0" "Slurm" program slurmctld
 }
 
 # What is missing and comes from this system's packages where they may be installed: the MPIs, which the Python package

@@ -2,8 +2,9 @@
 # Checks every package in packaging/ as far as it can be checked on this machine: tools/packages.sh
 #
 # Prints a line for each: checked, what was checked only in part, or why it could not be. Fails where a check fails.
+# shellcheck disable=SC2317  # the checks are called by name
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
@@ -38,7 +39,7 @@ no_compiler() { # the wheel, with nothing but Python on PATH
         "${run[@]}" completion bash
     local outcome=$?
     cd - >/dev/null || return 1
-    return $outcome
+    return "$outcome"
 }
 completions() {
     local shell
@@ -47,9 +48,10 @@ completions() {
         ! has "$shell" || "$shell" -n "$place/completion.$shell" || return 1
     done
 }
+packages() { # that an image installs
+    sed -n '/install-recommends/,/python3-venv/p' "$1" | tr -cd 'a-z0-9+. \n-' | tr -s ' \n' ' ' | sed 's/.*recommends //'
+}
 container_files() { # both images install and build the same; what they copy and run is there
-    local packages
-    packages() { sed -n '/install-recommends/,/python3-venv/p' "$1" | tr -d '\\' | tr -s ' \n' ' ' | sed 's/.*recommends //'; }
     diff <(packages packaging/Dockerfile) <(packages packaging/leadline.def) || return 1
     [ -f plans/quick.toml ] && grep -q 'leadline build quick' packaging/Dockerfile packaging/leadline.def || return 1
     # shellcheck disable=SC2046

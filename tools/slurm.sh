@@ -30,8 +30,9 @@ install_packages() {
         command -v "$each" >/dev/null || missing+=("$each")
     done
     [ ${#missing[@]} -eq 0 ] && return
-    [ "${SETUP_APT:-}" != no ] && command -v apt-get >/dev/null ||
+    if [ "${SETUP_APT:-}" = no ] || ! command -v apt-get >/dev/null; then
         fail "${missing[*]} are missing; install them, e.g. 'apt install slurmctld slurmd slurm-client munge'"
+    fi
     say "installing slurmctld slurmd slurm-client munge"
     local install=(apt-get install -q -y --no-install-recommends slurmctld slurmd slurm-client munge libpmi2-0)
     DEBIAN_FRONTEND=noninteractive "${install[@]}" >"$here/apt.log" 2>&1 </dev/null ||
@@ -142,7 +143,7 @@ stop() {
     mapfile -t running < <(ours)
     [ ${#running[@]} -eq 0 ] || kill "${running[@]}" 2>/dev/null || true
     for ((each = 0; each < 50; each++)); do
-        [ ${#running[@]} -gt 0 ] && kill -0 "${running[@]}" 2>/dev/null || break
+        if [ ${#running[@]} -eq 0 ] || ! kill -0 "${running[@]}" 2>/dev/null; then break; fi
         sleep 0.1
     done
     [ ${#running[@]} -eq 0 ] || kill -KILL "${running[@]}" 2>/dev/null || true

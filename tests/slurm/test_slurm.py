@@ -21,6 +21,8 @@ import pytest
 
 from leadline.batch import jobs
 from leadline.mpi.discover import find
+from leadline.mpi.launcher import launchers
+from leadline.mpi.library import Mpi
 from leadline.native.build import build, build_mock
 from leadline.run.store import load
 
@@ -84,10 +86,10 @@ class Cluster:
             text=True,
         )
 
-    def plan(self, seconds: int, more: str = "") -> str:
-        """A plan of two points that takes so long."""
+    def plan(self, seconds: int, more: str = "", mpi: str = "") -> str:
+        """A plan of two points that takes so long, with MPICH unless said."""
         path = self.place / "plan.toml"
-        path.write_text(PLAN.format(mpi=self.mpi, seconds=seconds, more=more))
+        path.write_text(PLAN.format(mpi=mpi or self.mpi, seconds=seconds, more=more))
         return str(path)
 
     def jobs(self) -> list[dict[str, Any]]:
@@ -169,10 +171,17 @@ def launches(run: Path) -> int:
 ALLOCATION = ("salloc", "-Q", "-N2", "--exclusive")
 
 
-def test_default_stays_on_one_node(slurm: Cluster) -> None:
-    """Salloc does not set SLURM_CPUS_ON_NODE: two ranks were put on two nodes, and 4 ms called a latency."""
-    run = slurm.place / "default"
-    slurm.call(*ALLOCATION, *LEADLINE, "run", slurm.plan(2), "-o", str(run))
+@pytest.mark.parametrize("mpi", [mpi for mpi in find() if mpi.compiler], ids=lambda mpi: mpi.id)
+def test_default_stays_on_one_node(slurm: Cluster, mpi: Mpi) -> None:
+    """Salloc does not set SLURM_CPUS_ON_NODE: two ranks were put on two nodes, and 4 ms called a latency.
+
+    PMIx for Open MPI, PMI-2 for MPICH and Intel MPI: with another, each rank would be a world of its own.
+    """
+    if obstacle := launchers()["srun"].obstacle(mpi):
+        pytest.skip(f"Slurm: {obstacle}")
+    build(mpi)
+    run = slurm.place / f"default-{mpi.id}"
+    slurm.call(*ALLOCATION, *LEADLINE, "run", slurm.plan(2, mpi=mpi.id), "-o", str(run))
     assert set(measured(run)["binding"]) <= {"node1:0 node1:1", "node2:0 node2:1"}
     assert measured(run)["samples"].explode().median() < 1e-3  # type: ignore[operator]
 
