@@ -1,0 +1,41 @@
+"""`leadline program import`: a program from another tool's file."""
+
+from pathlib import Path
+
+import click
+
+from leadline.cli._types import Word
+from leadline.cli._working import working
+from leadline.program import importers
+
+
+@click.command(
+    epilog="\b\nExamples:\n  leadline program import goal sweep3d.goal\n  leadline replay sweep3d.program --on bgp"
+)
+@click.argument("form", type=Word(importers.names()))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="The program. Default: the file's name with .program.",
+)
+@click.option(
+    "--flops",
+    type=click.FloatRange(0, min_open=True),
+    default=1e9,
+    show_default=True,
+    help="Operations that the trace's machine computed in a second (smpi).",
+)
+def command(form: str, file: Path, output: Path | None, flops: float) -> None:
+    """Make a program of another tool's file.
+
+    FORM is goal (LogGOPSim, ATLAHS; text) or smpi (time-independent traces, or the list of them).
+    """
+    path = output or file.with_suffix(".program")
+    with working(f"reading {file}"):
+        program, notes = importers.read(form, file, flops)
+        program.write(path)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations")

@@ -1,0 +1,100 @@
+"""GOAL text, the schedules of LogGOPSim and ATLAHS (importers/goal.py says what it is).
+
+A rank's operations are a chain: each requires the one before, but a nonblocking one lets the next begin after
+it has begun, and its wait requires it. The format has messages and computation only.
+"""
+
+from collections.abc import Iterator
+
+from leadline.core.errors import UsageError
+from leadline.program.model import Form, Kind, Operation, Program
+
+TITLE = "GOAL"
+
+
+def lines(program: Program, flops: float) -> Iterator[str]:
+    """The lines of the schedule (`exporters.write`)."""
+    del flops
+    yield f"num_ranks {program.ranks}"
+    for rank in range(program.ranks):
+        yield f"rank {rank} {{"
+        yield from _Rank(program, rank).lines()
+        yield "}"
+
+
+class _Rank:
+    """One rank's graph while it is written."""
+
+    def __init__(self, program: Program, rank: int) -> None:
+        self.program, self.rank = program, rank
+        self.count = 0
+        self.after: list[str] = []  # edges that the next operation has
+        self.requests: dict[int, int] = {}
+        self.persistent: dict[int, Operation] = {}
+
+    def lines(self) -> Iterator[str]:
+        before = self.program.stats(self.rank)["before_mean"]
+        for leaf, operation in self.program.operations(self.rank):
+            if before[leaf] > 0:
+                yield from self._chained(f"calc {round(float(before[leaf]) * 1e9)}")
+            kind = operation.kind
+            if kind in (Kind.SEND, Kind.RECV):
+                if operation.form == Form.PERSISTENT:
+                    self.persistent[operation.request] = operation
+                else:
+                    yield from self._message(operation)
+            elif kind == Kind.SENDRECV:
+                yield from self._both(operation)
+            elif kind == Kind.START:
+                for slot in operation.gives:
+                    yield from self._message(self.persistent[slot]._replace(form=int(Form.NONBLOCKING)))
+            elif kind == Kind.WAIT:
+                ended = (self.requests.pop(slot) for slot in operation.gives if slot in self.requests)
+                # A chain goes on from what was waited for.
+                self.after = list(dict.fromkeys([*self.after, *(f"requires l{label}" for label in ended)]))
+            elif kind not in (Kind.NOP, Kind.FREE, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END):
+                raise UsageError(
+                    f"{TITLE} has messages and computation only, "
+                    f"but rank {self.rank} calls {Kind(kind).name.lower()}"
+                )
+        if self.after and any(self.after):
+            yield from self._chained("calc 0")
+
+    def _peer(self, comm: int, peer: int) -> int:
+        if peer < 0:
+            raise UsageError(f"{TITLE} names each sender, but rank {self.rank} receives from any rank")
+        return self.program.communicators[comm].peers[peer]
+
+    def _tag(self, comm: int, tag: int) -> int:
+        # Messages of one communicator never meet those of another.
+        return tag * len(self.program.communicators) + comm
+
+    def _add(self, text: str, edges: list[str]) -> Iterator[str]:
+        self.count += 1
+        yield f"l{self.count}: {text}"
+        for edge in edges:
+            yield f"l{self.count} {edge}"
+
+    def _chained(self, text: str) -> Iterator[str]:
+        yield from self._add(text, self.after)
+        self.after = [f"requires l{self.count}"]
+
+    def _message(self, operation: Operation) -> Iterator[str]:
+        way = "send {}b to {} tag {}" if operation.kind == Kind.SEND else "recv {}b from {} tag {}"
+        peer, tag = self._peer(operation.comm, operation.peer), self._tag(operation.comm, operation.tag)
+        text = way.format(operation.bytes, peer, tag)
+        if operation.form == Form.BLOCKING:
+            yield from self._chained(text)
+            return
+        yield from self._add(text, self.after)
+        self.requests[operation.request] = self.count
+        self.after = [f"irequires l{self.count}"]
+
+    def _both(self, operation: Operation) -> Iterator[str]:
+        edges = self.after
+        source = self._peer(operation.comm, operation.source)
+        tag = self._tag(operation.comm, operation.source_tag)
+        yield from self._add(f"recv {operation.source_bytes}b from {source} tag {tag}", edges)
+        peer, tag = self._peer(operation.comm, operation.peer), self._tag(operation.comm, operation.tag)
+        yield from self._add(f"send {operation.bytes}b to {peer} tag {tag}", edges)
+        self.after = [f"requires l{self.count - 1}", f"requires l{self.count}"]

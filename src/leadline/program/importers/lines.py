@@ -1,0 +1,43 @@
+"""The lines of a text file, and numbers in them."""
+
+from pathlib import Path
+
+from leadline.core.errors import LeadlineError
+
+
+def lines_of(path: Path, title: str) -> list[str]:
+    """The lines. Raises LeadlineError where there is no such file, or it is no text."""
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
+    if b"\0" in data[:65536]:
+        raise LeadlineError(f"{path} is binary, but only the text form of {title} can be read")
+    try:
+        return data.decode().splitlines()
+    except UnicodeDecodeError as problem:
+        raise LeadlineError(f"{path} is no text, so it is not {title}") from problem
+
+
+def whole(word: str, place: str, what: str, *, least: int = 0, below: int | None = None) -> int:
+    """A whole number of a line. Raises LeadlineError, with the place, where it is none or out of range."""
+    try:
+        value = float(word)
+        number = int(value)
+    except (ValueError, OverflowError):
+        number, value = 0, 0.5
+    if number != value or number < least or (below is not None and number >= below):
+        limits = f"{least} or more" if below is None else f"{least} to {below - 1}"
+        raise LeadlineError(f"{place}: {what} is a whole number, {limits}, but got {word!r}")
+    return number
+
+
+def seconds(word: str, place: str, what: str) -> float:
+    """A number, 0 or more. Raises LeadlineError, with the place."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise LeadlineError(f"{place}: {what} is a number, 0 or more, but got {word!r}")
+    return value

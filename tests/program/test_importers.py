@@ -1,0 +1,178 @@
+"""Programs from and to other tools' forms: the same after both ways, bad files refused with their line."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadline import program
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.program import exporters, importers
+from leadline.program.model import Form, Kind
+
+
+def halo(comm: program.Comm, collective: bool = False) -> Any:
+    """A ring with messages in both directions, and computation; the last step computes more."""
+    around = [(comm.rank + by) % comm.size for by in (-1, 1)]
+    for step in range(5):
+        requests = [comm.irecv(peer, 4096, tag=step) for peer in around]
+        requests += [comm.isend(peer, 4096, tag=step) for peer in around]
+        yield comm.compute("2 us")
+        yield comm.wait_all(requests)
+        yield comm.compute("3 us")
+        if collective:
+            yield comm.allreduce(8)
+            yield comm.bcast(100, root=1)
+    yield comm.compute("1 ms")
+
+
+def chain(comm: program.Comm) -> Any:
+    """A message through all ranks, blocking."""
+    if comm.rank:
+        yield comm.recv(comm.rank - 1, 10)
+    yield comm.compute("1 us")
+    if comm.rank < comm.size - 1:
+        yield comm.send(comm.rank + 1, 10)
+
+
+def executed(found: program.Program) -> list[list[tuple[Any, ...]]]:
+    """Each rank's operations and the computation before each in ns, however they are folded."""
+    every = []
+    for rank in range(found.ranks):
+        before = found.stats(rank)["before_mean"]
+        every.append(
+            [
+                (each._replace(type=0, mode=0), round(float(before[leaf]) * 1e9))
+                for leaf, each in found.operations(rank)
+            ]
+        )
+    return every
+
+
+def read(form: str, text: str, tmp_path: Path) -> program.Program:
+    """The program of a text."""
+    path = tmp_path / "schedule"
+    path.write_text(text)
+    return importers.read(form, path)[0]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize("code", [halo, chain])
+@pytest.mark.parametrize("form", ["goal", "smpi"])
+def test_a_program_is_the_same_after_export_and_import(
+    form: str, code: Any, ranks: int, tmp_path: Path
+) -> None:
+    """Operation for operation with its computation; SMPI's waits are one by one, so they are left out."""
+    first = program.evaluate(code, ranks)
+    exporters.write(form, first, tmp_path / "out")
+    again, notes = importers.read(form, tmp_path / "out")
+    assert not notes
+    if form == "goal":
+        # Tags are kept apart by communicator; there is only one.
+        assert executed(again) == executed(first)
+        return
+    for mine, theirs in zip(executed(first), executed(again), strict=True):
+        assert [e for e in mine if e[0].kind != Kind.WAIT] == [e for e in theirs if e[0].kind != Kind.WAIT]
+        assert sum(b for _, b in mine) == sum(b for _, b in theirs)
+        slots = [sum((e[0].gives for e in each if e[0].kind == Kind.WAIT), ()) for each in (mine, theirs)]
+        assert sorted(slots[0]) == sorted(slots[1])
+
+
+def test_collectives_pass_through_smpi_and_are_refused_by_goal(tmp_path: Path) -> None:
+    """With their sizes and roots."""
+    first = program.evaluate(halo, 4, collective=True)
+    exporters.write("smpi", first, tmp_path / "out")
+    again, _ = importers.read("smpi", tmp_path / "out")
+    kinds = (Kind.ALLREDUCE, Kind.BCAST)
+    for mine, theirs in zip(executed(first), executed(again), strict=True):
+        assert [e for e in mine if e[0].kind in kinds] == [e for e in theirs if e[0].kind in kinds]
+    with pytest.raises(UsageError, match="messages and computation only, but rank 0 calls allreduce"):
+        exporters.write("goal", first, tmp_path / "no.goal")
+    assert not list(tmp_path.glob("no.goal*"))
+
+
+def test_independent_operations_of_goal_go_on_while_another_waits(tmp_path: Path) -> None:
+    """Two chains on rank 0; rank 1 answers the second before it serves the first."""
+    found = read(
+        "goal",
+        "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 1\nb: send 8b to 1 tag 2\nb requires a\n"
+        "c: recv 8b from 1 tag 3\nd: send 8b to 1 tag 4\nd requires c\n}\n"
+        "rank 1 {\na: send 8b to 0 tag 3\nb: recv 8b from 0 tag 4\nb requires a\n"
+        "c: send 8b to 0 tag 1\nc requires b\nd: recv 8b from 0 tag 2\nd requires c\n}\n",
+        tmp_path,
+    )
+    tags = [each.tag for _, each in found.operations(0) if each.kind == Kind.SEND]
+    assert tags == [4, 2]
+    first = [each for _, each in found.operations(0)][:2]
+    assert [(each.tag, each.form) for each in first] == [(1, Form.NONBLOCKING), (3, Form.BLOCKING)]
+
+
+GOOD = "num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 1\n}\nrank 1 {\nl1: recv 8b from 0 tag 1\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD.replace("l1: send 8b to 1 tag 1\n", ""), r":5: a receive .* no matching send"),
+        (GOOD.replace("l1: recv 8b from 0 tag 1\n", ""), r":3: a message .* no matching receive"),
+        (GOOD.replace("from 0 tag 1", "from 0 tag 2"), r":3: a message of 8 bytes with tag 1"),
+        (GOOD.replace("recv 8b", "recv 4b"), r":6: a receive of 4 bytes meets a message of 8"),
+        (GOOD[:-2], r":5: the file is cut: rank 1 has no '}'"),
+        (GOOD[: GOOD.index("rank 1 {")], "1 of 2 ranks are missing, first 1"),
+        (GOOD.replace("to 1", "to 2"), r":3: a rank is a whole number, 0 to 1, but got '2'"),
+        (GOOD.replace("l1: send", "l1: sned"), ":3: a line is calc, send"),
+        (
+            GOOD.replace("tag 1\n}\nrank 1", "tag 1\nl2: calc 5\nl2 requires l1\nl1 requires l2\n}\nrank 1"),
+            ":3: a cycle: rank 0",
+        ),
+        (GOOD.replace("tag 1\n}\nrank 1", "tag 1\nl9 requires l1\n}\nrank 1"), ":4: no operation of rank 0"),
+        ("", "this file is empty"),
+        ("\0\0\1", "is binary"),
+    ],
+)
+def test_a_bad_goal_file_is_refused_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    """One sentence each."""
+    assert read("goal", GOOD, tmp_path).operations_in_all == 2
+    with pytest.raises(LeadlineError, match=said):
+        read("goal", text, tmp_path)
+
+
+TRACE = "0 init\n0 compute 5e8\n0 isend 1 3 10 0\n0 wait 0 1 3\n1 init 1\n1 recv 0 3 10\n1 sleep 0.25\n"
+
+
+def test_sizes_and_computation_of_a_trace(tmp_path: Path) -> None:
+    """Ten doubles, by their code and by the default of `init 1`; operations by the rate, sleep in seconds."""
+    found = read("smpi", TRACE, tmp_path)
+    assert [(e.kind, e.bytes) for _, e in found.operations(0)] == [(Kind.SEND, 80), (Kind.WAIT, 0)]
+    assert [(e.kind, e.bytes) for _, e in found.operations(1)] == [(Kind.RECV, 80), (Kind.NOP, 0)]
+    assert found.stats(0)["before_mean"].tolist() == [0.5, 0]
+    assert found.stats(1)["before_mean"].tolist() == [0, 0.25]
+
+
+def test_a_list_of_traces_is_read(tmp_path: Path) -> None:
+    """As smpirun writes it: a file a rank."""
+    for rank in "01":
+        text = "".join(f"{line}\n" for line in TRACE.splitlines() if line.startswith(rank))
+        (tmp_path / f"rank{rank}").write_text(text)
+    assert executed(read("smpi", "rank0\nrank1\n", tmp_path)) == executed(read("smpi", TRACE, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            TRACE.replace("1 recv 0 3 10\n", ""),
+            r":3: a message from rank 0 to rank 1 with tag 3 has no matching",
+        ),
+        (TRACE.replace("0 wait 0 1 3\n", ""), "rank 0 ends with 1 operations that it never waited for"),
+        (TRACE.replace("0 wait 0 1 3", "0 wait 0 1 4"), r":4: rank 0 waits for a message that was not begun"),
+        (TRACE.replace("recv 0 3 10", "recv 0"), r":6: the line is cut"),
+        (TRACE.replace("recv 0 3 10", "rcv 0 3 10"), r":6: 'rcv' is no action"),
+        (TRACE.replace("isend 1 3", "send 5 3").replace("0 wait 0 1 3\n", ""), r":3: there is no rank 5"),
+        (TRACE.replace("1 sleep", "3 sleep"), "of ranks 0 to 3, 1 have no line, first 2"),
+    ],
+)
+def test_a_bad_trace_is_refused_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    """One sentence each."""
+    with pytest.raises(LeadlineError, match=said):
+        read("smpi", text, tmp_path)
