@@ -10,7 +10,8 @@ from leadline.program import importers
 
 
 @click.command(
-    epilog="\b\nExamples:\n  leadline program import goal sweep3d.goal\n  leadline replay sweep3d.program --on bgp"
+    epilog="\b\nExamples:\n  leadline program import goal sweep3d.goal\n"
+    "  leadline replay sweep3d.program --on bgp"
 )
 @click.argument("form", type=Word(importers.names()))
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
