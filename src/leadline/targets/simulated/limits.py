@@ -42,6 +42,9 @@ def impossible(point: Point, machine: Machine) -> str | None:
         f"on a described machine placement {point.placement!r} is for two ranks, not {point.ranks}": (
             point.placement != "default" and point.ranks != 2
         ),
+        "placement unbound is for measured runs: a described machine has no scheduler that moves ranks": (
+            point.placement == "unbound"
+        ),
         f"a partition of {partition} ranks of {machine.name} is one node": (
             point.placement == "nodes" and partition <= machine.ranks_per_node
         ),
