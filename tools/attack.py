@@ -36,7 +36,7 @@ def faults(name: str, times: int, seed: int) -> Count:
 
 
 @click.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, type=click.Choice([*READERS, *FAULTS]))
 @click.option("--times", default=1000, show_default=True)
 @click.option("--faults", "fault_times", default=50, show_default=True)
 @click.option("--seed", default=1, show_default=True)

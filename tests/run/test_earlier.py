@@ -1,5 +1,6 @@
 """Which runs beside one show how much runs differ."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def test_earlier_runs_are_those_of_the_same_plan_and_host_beside_a_run(tmp_path:
     finished(tmp_path / "odd", days[6])
     (tmp_path / "odd" / "provenance.json").write_text('{"date": 7, "machine": "a"}')
     (tmp_path / "records.parquet").mkdir()
+    for name in ("plan.toml", "provenance.json", "records.parquet"):  # that would be waited for
+        fifo = finished(tmp_path / f"fifo {name}", days[7]) / name
+        fifo.unlink()
+        os.mkfifo(fifo)
+    (tmp_path / "loop").symlink_to("loop")
     assert earlier(run) == before[-EARLIER:]
     assert earlier(run / "records.parquet") == []
     assert earlier(tmp_path / "simulated") == []

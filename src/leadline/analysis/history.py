@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from leadline.analysis.noise import percent
 from leadline.analysis.verdict import moderated
 from leadline.core.record import SIMULATED
 from leadline.core.statistics import CONFIDENCE
@@ -34,8 +35,8 @@ class History(NamedTuple):
     def says(self) -> str:
         """What a person should know of the intervals, in a sentence."""
         return (
-            f"{self.runs} earlier runs of these points differ by {100 * self.spread:.2g} % (standard "
-            f"deviation, median over the points); at least {100 * self.share:.0f} % of that variance lies "
+            f"{self.runs} earlier runs of these points differ by {percent(self.spread)} (standard "
+            f"deviation, median over the points); at least {percent(self.share)} of that variance lies "
             "between runs, not between launches. Intervals of values include it; those of fits do not."
         )
 

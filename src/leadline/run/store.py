@@ -266,7 +266,9 @@ def earlier(path: Path) -> list[Path]:
     for each in path.parent.glob(f"[!.]*/{RECORDS}"):
         other = each.parent
         with suppress(LeadlineError, OSError):
-            if other == path or (other / JOURNAL).exists() or plan_text(other) != plan:
+            # A FIFO would be waited for.
+            whole = all((other / name).is_file() for name in (PLAN, PROVENANCE, RECORDS))
+            if other == path or not whole or (other / JOURNAL).exists() or plan_text(other) != plan:
                 continue
             said = provenance(other)
             if isinstance(said.get("date"), str) and said["date"] < began and _host(said) == host:
