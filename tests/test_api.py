@@ -65,7 +65,7 @@ def test_a_fit_gives_parameters_with_units(run: leadline.Run, tmp_path: Path) ->
     """Two sizes determine latency and bandwidth; the models predict."""
     sizes = {**PINGPONG, "bytes": ["1 KiB", "4 KiB", "64 KiB", "1 MiB", "4 MiB"]}
     more = leadline.run(leadline.Plan.of(sizes, name="sizes"), "bgp", tmp_path / "sizes", ranks=64)
-    found = leadline.fit(more, names=["ends"])
+    found = leadline.fit(more, names=["asymptotic"])
     assert {"s", "B/s"} <= set(found.frame["unit"])
     assert found.models[0].predict(found.models[0].x)[-1] > 0
     with pytest.raises(UsageError):

@@ -19,7 +19,7 @@ from leadline.mpi.family import Start, family
 from leadline.mpi.launcher import starter
 from leadline.native.build import build
 from leadline.native.launch import Launch
-from leadline.native.registry import Benchmark, Situation, Sweep, benchmarks
+from leadline.native.registry import Benchmark, Sweep, SweepContext, benchmarks
 from leadline.targets.local.topology import possible
 
 pytestmark = pytest.mark.mpi
@@ -33,7 +33,7 @@ POINT_LIMIT = 60.0  # s without an answer: a hang; busy ranks beyond the cores h
 # workers are a tree of two levels; with 6, two streams pass the middle pair and the tree's groups differ.
 MORE_RANKS = {5: ("fan", "hotspot", "multistream"), 6: ("flowthrough", "hotspot")}
 UNEVEN: Values = {"workers": 5, "shape": "tree", "bytes": SIZES[0]}  # groups of three and of two
-SLOWEST = 10.0  # s, for anything that is a time: crowded ranks wait for each other's turns
+SLOWEST = 10.0  # s, for anything that is a time: oversubscribed ranks wait for each other's turns
 FASTEST = 1e12  # B/s and 1/s: more than any memory gives
 
 # What divides the sizes of kernels that write files.
@@ -109,24 +109,24 @@ def usual_ranks(benchmark: Benchmark) -> int:
 
 def questions() -> dict[int, list[Asked]]:
     """Every benchmark's points, by the ranks of their launch."""
-    counts = {name: {usual_ranks(each)} for name, each in benchmarks(Situation(4)).items()}
+    counts = {name: {usual_ranks(each)} for name, each in benchmarks(SweepContext(4)).items()}
     for more, names in MORE_RANKS.items():
         for name in names:
             counts[name].add(more)
     asked: dict[int, list[Asked]] = {}
     for name, several in counts.items():
         for ranks in several:
-            benchmark = benchmarks(Situation(ranks))[name]
+            benchmark = benchmarks(SweepContext(ranks))[name]
             asked.setdefault(ranks, []).extend(Asked(benchmark, values) for values in points(benchmark))
-    asked[6].append(Asked(benchmarks(Situation(6))["hotspot"], UNEVEN))
+    asked[6].append(Asked(benchmarks(SweepContext(6))["hotspot"], UNEVEN))
     return asked
 
 
 def launch(mpi: Mpi, ranks: int, asked: list[Asked], directory: Path, *, shmem: bool = False) -> None:
     """Ask all points in one launch; fails, naming the point, unless it ends as it should."""
     environment = family(mpi).environment(mpi, shmem=shmem)
-    crowded = possible("default", ranks, ()) is not None
-    command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=crowded))
+    oversubscribed = possible("default", ranks, ()) is not None
+    command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=oversubscribed))
     points = [question(index, each) for index, each in enumerate(asked)]
     job = {"points": points, "directory": str(directory)}
     directory.mkdir()
@@ -134,7 +134,7 @@ def launch(mpi: Mpi, ranks: int, asked: list[Asked], directory: Path, *, shmem: 
     last = None
     for last in started.events():
         of = asked[last["id"]] if last.get("id") is not None else None
-        assert last["event"] not in ("lost", "rubbish"), f"{mpi.id}, {ranks} ranks, {of}: {last['reason']}"
+        assert last["event"] not in ("died", "malformed"), f"{mpi.id}, {ranks} ranks, {of}: {last['reason']}"
         if of and last["event"] == "record":
             of.records[last["metric"]] = last
         elif of and last["event"] == "skip":
@@ -273,7 +273,7 @@ def test_every_benchmark_answers_on_every_mpi(tmp_path: Path, mpi: Mpi) -> None:
 def test_the_points_reach_every_word_and_the_tree() -> None:
     """Every word of every choice is asked, and a tree where it has the four workers that it needs."""
     asked = [each for every in questions().values() for each in every]
-    for benchmark in benchmarks(Situation(4)).values():
+    for benchmark in benchmarks(SweepContext(4)).values():
         for sweep in benchmark.sweeps:
             said = {each.values[sweep.name] for each in asked if each.benchmark.name == benchmark.name}
             assert said >= set(choices(sweep) if sweep.name in SIZED_BY_WORDS else sweep.choices), (
@@ -286,7 +286,7 @@ def test_the_points_reach_every_word_and_the_tree() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, 0.0, 2e12])
 def test_an_impossible_bandwidth_is_found(mpi: Mpi, value: float) -> None:
     """The judge of the real points above refuses each of these, and a point without an answer."""
-    benchmark = benchmarks(Situation(2))["bibandwidth"]
+    benchmark = benchmarks(SweepContext(2))["bibandwidth"]
     asked = Asked(benchmark, next(points(benchmark)))
     assert judge(mpi, 2, asked) == [f"{mpi.id}, 2 ranks, {asked}: no answer"]
     for sample, problems in ((1e9, 0), (value, 1)):

@@ -105,7 +105,7 @@ def test_every_way_to_write_an_import_is_seen(tmp_path: Path) -> None:
     """Plain, relative, in-function and run-time imports count; those that only types need do not."""
     planted = tmp_path / "leadline"
     (planted / "fits").mkdir(parents=True)
-    for name in ("units", "store", "plan", "errors", "launch", "fits/__init__", "fits/ends"):
+    for name in ("units", "store", "plan", "errors", "launch", "fits/__init__", "fits/asymptotic"):
         (planted / f"{name}.py").touch()
     (planted / "fits" / "all.py").write_text(
         "import leadline.units\nfrom leadline import store\nfrom ..plan import Plan\n"
@@ -114,7 +114,7 @@ def test_every_way_to_write_an_import_is_seen(tmp_path: Path) -> None:
         "if TYPE_CHECKING:\n    from leadline import launch\n"
     )
     found = {name.removeprefix("leadline.") for name in graph(planted)["leadline.fits.all"]}
-    assert found - {"fits"} == {"units", "store", "plan", "errors", "fits.ends"}
+    assert found - {"fits"} == {"units", "store", "plan", "errors", "fits.asymptotic"}
 
 
 @cache

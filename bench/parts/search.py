@@ -4,9 +4,9 @@ On the described machines the best of the whole space is known, since the model 
 (`leadline.tune.storage`). Each method searches each machine and kernel on 2,048 ranks from 30 seeds; a run
 has 10
 % of noise. What is counted is the first evaluation whose time without noise is within 5 % of the best; a
-search that does not come there in 600 evaluations, the paper's limit, counts as 600. `gp` and `layers` are
-asked twice: from the point that the space's file advises to start with, and without it ("blind"). The genetic
-algorithm begins with points at random, as the paper's does. This is arithmetic with seeds: a busy machine
+search that does not come there in 600 evaluations, the paper's limit, counts as 600. `gp` and
+`coordinate_search` are asked twice: from the start point of the space's file, and without it ("blind"). The
+genetic algorithm begins with points at random, as the paper's does. This is arithmetic with seeds: a busy machine
 gives the same.
 """
 
@@ -30,7 +30,7 @@ NEAR = 1.05  # of the best time
 MOST = 600  # evaluations: 40 generations of 15
 MACHINES = ("hopper", "intrepid", "stampede")
 PAPER = "ga"
-WAYS = ("ga", "random", "gp", "gp blind", "layers", "layers blind")
+WAYS = ("ga", "random", "gp", "gp blind", "coordinate_search", "coordinate_search blind")
 TARGET = 0.1  # of the paper's evaluations
 
 Counts = dict[tuple[str, str], list[int]]

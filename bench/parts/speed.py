@@ -59,7 +59,9 @@ def rows() -> Iterator[dict[str, Any]]:
         point for point in plan.points(TwoMpis(count=2)) if point.placement in ("default", "core-group")
     ]
     asked = [
-        (p, m) for p in points for m in registry.benchmarks(registry.Situation(p.ranks))[p.benchmark].metrics
+        (p, m)
+        for p in points
+        for m in registry.benchmarks(registry.SweepContext(p.ranks))[p.benchmark].metrics
     ]
     each = math.ceil(SAMPLES / (len(asked) * LAUNCHES))
     random = Random(1)

@@ -187,7 +187,7 @@ def lying_launcher(place: Path, chosen: random.Random) -> str | None:
     script = f"for i in 1 2 3; do printf '{answers}\\n' >> $2; done; exit {chosen.randrange(3)}"
     launch = Launch(["sh", "-c", script, "launcher"], {}, {"points": [{"id": 0}]}, place, start_limit=5.0)
     last = [event["event"] for event in launch.events()][-1:]
-    return None if last and last[0] in ("done", "lost", "late") else f"it ended with {last}"
+    return None if last and last[0] in ("done", "died", "hung_at_exit") else f"it ended with {last}"
 
 
 def clock_steps(place: Path, chosen: random.Random) -> str | None:

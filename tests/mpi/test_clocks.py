@@ -17,7 +17,7 @@ from .test_words import say
 
 pytestmark = pytest.mark.mpi
 
-SECONDS = 1.0  # of starts, one every 10 ms; crowded ranks come to fewer
+SECONDS = 1.0  # of starts, one every 10 ms; oversubscribed ranks come to fewer
 FINE = 1e-6  # s: what a shared clock, read in turns, may seem to differ by
 READING = 100e-9  # s: a reading of the truth is no better than the clock's own
 

@@ -41,9 +41,9 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 def say(mpi: Mpi, ranks: int, *arguments: str) -> list[str]:
     """What the program prints, line by line; fails unless it came to its end."""
-    crowded = ranks > len(os.sched_getaffinity(0))
+    oversubscribed = ranks > len(os.sched_getaffinity(0))
     environment = family(mpi).environment(mpi)
-    command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=crowded))
+    command = starter(mpi)(mpi, Start(ranks, env=environment, oversubscribe=oversubscribed))
     _, _, output = run([*command, str(build(mpi, WORDS)), *arguments], environment, LIMIT)
     lines = output.splitlines()
     assert any(line.startswith("checked ") for line in lines), failure(output)

@@ -47,7 +47,7 @@ def test_the_job_and_the_environment_reach_the_program(tmp_path: Path) -> None:
 def test_a_crash_names_the_point_and_the_status(tmp_path: Path) -> None:
     """Exit status 139 is what a launcher gives after a segmentation fault."""
     lost = events(tmp_path, f"cat >> $2 <<'X'\n{BEGIN}X\necho 'rank 1 died' >&2\nexit 139\n")[-1]
-    assert lost["event"] == "lost"
+    assert lost["event"] == "died"
     assert lost["id"] == 3
     assert lost["reason"] == "the launch ended with exit status 139: rank 1 died"
 
@@ -126,7 +126,7 @@ def test_a_launcher_that_hangs_after_its_last_answer_is_ended_soon(tmp_path: Pat
     done = '{"event":"end","id":3}\n{"event":"done"}\n'
     one = launch(tmp_path, f"cat >> $2 <<'X'\n{BEGIN}{done}X\nsleep 300\n", end_limit=0.3, point_limit=300)
     said = list(one.events())
-    assert [event["event"] for event in said] == ["launch", "begin", "end", "done", "late"]
+    assert [event["event"] for event in said] == ["launch", "begin", "end", "done", "hung_at_exit"]
     assert said[-1]["reason"].startswith("every point is answered, but the launch did not end within 0.3 s")
     _assert_ended(one)
 
@@ -157,7 +157,7 @@ def test_rubbish_among_the_answers_is_told_and_the_rest_is_heard(tmp_path: Path)
     rubbish = "\\001\\377 not json"
     script = f"cat >> $2 <<'X'\n{BEGIN}X\nprintf '{rubbish}\\n' >> $2\necho '{{\"event\":\"done\"}}' >> $2\n"
     said = events(tmp_path, script)
-    assert [event["event"] for event in said] == ["launch", "begin", "rubbish", "done"]
+    assert [event["event"] for event in said] == ["launch", "begin", "malformed", "done"]
     assert said[2]["id"] == 3
 
 

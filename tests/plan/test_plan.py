@@ -10,7 +10,7 @@ from leadline import machine
 from leadline.core.errors import UsageError
 from leadline.core.record import Record
 from leadline.core.record_files import key_of
-from leadline.native.registry import Benchmark, Metric, Situation, Sweep
+from leadline.native.registry import Benchmark, Metric, Sweep, SweepContext
 from leadline.plan import files as plan_files
 from leadline.plan.model import Launches, Plan, Point
 from leadline.targets import Target
@@ -20,7 +20,7 @@ from planted import frame_of
 LATENCY = Metric("latency", "s", "lower", "half of one round trip")
 
 
-def registry(situation: Situation) -> Mapping[str, Benchmark]:
+def registry(sweep_context: SweepContext) -> Mapping[str, Benchmark]:
     """Two benchmarks: one of two ranks, and one whose default values are its pairs of ranks."""
     size = Sweep("bytes", "B", "bytes", (0, 8), "message size")
     return {
@@ -37,7 +37,7 @@ def registry(situation: Situation) -> Mapping[str, Benchmark]:
             "How much do pairs get?",
             2,
             None,
-            (Sweep("pairs", "1", "count", tuple(range(1, situation.ranks // 2 + 1)), "pairs"), size),
+            (Sweep("pairs", "1", "count", tuple(range(1, sweep_context.ranks // 2 + 1)), "pairs"), size),
             (LATENCY,),
         ),
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leadline.core.errors import UsageError
-from leadline.native.registry import Benchmark, Metric, Situation, Sweep, benchmarks
+from leadline.native.registry import Benchmark, Metric, Sweep, SweepContext, benchmarks
 from leadline.plan.model import Plan, Point
 from leadline.targets.local.executor import RealExecutor
 from leadline.targets.local.machine import LocalMachine
@@ -18,7 +18,7 @@ OPENMPI, MPICH = fabricated.an_mpi("openmpi", "4.1.4"), fabricated.an_mpi("mpich
 TIME = Metric("time", "s", "lower", "of one operation")
 
 
-def registry(situation: Situation) -> Mapping[str, Benchmark]:
+def registry(sweep_context: SweepContext) -> Mapping[str, Benchmark]:
     """A collective operation and a ping-pong."""
     size = Sweep("bytes", "B", "bytes", (8, 1 << 20), "size")
     form = Sweep("form", "1", "choice", ("blocking",), "", ("blocking", "nonblocking"))
@@ -118,7 +118,7 @@ def test_a_mistyped_communicator_is_told_with_its_line(tmp_path: Path) -> None:
     path.write_text('[[measure]]\nbenchmark = "barrier"\ncommunicator = ["world", "blob-3"]\n')
     with pytest.raises(UsageError, match=r"some.toml:3: .*'blob-3'"):
         Plan.load(path, benchmarks)
-    for situation in (Situation(2), Situation(64, 4, 6)):
-        for each in benchmarks(situation).values():
+    for sweep_context in (SweepContext(2), SweepContext(64, 4, 6)):
+        for each in benchmarks(sweep_context).values():
             for sweep in each.sweeps:
                 assert all(re.fullmatch(sweep.pattern or ".*", str(value)) for value in sweep.default)

@@ -191,8 +191,8 @@ def test_what_the_legend_hides_is_gone_and_comes_back(findings: Findings) -> Non
     text = marks(svg(figure, hidden=[first]))
     assert hue(figure, first) not in text
     assert hue(figure, second) in text
-    fitted = marks(svg(figure, hidden=["ends", "least_squares", "loggp"]))
-    assert len(marks(svg(figure, hidden=["ends", "least_squares", "loggp", "piecewise"]))) < len(fitted)
+    fitted = marks(svg(figure, hidden=["asymptotic", "least_squares", "loggp"]))
+    assert len(marks(svg(figure, hidden=["asymptotic", "least_squares", "loggp", "piecewise"]))) < len(fitted)
     assert len(marks(svg(figure, hidden=["rotated"]))) < len(marks(svg(figure)))
 
 
@@ -382,9 +382,9 @@ def test_launches_are_drawn_in_their_order(records: pl.DataFrame, findings: Find
 def test_residuals_are_shares_of_what_was_measured(findings: Findings) -> None:
     """A residual is (measured - fit) / measured of that fit at that size."""
     values = one(findings, "pingpong", "residuals").spec["datasets"]["points"]
-    fit = next(f for f in findings.fits if f.name == "ends" and f.series["buffers"] == "reused")
+    fit = next(f for f in findings.fits if f.name == "asymptotic" and f.series["buffers"] == "reused")
     series = findings.names.series(fit.series)
-    at = {v["x"]: v["y"] for v in values if (v["s"], v["v"], v["f"]) == (series, "reused", "ends")}
+    at = {v["x"]: v["y"] for v in values if (v["s"], v["v"], v["f"]) == (series, "reused", "asymptotic")}
     expected = (fit.y - fit.predict(fit.x)) / fit.y
     assert [at[x] for x in fit.x] == pytest.approx(expected.tolist(), rel=1e-3, abs=1e-6)
 

@@ -185,7 +185,7 @@ def test_fits_are_told_with_flags_and_what_they_miss_by(findings: Findings) -> N
     groups = fits_table.fit_groups(findings.fits, findings.names)
     cells = sum(cell is not None for group in groups for row in group.rows for cell in row.cells)
     assert cells == sum(len(fit.parameters) for fit in findings.fits)
-    held = [row for group in groups if group.name == "ends" for row in group.rows]
+    held = [row for group in groups if group.name == "asymptotic" for row in group.rows]
     assert all(any("misses a size that was left out" in r.text for r in row.remarks) for row in held)
     switches = [
         cell.value

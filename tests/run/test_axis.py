@@ -28,7 +28,7 @@ exec(compile(changed, "axes with pages", "exec"), sys.modules[name].__dict__)
 
 import simulator
 from click.testing import CliRunner
-from leadline.analysis.guidelines import told
+from leadline.analysis.guidelines import formatting
 from leadline.analysis.summary import summarise
 from leadline.cli import main
 from leadline.core.record import LATER, point_columns
@@ -57,7 +57,7 @@ run = directory / "run"
 records = session.run(plan, target, run)
 assert set(records["pages"].to_list()) == {None, "small", "huge"} and "pages" not in point_columns(records)
 assert [kind["pages"] for kind in store.provenance(run)["kinds"]] == [None, "small", "huge"]
-assert "pages" in LATER and "pages" in told._NAMING
+assert "pages" in LATER and "pages" in formatting._NAMING
 assert "pages" in tables.differing(summarise(records).to_dicts())
 shown = CliRunner().invoke(main, ["show", str(run), "--benchmark", "pingpong"]).output
 assert "pages" in shown and "small" in shown and "huge" in shown, shown

@@ -9,7 +9,7 @@ import pytest
 from anywhere import Anywhere
 from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED
 from leadline.native.launch import Event
-from leadline.native.registry import Benchmark, Metric, Situation, Sweep
+from leadline.native.registry import Benchmark, Metric, Sweep, SweepContext
 from leadline.plan.model import Plan, Point
 from leadline.run.campaign import TRIES, Campaign
 from leadline.run.store import Store, load
@@ -28,7 +28,7 @@ bytes = {sizes}
 HEADLINE = '[headline]\nbenchmark = "steps"\nbytes = 8\nshare = 0.4\n'
 
 
-def registry(_: Situation) -> dict[str, Benchmark]:
+def registry(_: SweepContext) -> dict[str, Benchmark]:
     """One benchmark with one sweep."""
     sweep = Sweep("bytes", "B", "bytes", (8,), "size")
     metric = Metric("latency", "s", "lower", "time")
@@ -78,7 +78,7 @@ class Script:
         sizes = [int(point.values["bytes"]) for point in points]
         self.launches.append(sizes)
         if self.never_starts:
-            yield {"event": "lost", "id": None, "reason": "no library"}
+            yield {"event": "died", "id": None, "reason": "no library"}
             return
         place = {"host": "a", "package": 0, "group": 0, "core": self.core, "cores": 1}
         yield {"event": "launch", "ranks": self.ranks, "places": [place]}
@@ -87,7 +87,7 @@ class Script:
             self.now += 1.0
             tick()
             if size == self.crash:
-                yield {"event": "lost", "id": index, "reason": "killed by SIGSEGV"}
+                yield {"event": "died", "id": index, "reason": "killed by SIGSEGV"}
                 return
             if len(self.launches) > self.wrong.get(size, 1000):
                 yield {"event": "invalid", "id": index, "reason": "two and two are 5"}
@@ -96,7 +96,7 @@ class Script:
             yield {"event": "end", "id": index}
         yield {"event": "done"}
         if self.late:
-            yield {"event": "late", "reason": "did not end by itself"}
+            yield {"event": "hung_at_exit", "reason": "did not end by itself"}
 
     def _record(self, index: int, size: int) -> Event:
         value = self.values(size, len(self.launches))

@@ -15,7 +15,7 @@ from leadline.cli import main
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import FAILED, OK, SIMULATED, SKIPPED
 from leadline.machine import load as load_machine
-from leadline.native.registry import Benchmark, Metric, Situation, Sweep
+from leadline.native.registry import Benchmark, Metric, Sweep, SweepContext
 from leadline.plan.model import Plan, Point
 from leadline.run import session
 from leadline.run.store import load, provenance
@@ -46,16 +46,16 @@ source = "made up"
 send_overhead = "1 us"
 receive_overhead = "1 us"
 """
-PAIR = Situation()
+PAIR = SweepContext()
 PINGPONG = '[[measure]]\nbenchmark = "pingpong"\n'
 
 
-def registry(situation: Situation = PAIR) -> dict[str, Benchmark]:
+def registry(sweep_context: SweepContext = PAIR) -> dict[str, Benchmark]:
     """A benchmark of two ranks, and one of as many as there are whose default is how many."""
     size = Sweep("bytes", "B", "bytes", (8,), "message size")
     metric = Metric("latency", "s", "lower", "half of one round trip")
-    ranks = Sweep("among", "1", "count", (situation.ranks,), "ranks")
-    hops = Sweep("hops", "1", "count", (situation.hops,), "hops")
+    ranks = Sweep("among", "1", "count", (sweep_context.ranks,), "ranks")
+    hops = Sweep("hops", "1", "count", (sweep_context.hops,), "hops")
     return {
         "pingpong": Benchmark("pingpong", "How long?", 2, 2, (size,), (metric,)),
         "crowd": Benchmark("crowd", "How many?", 4, None, (size, ranks, hops), (metric,)),

@@ -14,7 +14,7 @@ from leadline.report import write_tuning
 from leadline.report.tuning import verdict
 from leadline.tune.io import log as io_log
 from leadline.tune.io import output as io_output
-from leadline.tune.io import patterns as motifs
+from leadline.tune.io import patterns as io_patterns
 from leadline.tune.io import results as io_results
 from leadline.tune.io.evaluator import Outcome
 from leadline.tune.search import Settings
@@ -118,10 +118,10 @@ def test_advice_has_what_was_found_with_a_certain_gain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gain: float, known: bool
 ) -> None:
     """Without being told where; once, however often a tuning ends."""
-    monkeypatch.setattr(motifs, "database", lambda: tmp_path / "state" / "motifs.sqlite")
+    monkeypatch.setattr(io_patterns, "database", lambda: tmp_path / "state" / "motifs.sqlite")
     found = tuned(tmp_path / "t", Traced(gain=gain, noise=0.02))
     for _ in range(2):
-        assert io_output.remember(found, "t", motifs.database()) == known
+        assert io_output.remember(found, "t", io_patterns.database()) == known
     log = tmp_path / "log.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in RECORD))
     said = CliRunner().invoke(main, ["io", "advise", str(log), "--json"], catch_exceptions=False).output
@@ -137,13 +137,13 @@ def test_advice_has_what_was_found_with_a_certain_gain(
 
 def test_a_simulated_gain_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It tells of a model."""
-    monkeypatch.setattr(motifs, "database", lambda: tmp_path / "motifs.sqlite")
+    monkeypatch.setattr(io_patterns, "database", lambda: tmp_path / "motifs.sqlite")
     words = ["--kernel", "vpic", "--on", "hopper", "--ranks", "128", "--search", "random", "--budget", "9"]
     result = CliRunner().invoke(main, ["tune", "io", *words, "-o", str(tmp_path / "t")])
     assert result.exit_code == 0, result.output
     assert "as fast as the default" in result.output
     assert (tmp_path / "t" / "settings.toml").exists()
-    assert not motifs.database().exists()
+    assert not io_patterns.database().exists()
 
 
 def test_an_answer_that_cannot_be_kept_is_told_all_the_same(
@@ -151,12 +151,12 @@ def test_an_answer_that_cannot_be_kept_is_told_all_the_same(
 ) -> None:
     """The files are written and the verdict is printed; one more line says why advice will not have it."""
     (tmp_path / "file").touch()
-    monkeypatch.setattr(motifs, "database", lambda: tmp_path / "file" / "motifs.sqlite")
+    monkeypatch.setattr(io_patterns, "database", lambda: tmp_path / "file" / "motifs.sqlite")
     tuned(tmp_path / "t", Traced(noise=0.001))
     _conclude(tmp_path / "t")
     said = capsys.readouterr()
     assert "as fast as the default" in said.out
-    assert "cannot keep the motif" in said.err
+    assert "cannot keep the access pattern" in said.err
     assert (tmp_path / "t" / "settings.toml").exists()
 
 
@@ -171,8 +171,8 @@ def test_the_page_names_the_software_and_the_file_system(tmp_path: Path) -> None
     found = certain(tmp_path / "t")
     where = mount(tmp_path)
     assert tmp_path.resolve().is_relative_to(where["mount"])
-    motif = {"hdf5": "1.10.8", "mpi": "MPICH 4.0.2"}
-    known = replace(found, motif=motif, facts={**found.facts, "storage": where})
+    access_pattern = {"hdf5": "1.10.8", "mpi": "MPICH 4.0.2"}
+    known = replace(found, access_pattern=access_pattern, facts={**found.facts, "storage": where})
     page = write_tuning(known, "t", tmp_path / "t.html").read_text()
     for text in ("1.10.8", "MPICH 4.0.2", f"{where['type']} at {where['mount']}"):
         assert text in page

@@ -14,13 +14,13 @@ from leadline.core.errors import UsageError
 from leadline.machine.rank_mapping import Place, read
 from leadline.tune.mapping import tuning as mapping
 from leadline.tune.mapping.candidates import Candidate
-from leadline.tune.mapping.costs import Ground, cost
+from leadline.tune.mapping.costs import PartitionDistances, cost
 from leadline.tune.mapping.forms import hosts
 from leadline.tune.mapping.traffic import Traffic, halo, write
 
 HALO = 'ranks = 64\n[[measure]]\nbenchmark = "halo"\nedge = 64\nway = "nonblocking"\n'
 PINGPONG = '[[measure]]\nbenchmark = "pingpong"\nbytes = "8 B"\n'
-BGP = Ground({"kind": "mesh", "shape": [2, 2, 4]}, 4)  # 64 ranks of it
+BGP = PartitionDistances({"kind": "mesh", "shape": [2, 2, 4]}, 4)  # 64 ranks of it
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A simulator on which an exchange takes 1 us, and 1 ns for each byte that makes a hop."""
 
     def times(self: Any, candidates: Sequence[Candidate]) -> list[tuple[float, ...] | None]:
-        ground, traffic = self.task.ground, self.task.traffic
-        found = [cost(ground, traffic, each.nodes(ground)).hop_bytes for each in candidates]
+        distances, traffic = self.task.distances, self.task.traffic
+        found = [cost(distances, traffic, each.nodes(distances)).hop_bytes for each in candidates]
         return [tuple(1e-6 + 1e-9 * each for _ in self.task.cases) for each in found]
 
     monkeypatch.setattr(mapping._Simulator, "times", times)

@@ -11,14 +11,14 @@ import pytest
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
 from leadline.tune.mapping.candidates import order, orders, tilings
-from leadline.tune.mapping.costs import Ground, cost
+from leadline.tune.mapping.costs import PartitionDistances, cost
 from leadline.tune.mapping.grids import recognised
 from leadline.tune.mapping.permutations import _Annealing, anneal, halves
 from leadline.tune.mapping.traffic import Traffic, halo, load, write
 
-TORUS = Ground({"kind": "torus", "shape": [4, 4, 4]}, 4)
-TREE = Ground({"kind": "fat-tree", "arity": [8, 4], "nodes": 32}, 4)
-FLY = Ground({"kind": "dragonfly", "groups": 3, "routers": 4, "nodes": 2, "links": 2}, 2)
+TORUS = PartitionDistances({"kind": "torus", "shape": [4, 4, 4]}, 4)
+TREE = PartitionDistances({"kind": "fat-tree", "arity": [8, 4], "nodes": 32}, 4)
+FLY = PartitionDistances({"kind": "dragonfly", "groups": 3, "routers": 4, "nodes": 2, "links": 2}, 2)
 
 
 def ring(ranks: int) -> Traffic:
@@ -113,20 +113,20 @@ def test_a_table_of_another_kind_is_told(tmp_path: Path) -> None:
 
 def test_costs_by_hand() -> None:
     """Two messages along a ring of four: one hop, and two by the link that the first has, and one more."""
-    line = Ground({"kind": "torus", "shape": [4]}, 1)
+    line = PartitionDistances({"kind": "torus", "shape": [4]}, 1)
     two = Traffic.of(4, np.array([0, 0]), np.array([1, 2]), np.array([10.0, 100.0]))
     found = cost(line, two, np.arange(4))
     assert (found.hop_bytes, found.busiest) == (10 + 200, 110)
     back = Traffic.of(4, np.array([0]), np.array([3]), np.array([7.0]))
     assert cost(line, back, np.arange(4)).hop_bytes == 7
-    mesh = Ground({"kind": "mesh", "shape": [4]}, 1)
+    mesh = PartitionDistances({"kind": "mesh", "shape": [4]}, 1)
     assert cost(mesh, back, np.arange(4)).hop_bytes == 21
     assert cost(mesh, back, np.zeros(4, dtype=int)).hop_bytes == 0
 
 
 def test_messages_go_along_one_axis_after_the_other() -> None:
     """From (0, 0) and (0, 1) to (1, 1): only the second needs no step along the second axis."""
-    plane = Ground({"kind": "torus", "shape": [4, 4]}, 1)
+    plane = PartitionDistances({"kind": "torus", "shape": [4, 4]}, 1)
     both = Traffic.of(16, np.array([0, 1]), np.array([5, 5]), np.array([1.0, 1.0]))
     assert cost(plane, both, np.arange(16)).busiest == 1
     wrapped = Traffic.of(16, np.array([3, 2]), np.array([0, 0]), np.array([1.0, 1.0]))
@@ -146,7 +146,7 @@ def test_hops_of_trees_and_dragonflies() -> None:
 def test_orders_are_all_there_is() -> None:
     """Four letters have 24 orders; on a torus whose axis Z is of length 1 they are fewer."""
     assert len(list(orders(TORUS, 256))) == 24
-    assert len(list(orders(Ground({"kind": "torus", "shape": [4, 4, 1]}, 4), 64))) == 6
+    assert len(list(orders(PartitionDistances({"kind": "torus", "shape": [4, 4, 1]}, 4), 64))) == 6
     assert [each.name for each in orders(TREE, 128)] == ["XT", "TX"]
 
 
@@ -157,24 +157,24 @@ def test_an_order_is_what_the_simulator_makes_of_it() -> None:
     assert order("TXYZ", TORUS, 256).places(TORUS)[:2].tolist() == [[0, 0, 0, 0], [0, 0, 0, 1]]
 
 
-@pytest.mark.parametrize(("ground", "ranks"), [(TORUS, 256), (TREE, 128), (FLY, 48)])
-def test_tilings_put_every_rank_on_a_seat_of_its_own(ground: Ground, ranks: int) -> None:
-    """Whatever the ground; and the best of them is better than any order."""
+@pytest.mark.parametrize(("distances", "ranks"), [(TORUS, 256), (TREE, 128), (FLY, 48)])
+def test_tilings_put_every_rank_on_a_seat_of_its_own(distances: PartitionDistances, ranks: int) -> None:
+    """Whatever the distances; and the best of them is better than any order."""
     traffic = halo(ranks, 2, [1])
-    found = list(tilings(ground, traffic))
+    found = list(tilings(distances, traffic))
     assert found
     for each in found:
         assert sorted(each.seats) == list(range(ranks))
 
     def least(candidates: object) -> float:
-        return min(cost(ground, traffic, each.nodes(ground)).hop_bytes for each in candidates)  # type: ignore[attr-defined]
+        return min(cost(distances, traffic, each.nodes(distances)).hop_bytes for each in candidates)  # type: ignore[attr-defined]
 
-    assert least(found) < least(orders(ground, ranks))
+    assert least(found) < least(orders(distances, ranks))
 
 
 def test_neighbours_stay_neighbours_on_a_grid_of_their_own_shape() -> None:
     """8 x 8 ranks on 8 x 8 nodes: every message makes one hop."""
-    plane, traffic = Ground({"kind": "torus", "shape": [8, 8]}, 1), halo(64, 2, [1])
+    plane, traffic = PartitionDistances({"kind": "torus", "shape": [8, 8]}, 1), halo(64, 2, [1])
     best = min(cost(plane, traffic, each.nodes(plane)).hop_bytes for each in tilings(plane, traffic))
     assert best == traffic.bytes.sum()
 
@@ -249,7 +249,7 @@ def test_swaps_only_help_and_are_counted_right(ranks: int) -> None:
 
 def test_a_search_never_ends_worse_than_it_began() -> None:
     """From the best that there is."""
-    plane, traffic = Ground({"kind": "torus", "shape": [8, 8]}, 1), halo(64, 2, [1])
+    plane, traffic = PartitionDistances({"kind": "torus", "shape": [8, 8]}, 1), halo(64, 2, [1])
     best = min(tilings(plane, traffic), key=lambda each: cost(plane, traffic, each.nodes(plane)).hop_bytes)
     found = anneal(plane, traffic, best, 0.2)
     assert cost(plane, traffic, found.nodes(plane)).hop_bytes == traffic.bytes.sum()
@@ -257,6 +257,6 @@ def test_a_search_never_ends_worse_than_it_began() -> None:
 
 def test_lengths_of_levels_make_up_the_partition() -> None:
     """Cores, then axes or switches."""
-    for ground in (TORUS, TREE, FLY):
-        assert int(np.prod(ground.levels)) == ground.seats
+    for distances in (TORUS, TREE, FLY):
+        assert int(np.prod(distances.levels)) == distances.seats
     assert all(one <= other for one, other in pairwise(sorted(TREE.levels)))

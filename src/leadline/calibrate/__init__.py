@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from leadline.calibrate import _condition, _node, _rows
+from leadline.calibrate import _node, _protocol_fit, _selection
 from leadline.calibrate._evidence import WHOLE, Evidence, evidence, missing
 from leadline.calibrate._values import Value
 from leadline.calibrate._write import Entry, machine_text, source
@@ -73,15 +73,15 @@ def calibrate(
     `placement` is that of the two ranks on one node; core-group is taken where it is not said, else default.
     Raises UsageError where a choice is needed, LeadlineError where the run lacks what every machine needs.
     """
-    records = _condition.chosen(records, mpi, stack, run)
+    records = _selection.chosen(records, mpi, stack, run)
     first = records.row(0, named=True)
     made = Calibration(
         run=first["run"],
         title=f"Calibrated on {first['run']}: {first['mpi']}",
         about=_about(provenance, first),
     )
-    near = _condition.within_node(records, placement)
-    far = records.filter(pl.col("placement") == _condition.NODES)
+    near = _selection.within_node(records, placement)
+    far = records.filter(pl.col("placement") == _selection.NODES)
     if "pingpong" not in far.get_column("benchmark"):
         far = far.clear()
     _topology(made, records, bool(far.height))
@@ -113,7 +113,7 @@ def _about(provenance: Mapping[str, Any], first: Mapping[str, Any]) -> str:
 
 def _lacks(benchmarks: list[str], what: str = "what a message costs") -> str:
     """The sentence on what a run does not tell."""
-    return f"this run does not tell {what}: it lacks {' and '.join(benchmarks)}; {_condition.HINT}"
+    return f"this run does not tell {what}: it lacks {' and '.join(benchmarks)}; {_selection.HINT}"
 
 
 def _add_path(made: Calibration, records: pl.DataFrame, table: str) -> None:
@@ -121,7 +121,7 @@ def _add_path(made: Calibration, records: pl.DataFrame, table: str) -> None:
     if lacking := missing(records):
         raise LeadlineError(_lacks(lacking))
     told = evidence(records)
-    path = _rows.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
+    path = _protocol_fit.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
     made.rows[table] = [_row(told, path, i) for i in range(len(path.rows))]
     latency = _shared(told, path, "latency", "s")
     if "wire" not in path.shared:
@@ -136,13 +136,13 @@ def _add_path(made: Calibration, records: pl.DataFrame, table: str) -> None:
     made.notes.append(f"[[{table}]] misses (median over sizes): {', '.join(worst)}")
 
 
-def _shared(told: Evidence, path: _rows.Path, name: str, unit: str) -> Value:
+def _shared(told: Evidence, path: _protocol_fit.Path, name: str, unit: str) -> Value:
     """A number that all rows of a way share."""
     one = path.shared[name]
     return Value.drawn(one.value, one.draws, told.launches, unit, ROW_BENCHMARKS)
 
 
-def _row(told: Evidence, path: _rows.Path, index: int) -> dict[str, Entry]:
+def _row(told: Evidence, path: _protocol_fit.Path, index: int) -> dict[str, Entry]:
     """One row of the protocol table."""
     row, numbers = path.rows[index], path.numbers[index]
     made: dict[str, Entry] = {"name": _name(path.rows, index)}
@@ -162,7 +162,7 @@ def _row(told: Evidence, path: _rows.Path, index: int) -> dict[str, Entry]:
     return made
 
 
-def _rate(cost: _rows.Fitted, launches: int, benchmarks: tuple[str, ...]) -> Value | None:
+def _rate(cost: _protocol_fit.Fitted, launches: int, benchmarks: tuple[str, ...]) -> Value | None:
     """A rate from a cost a byte; None where the bytes cost nothing."""
     if cost.value * LIMIT < 1:
         return None
@@ -170,7 +170,7 @@ def _rate(cost: _rows.Fitted, launches: int, benchmarks: tuple[str, ...]) -> Val
         return Value.drawn(1 / cost.value, 1 / cost.draws, launches, "B/s", benchmarks)
 
 
-def _name(rows: list[_rows.Row], index: int) -> str:
+def _name(rows: list[_protocol_fit.Row], index: int) -> str:
     """Rows are named for what they do: the last before the handshake is eager, those before it are short."""
     if rows[index].handshake:
         nth = index - next(i for i, row in enumerate(rows) if row.handshake)
@@ -228,7 +228,7 @@ def _node_table(
         if (machine.get(fact) or 1) > 1:
             node[key] = Value(machine[fact], "1", source=hwloc)
     made.tables["node"] = node
-    far = records.filter(pl.col("placement") == _condition.SOCKETS)
+    far = records.filter(pl.col("placement") == _selection.SOCKETS)
     if found := _node.socket_latency(near, far):
         node["socket_latency"] = found
     elif (machine.get("packages") or 1) > 1:

@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 
 def print_verdict(verdict: "Verdict") -> None:
     """A table of broken guidelines for each MPI, and what to make of it."""
-    from leadline.analysis.guidelines import told  # noqa: PLC0415
+    from leadline.analysis.guidelines import formatting  # noqa: PLC0415
 
     bold = sys.stdout.isatty()
-    for place, rows in told.tables(verdict.broken).items():
+    for place, rows in formatting.tables(verdict.broken).items():
         click.secho(f"\n{place}: {len(rows)} broken", bold=bold)
-        print_table(rows, told.COLUMNS)
+        print_table(rows, formatting.COLUMNS)
     if verdict.broken:
         click.echo()
         print_table(
-            told.meanings(verdict.broken), {"guideline": "guideline", "says": "says", "source": "source"}
+            formatting.meanings(verdict.broken),
+            {"guideline": "guideline", "says": "says", "source": "source"},
         )
     click.echo()
-    for sentence in told.sentences(verdict):
+    for sentence in formatting.sentences(verdict):
         click.echo(sentence)

@@ -112,10 +112,10 @@ class Launch:
                 yield from self._listen(process, file, tick)
             if not self._done:
                 reason = self._lost or self._why(process.returncode)
-                yield {"event": "lost", "id": self._current, "reason": reason}
+                yield {"event": "died", "id": self._current, "reason": reason}
             elif self._lost:
                 tree.end()
-                yield {"event": "late", "reason": self._lost}
+                yield {"event": "hung_at_exit", "reason": self._lost}
         finally:
             if process.poll() is None or not self._done:
                 tree.end()
@@ -202,7 +202,7 @@ class Launch:
             _check(event, self._ids)
         except (ValueError, TypeError, KeyError, RecursionError):
             shown = line[:60].decode(errors="replace")
-            yield {"event": "rubbish", "id": self._current, "reason": f"the answers hold a line {shown!r}"}
+            yield {"event": "malformed", "id": self._current, "reason": f"the answers hold a line {shown!r}"}
             return
         self._begun = True
         if kind == "begin":

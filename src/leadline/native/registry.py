@@ -62,7 +62,7 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
-class Situation:
+class SweepContext:
     """What the default values of sweeps may depend on.
 
     `per_node` is how many ranks a node has seats for (None: for all of them), `hops` how far apart the
@@ -93,8 +93,8 @@ def parse(described: list[dict[str, Any]]) -> dict[str, Benchmark]:
 
 
 @cache
-def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
-    """Every benchmark by name; the default values of sweeps are those for the situation.
+def benchmarks(sweep_context: SweepContext = SweepContext()) -> dict[str, Benchmark]:
+    """Every benchmark by name; the default values of sweeps are those for the sweep_context.
 
     Raises LeadlineError when the native code cannot be built or does not describe itself.
     """
@@ -102,9 +102,9 @@ def benchmarks(situation: Situation = Situation()) -> dict[str, Benchmark]:
 
     program = build_mock()
     asked = {
-        "--ranks": situation.ranks,
-        "--per-node": situation.per_node or situation.ranks,
-        "--hops": situation.hops,
+        "--ranks": sweep_context.ranks,
+        "--per-node": sweep_context.per_node or sweep_context.ranks,
+        "--hops": sweep_context.hops,
     }
     try:
         answer = subprocess.run(

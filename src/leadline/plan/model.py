@@ -17,7 +17,7 @@ from leadline.core.errors import UsageError, suggest
 from leadline.core.record_files import PointKey
 from leadline.core.units import parse_fraction
 from leadline.core.values import Value, text, word, words
-from leadline.native.registry import Benchmark, Situation, benchmarks
+from leadline.native.registry import Benchmark, SweepContext, benchmarks
 from leadline.plan.points import Point
 from leadline.plan.settings import (
     KEYS,
@@ -35,7 +35,7 @@ __all__ = ["CORES", "FOUND", "Headline", "Launches", "Measure", "Plan", "Point",
 THEN = ("guidelines",)  # what can be said of a run's records at its end
 
 # The benchmarks by name; a benchmark's default values depend on the ranks and where they are.
-Registry = Callable[[Situation], Mapping[str, Benchmark]]
+Registry = Callable[[SweepContext], Mapping[str, Benchmark]]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Plan:
             s = target.settings(measure.settings)
         except UsageError as problem:
             raise measure.table.error(str(problem), str(problem).partition(":")[0]) from None
-        smallest = self.registry(Situation())[measure.benchmark]
+        smallest = self.registry(SweepContext())[measure.benchmark]
         # Which algorithms there are depends on the point; all other axes are asked for in the plan's words.
         asked = {**s.axes, "ranks": s.axes["ranks"] or (smallest.min_ranks,), "collectives": (None,)}
         for words_used in product(*(asked[name] or (None,) for name in AXES)):
@@ -175,7 +175,7 @@ class Plan:
             ranks = ranks_word if isinstance(ranks_word, int) else _clamp(target.cores(part), smallest)
             sweeps = {
                 sweep.name: measure.sweeps.get(sweep.name, sweep.default)
-                for sweep in self.registry(target.situation(ranks, part))[measure.benchmark].sweeps
+                for sweep in self.registry(target.sweep_context(ranks, part))[measure.benchmark].sweeps
             }
             for mpi, values in product(target.mpis(str(mpi_word)), product(*sweeps.values())):
                 coordinates = dict(zip(sweeps, values, strict=True))
@@ -255,7 +255,7 @@ def _headline(table: plan_text.Table, registry: Registry) -> Headline:
 
 def _benchmark(table: plan_text.Table, registry: Registry, where: str) -> Benchmark:
     """The benchmark that a table names."""
-    known = registry(Situation())
+    known = registry(SweepContext())
     name = table.need("benchmark", word(), where)
     if name not in known:
         raise table.error(f"unknown benchmark {name!r}{suggest(name, known)}", "benchmark")

@@ -15,7 +15,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
 from leadline.core.record import Row
-from leadline.predict._ends import Ends, Fitted, comparable
+from leadline.predict._asymptotic import Asymptotes, Fitted, comparable
 
 NUMBER = 8  # B
 
@@ -82,7 +82,7 @@ def expected(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
             continue
         ends = fitted.known(row)
         if ends is None and row["ranks"] == 1:
-            ends = Ends((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))  # a rank alone exchanges nothing
+            ends = Asymptotes((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))  # a rank alone exchanges nothing
         if ends is None:
             continue
         typical, low, high = _rates(row, bounds[_key(row)], ends)
@@ -90,7 +90,7 @@ def expected(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
     return found
 
 
-def _rates(row: Row, bound: Row, ends: Ends) -> tuple[float, float, float]:
+def _rates(row: Row, bound: Row, ends: Asymptotes) -> tuple[float, float, float]:
     """Points a second: typical, and at the slower and the faster end of what it is made from."""
     total = row["edge"] ** 3 * (row["ranks"] if row["scaling"] == "weak" else 1)
     value = bound["value"]

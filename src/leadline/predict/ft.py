@@ -27,9 +27,9 @@ from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
 from leadline.predict import Asked, Option, Prediction, Simulate, count_from
+from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
-from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.run import store
 
 

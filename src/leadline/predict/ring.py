@@ -23,7 +23,7 @@ from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
 from leadline.predict import Asked, Option, Prediction, Simulate, count_from
-from leadline.predict._ends import Fitted, comparable
+from leadline.predict._asymptotic import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.run import store
 

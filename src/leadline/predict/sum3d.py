@@ -18,9 +18,9 @@ from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import Row
 from leadline.predict import Asked, Option, Prediction, Simulate, count_from
+from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
-from leadline.predict._ends import ROTATED, Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.run import store
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from leadline.analysis.guidelines import judge, told
+from leadline.analysis.guidelines import judge
 from leadline.report.tables import Cell, Column, Table, TableRow
 
 
@@ -23,13 +23,13 @@ def broken(records: pl.DataFrame) -> Broken | None:
     if not verdict.findings:
         return None
     tables = [
-        (place, _table(f"Broken guidelines of {place}", told.COLUMNS, rows))
-        for place, rows in told.tables(verdict.broken).items()
+        (place, _table(f"Broken guidelines of {place}", formatting.COLUMNS, rows))
+        for place, rows in formatting.tables(verdict.broken).items()
     ]
     named = {"guideline": "guideline", "says": "says", "source": "source"}
-    meanings = told.meanings(verdict.broken)
+    meanings = formatting.meanings(verdict.broken)
     return Broken(
-        told.sentences(verdict),
+        formatting.sentences(verdict),
         tables,
         [_table("What the guidelines say", named, meanings)] if meanings else [],
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from leadline.analysis.fits import Fit, Parameter
 
 _FITTED = {"bandwidth": "asymptotic bandwidth", "half-bandwidth size": "half-bandwidth size"}
-PREFERENCE = ("piecewise", "ends", "least_squares")
+PREFERENCE = ("piecewise", "asymptotic", "least_squares")
 
 
 @dataclass(frozen=True)

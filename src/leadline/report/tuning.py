@@ -133,7 +133,7 @@ def _counts(found: Results) -> list[Count]:
 
 def _software(found: Results) -> list[Count]:
     """The versions of HDF5 and MPI, and the file system that was written to, as far as they are known."""
-    seen = found.motif or {}
+    seen = found.access_pattern or {}
     storage = found.facts.get("storage") or {}
     rows = {
         "HDF5": seen.get("hdf5"),

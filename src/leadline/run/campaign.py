@@ -229,7 +229,7 @@ class Campaign:
         began = self.clock()
         try:
             for event in self.executor.launch(points, self._tick):
-                if event["event"] == "lost":
+                if event["event"] == "died":
                     return self._lost(states, listener, event)
                 if outcome := listener.hear(event):
                     self._take(states[outcome.index], outcome)

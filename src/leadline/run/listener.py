@@ -58,7 +58,7 @@ class Listener:
         kind, index = event["event"], event.get("id")
         if kind == "launch":
             self._started(event)
-        elif kind == "late":
+        elif kind == "hung_at_exit":
             self.remarks.append(f"{self.points[0].mpi}: {event['reason']}")
         elif kind == "begin":
             self._begun = datetime.now(UTC)
@@ -87,7 +87,7 @@ class Listener:
             outcome.closed = True  # right another time, it would not be believed
             status = SKIPPED if kind == "skip" else INVALID
             outcome.records.append(self._record(index, status=status, reason=event["reason"]))
-        elif kind in ("rubbish", "fail"):
+        elif kind in ("malformed", "fail"):
             outcome.failures += 1
             outcome.closed = outcome.closed or kind == "fail"
             outcome.records.append(self._record(index, status=FAILED, reason=event["reason"]))

@@ -11,7 +11,7 @@ from typing import Any
 from leadline import __version__
 from leadline.core.axes import AXES
 from leadline.core.paths import checkout
-from leadline.native.registry import Situation
+from leadline.native.registry import SweepContext
 from leadline.plan.model import Plan
 from leadline.plan.points import Point
 
@@ -19,7 +19,7 @@ from leadline.plan.points import Point
 def common(plan: Plan, points: Sequence[Point]) -> dict[str, object]:
     """What the runs of all targets have."""
     asked = {point.benchmark for point in points}
-    benchmarks = [each for name, each in plan.registry(Situation()).items() if name in asked]
+    benchmarks = [each for name, each in plan.registry(SweepContext()).items() if name in asked]
     return {
         "leadline": __version__,
         "commit": commit(),

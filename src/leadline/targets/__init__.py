@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from leadline.native.launch import Event
-from leadline.native.registry import Situation
+from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
 
@@ -56,7 +56,7 @@ class Target(Protocol):
     def cores(self, partition: int | None) -> int:
         """How many ranks "cores" is."""
 
-    def situation(self, ranks: int, partition: int | None) -> Situation:
+    def sweep_context(self, ranks: int, partition: int | None) -> SweepContext:
         """What the default values of sweeps may depend on."""
 
     def collectives(self, words: Sequence[str], point: Point) -> Sequence[str | None]:

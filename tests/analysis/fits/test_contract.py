@@ -33,7 +33,7 @@ def test_fits_are_the_files_of_their_folder() -> None:
     """One file a fit; those that begin with an underscore are what they share."""
     folder = Path(fits.__file__).parent
     assert sorted(p.stem for p in folder.glob("[!_]*.py")) == ALL
-    assert {"least_squares", "ends", "piecewise", "loggp"} <= set(ALL)
+    assert {"least_squares", "asymptotic", "piecewise", "loggp"} <= set(ALL)
 
 
 def test_a_new_file_is_a_new_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def test_least_squares_recovers_a_line_exactly(sizes: list[int]) -> None:
 
 def test_ends_are_the_means_of_the_ends() -> None:
     """1, 2 and 4 B: 1 us + 7/3 B at 10 GB/s; 32 to 256 MiB: the mean of n / T(n) at four sizes."""
-    (found,) = fits.fit_all(pingpong(hockney(1e-6, 1e10), TO_256_MIB), ["ends"])
+    (found,) = fits.fit_all(pingpong(hockney(1e-6, 1e10), TO_256_MIB), ["asymptotic"])
     large = np.array([2.0**k for k in range(25, 29)])
     bandwidth = float(np.mean(large / (1e-6 + large / 1e10)))
     latency = 1e-6 + 7 / 3 / 1e10
@@ -33,7 +33,7 @@ def test_ends_are_the_means_of_the_ends() -> None:
 def test_ends_say_which_sizes_stood_in() -> None:
     """A run from 8 B to 4 MiB: its smallest size, and its last four, by name."""
     sizes = [size for size in TO_4_MIB if size >= 8]
-    (found,) = fits.fit_all(pingpong(hockney(1e-6, 1e10), sizes), ["ends"])
+    (found,) = fits.fit_all(pingpong(hockney(1e-6, 1e10), sizes), ["asymptotic"])
     assert found.notes == [
         "latency from 8 B: no size of 1 to 4 B was measured",
         "bandwidth from 4 sizes, 512 KiB to 4 MiB: the run stops below 32 MiB",
@@ -50,10 +50,10 @@ def test_a_latency_below_zero_is_shown_and_flagged() -> None:
     """A cache makes the curve bend upwards: the straight line starts 70 us below nothing, by numpy's
     polyfit too.
 
-    So it was measured (-113 us where the smallest messages took 0.4 us) in the study that `ends` is from.
+    The study that `asymptotic` is from measured this: -113 us where the smallest messages took 0.4 us.
     """
     records = pingpong(in_cache, TO_256_MIB, between=0.05, within=0.01)
-    squares, ends = fits.fit_all(records, ["least_squares", "ends"])
+    squares, ends = fits.fit_all(records, ["least_squares", "asymptotic"])
     below = squares.parameters[0]
     x = np.array(TO_256_MIB, dtype=np.float64)
     assert below.value == pytest.approx(np.polyfit(x, in_cache(x), 1)[1], rel=0.2)
@@ -74,7 +74,7 @@ def test_a_curve_that_falls_has_no_bandwidth_and_says_so() -> None:
     assert found.parameters[1].flag == "negative: not a bandwidth"
 
 
-@pytest.mark.parametrize("name", ["least_squares", "ends"])
+@pytest.mark.parametrize("name", ["least_squares", "asymptotic"])
 def test_intervals_of_parameters_cover_at_about_their_level(name: str) -> None:
     """150 runs of eight launches, 15 % apart as a whole and 2 % size by size: 95 % within what chance allows.
 

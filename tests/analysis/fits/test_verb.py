@@ -34,11 +34,17 @@ def test_parameters_are_shown_with_units_and_intervals(run: str) -> None:
 
 def test_json_has_a_row_a_parameter(run: str) -> None:
     """SI numbers, the series' keys beside them, and only the fit that was asked for."""
-    rows = json.loads(CliRunner().invoke(command, [run, "--fit", "ends", "--json"]).output)
+    rows = json.loads(CliRunner().invoke(command, [run, "--fit", "asymptotic", "--json"]).output)
     assert [row["parameter"] for row in rows] == ["latency", "bandwidth", "half-bandwidth size"]
-    assert {row["fit"] for row in rows} == {"ends"}
+    assert {row["fit"] for row in rows} == {"asymptotic"}
     assert rows[0]["low"] < rows[0]["value"] < rows[0]["high"]
     assert (rows[0]["mpi"], rows[0]["unit"]) == ("openmpi-4.1.4", "s")
+
+
+def test_the_previous_name_of_a_fit_is_read(run: str) -> None:
+    """`ends` is `asymptotic`; the name that is printed is the new one."""
+    rows = json.loads(CliRunner().invoke(command, [run, "--fit", "ends", "--json"]).output)
+    assert {row["fit"] for row in rows} == {"asymptotic"}
 
 
 def test_several_runs_are_told_apart(tmp_path: Path, run: str) -> None:

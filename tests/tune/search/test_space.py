@@ -195,5 +195,10 @@ def test_unknown_names_get_a_suggestion() -> None:
     """Of a space and of a method."""
     with pytest.raises(UsageError, match="did you mean 'lustre'"):
         search.load("lustr")
-    with pytest.raises(UsageError, match="did you mean 'layers'"):
-        search.start("layer", search.load("gpfs-chunked"))
+    with pytest.raises(UsageError, match="did you mean 'coordinate_search'"):
+        search.start("coordinate", search.load("gpfs-chunked"))
+
+
+def test_the_previous_name_of_a_method_is_read() -> None:
+    """`layers` is `coordinate_search`."""
+    assert search.question("layers") == search.question("coordinate_search")

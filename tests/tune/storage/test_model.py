@@ -157,7 +157,7 @@ def test_a_machine_without_storage_is_told() -> None:
 def test_a_search_finds_what_the_model_has() -> None:
     """Ask and tell on a described machine: forty runs find nine tenths of what the best of all has."""
     job = storage.job("stampede", "vpic", 128)
-    method = search.start("layers", job.space, seed=1)
+    method = search.start("coordinate_search", job.space, seed=1)
     for step in range(40):
         settings = method.ask()
         assert settings is not None

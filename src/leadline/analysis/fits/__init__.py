@@ -75,7 +75,7 @@ class Fit:
         return next((each for each in self.parameters if each.name == name), None)
 
 
-_FITS = Plugins(__name__, "unknown fit {}")
+_FITS = Plugins(__name__, "unknown fit {}", {"ends": "asymptotic"})
 
 
 def names() -> list[str]:

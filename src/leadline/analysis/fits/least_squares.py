@@ -3,7 +3,7 @@
 Every size has weight 1, as in the textbook way (R. W. Hockney's two parameters; numpy's polyfit). The large
 sizes, whose times are largest, then decide: the bandwidth is good, and the latency is what is left over at
 the other end. Where the curve bends it can come out negative, far below anything measured; it is shown and
-flagged, for that is how one sees that a straight line does not hold. `ends` weighs the other way,
+flagged, for that is how one sees that a straight line does not hold. `asymptotic` weighs the other way,
 `piecewise` both.
 """
 

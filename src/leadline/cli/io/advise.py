@@ -60,20 +60,20 @@ def command(
     MPI-IO gets no settings: they could not reach it. The database holds published settings, and those for
     which 'leadline io tune' measured a significant gain on this machine.
     """
-    from leadline.tune.io import patterns as motifs  # noqa: PLC0415
-    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import patterns as io_patterns  # noqa: PLC0415
+    from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
     from leadline.tune.io import settings as h5settings  # noqa: PLC0415
 
     log = Path(source)
-    if not motifs.is_log(log):
-        log = traced.last_of(source) or log
-    motif, kept = motifs.read(log), database or motifs.database()
+    if not io_patterns.is_log(log):
+        log = io_profiles.last_of(source) or log
+    access_pattern, kept = io_patterns.read(log), database or io_patterns.database()
     if remember is not None:
         settings = {each.name: each.value for each in h5settings.read(remember)}
-        motifs.remember(motif, settings, f"{log.name} and {remember.name}", speedup, kept)
+        io_patterns.remember(access_pattern, settings, f"{log.name} and {remember.name}", speedup, kept)
         if not as_json:
             click.echo(f"kept in {kept}")
-    found = motifs.advise(motif, kept)[:most]
+    found = io_patterns.advise(access_pattern, kept)[:most]
     if not found and not as_json:
         click.echo(
             "No advice: this program used neither HDF5 nor MPI-IO, through which settings would reach it."

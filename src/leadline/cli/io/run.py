@@ -43,15 +43,15 @@ def command(*, command: tuple[str, ...], settings: str, database: Path | None) -
     safe for some programs only are never used by 'auto'. 'leadline io advise ./app' prints the settings
     without running the program.
     """
-    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
 
     with _shared() as name:
         place = Path(name)
         path, env = _prepare(command, settings, database, place)
         status = _run(command, env)
-        _tell(place / traced.LOG, settings=path is not None)
+        _tell(place / io_profiles.LOG, settings=path is not None)
         if status == 0 and path is None:
-            _keep(command, place / traced.LOG)
+            _keep(command, place / io_profiles.LOG)
     click.get_current_context().exit(status)
 
 
@@ -77,7 +77,7 @@ def _prepare(
 ) -> tuple[Path | None, Mapping[str, str]]:
     """The settings file of this run, None where nothing is set, and the variables of its environment."""
     from leadline.tune.io import preload as io_preload  # noqa: PLC0415
-    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
     from leadline.tune.io import settings as h5settings  # noqa: PLC0415
 
     path = None if settings in (AUTO, NONE) else Path(settings).absolute()
@@ -89,21 +89,21 @@ def _prepare(
     if chosen:
         path = place / "settings.toml"
         path.write_text(chosen.text, encoding="utf-8")
-    return path, io_preload.environment(library, path, place / traced.LOG)
+    return path, io_preload.environment(library, path, place / io_profiles.LOG)
 
 
 def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":
     """The settings for this run, after saying which."""
-    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
 
-    log = traced.log_of(command)
+    log = io_profiles.log_of(command)
     if not log.is_file():
         _say(
             "this is the first run of this command: no settings are used; its access pattern is recorded "
             "for the next"
         )
         return None
-    chosen = traced.choose(log, database)
+    chosen = io_profiles.choose(log, database)
     if chosen is None:
         _say("the database has no similar access pattern: no settings are used")
         return None
@@ -151,10 +151,10 @@ def _tell(log: Path, *, settings: bool) -> None:
 def _keep(command: tuple[str, ...], log: Path) -> None:
     """Keep what was recorded; the program ran all the same where that cannot be."""
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
-    from leadline.tune.io import profiles as traced  # noqa: PLC0415
+    from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
 
     try:
-        traced.keep(command, log)
+        io_profiles.keep(command, log)
     except LeadlineError as problem:
         _say(str(problem))
 

@@ -230,7 +230,7 @@ def _conclude(directory: Path) -> None:
     from leadline.report import write_tuning  # noqa: PLC0415
     from leadline.report.tuning import told, verdict  # noqa: PLC0415
     from leadline.tune.io import output as io_output  # noqa: PLC0415
-    from leadline.tune.io import patterns as motifs  # noqa: PLC0415
+    from leadline.tune.io import patterns as io_patterns  # noqa: PLC0415
     from leadline.tune.io import results as io_results  # noqa: PLC0415
 
     found = io_results.load(directory)
@@ -245,7 +245,7 @@ def _conclude(directory: Path) -> None:
         click.echo(str(path))
     click.echo(str(page))
     try:
-        kept = io_output.remember(found, directory.name, motifs.database())
+        kept = io_output.remember(found, directory.name, io_patterns.database())
     except LeadlineError as problem:
         click.echo(f"leadline: {problem}", err=True)  # the answer stands all the same
         return

@@ -89,7 +89,7 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
         else:
             assert plan is not None
             task = mapping.of_plan(plan, described, asked["ranks"], asked["network"])
-        hosts(asked["hosts"], task.ground.nodes)  # what is wrong with them is told before the search
+        hosts(asked["hosts"], task.distances.nodes)  # what is wrong with them is told before the search
         kinds = [ORDER] if form == "order" else [ORDER, TILING, PERMUTATION]
         outcome = mapping.tune(task, asked["seconds"], kinds, say)
     best = outcome.best()

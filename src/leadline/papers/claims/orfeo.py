@@ -185,15 +185,15 @@ def pingpong_fit(results: Results) -> Shape:
     """
     wanted = (pl.col("benchmark") == "pingpong") & (pl.col("mpi") == THIN) & (pl.col("source") != "imported")
     records = results.records.filter(wanted & (pl.col("metric") == "latency"))
-    plain = fit_all(records, ["least_squares", "ends"])
-    told = {name: [fit for fit in plain if fit.name == name] for name in ("least_squares", "ends")}
+    plain = fit_all(records, ["least_squares", "asymptotic"])
+    told = {name: [fit for fit in plain if fit.name == name] for name in ("least_squares", "asymptotic")}
     if not plain:
         raise AbsentError("the run has no ping-pong to fit")
-    humped = fit_all(_humped(records), ["least_squares", "ends"])
+    humped = fit_all(_humped(records), ["least_squares", "asymptotic"])
     negative = [fit.parameter("latency") for fit in humped if fit.name == "least_squares"]
     flagged = [each for each in negative if each and each.value < 0 and each.flag]
     ways = min(len(fits) for fits in told.values())
-    holds = ways == len(told["ends"]) and len(flagged) == len(negative) > 0
+    holds = ways == len(told["asymptotic"]) and len(flagged) == len(negative) > 0
     below = f"{len(flagged)} of {len(negative)} latencies negative and flagged"
     said = f"{ways} ways fitted by both; with a hump {below}"
     return Shape(holds, float(ways), said)

@@ -87,7 +87,7 @@ class LaunchConfig:
     command: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     program: Path = Path()
-    crowded: bool = False  # more ranks than cores
+    oversubscribed: bool = False  # more ranks than cores
     transport: str | None = None
     refusal: tuple[str, str] | None = None
     contradiction: str | None = None  # what the probe found that makes every number of it wrong
@@ -144,7 +144,7 @@ class RealExecutor:
 
     def oversubscribed(self, point: Point) -> bool:
         """Whether its ranks are more than there are cores; such ranks are not bound."""
-        return self._kind(point).crowded
+        return self._kind(point).oversubscribed
 
     def misplaced(self, point: Point, places: Sequence[Mapping[str, Any]]) -> str | None:
         """Why the ranks are not where the point wants them, in the site's terms; None where they are."""
@@ -152,7 +152,7 @@ class RealExecutor:
         return kind.contradiction or misplaced(
             point.placement,
             places,
-            bound=not kind.crowded,
+            bound=not kind.oversubscribed,
             node_cores=kind.node_cores,
             hosts=len(set(point.hosts)),
             site=kind.site,
@@ -166,7 +166,7 @@ class RealExecutor:
             job = {"points": asked(enumerate(points)), "directory": str(files)}
             launch = Launch(kind.command, kind.env, job, place, point_limit=limit)
             for event in launch.events(tick):
-                if event["event"] == "lost":
+                if event["event"] == "died":
                     _survive(launch)
                 yield event
 
@@ -191,7 +191,7 @@ class RealExecutor:
         """Build, set and probe; Unsupported for what this machine lacks, LeadlineError for failures."""
         if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
             raise Unsupported(reason)
-        kind.crowded = possible(point.placement, point.ranks, point.hosts) is not None
+        kind.oversubscribed = possible(point.placement, point.ranks, point.hosts) is not None
         mpi = self.mpis[point.mpi]
         batch, chosen = allocation(), choose(mpi, point.launcher)
         kind.node_cores = (batch and batch.node_cores(os.environ)) or len(topology().cores)
@@ -276,7 +276,7 @@ class RealExecutor:
                     launched = event
                 elif event["event"] == "done" and "sent" in event:
                     launched = {**launched, "sent": event["sent"]}
-                elif event["event"] == "lost" and not launched:
+                elif event["event"] == "died" and not launched:
                     _survive(started)
                     raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
         return launched, kin.read_probe(started.output.text) or None
@@ -297,7 +297,9 @@ def _survive(lost: Launch) -> None:
 
 def _command(kind: LaunchConfig, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
     """The whole command before the job's files; `env` must reach the ranks on other nodes as well."""
-    start = Start(point.ranks, point.placement, point.hosts, env, kind.crowded, point.agent, kind.node_cores)
+    start = Start(
+        point.ranks, point.placement, point.hosts, env, kind.oversubscribed, point.agent, kind.node_cores
+    )
     return [*starter(mpi, point.launcher)(mpi, start), str(kind.program)]
 
 

@@ -15,7 +15,7 @@ from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import Mpi
 from leadline.mpi.discover import find, resolve, row
 from leadline.mpi.family import EACH, family
-from leadline.native.registry import Situation
+from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
 from leadline.targets.local.executor import RealExecutor
@@ -65,9 +65,9 @@ class LocalMachine:
         """Those of this machine."""
         return self.count
 
-    def situation(self, ranks: int, partition: int | None) -> Situation:
+    def sweep_context(self, ranks: int, partition: int | None) -> SweepContext:
         """One node, as far as anybody knows before the ranks are started."""
-        return Situation(ranks)
+        return SweepContext(ranks)
 
     def collectives(self, words: Sequence[str], point: Point) -> Sequence[str | None]:
         """The words; "each" is every algorithm of the library that can do this operation.

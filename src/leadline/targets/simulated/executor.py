@@ -172,14 +172,14 @@ class SimExecutor:
             launch = Launch(self.program, {}, job, place, point_limit=LIMIT, start_limit=LIMIT)
             for event in launch.events(watch):
                 told.append(event)
-                if event["event"] in ("launch", "done", "late"):
+                if event["event"] in ("launch", "done", "hung_at_exit"):
                     tell([{"id": next(iter(share)), **event}] if event["event"] == "launch" else [event])
                     told = []
                 elif event["event"] == "end":
                     answered.add(event["id"])
                     tell(told)
                     told = []
-                elif event["event"] == "lost":
+                elif event["event"] == "died":
                     if self.batch and (over := self.batch.ended(os.environ, launch.output.text)):
                         raise Interrupted(over)
                     if not last:

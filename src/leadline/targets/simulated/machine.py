@@ -15,7 +15,7 @@ from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.machine.topologies import kind_of
 from leadline.mpi.launcher import AUTO
 from leadline.native.build import build_sim
-from leadline.native.registry import Situation
+from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
 from leadline.targets import Executor
@@ -117,10 +117,10 @@ class SimulatedMachine:
         """A rank on every core of the partition that runs one."""
         return partition or self.partition
 
-    def situation(self, ranks: int, partition: int | None) -> Situation:
+    def sweep_context(self, ranks: int, partition: int | None) -> SweepContext:
         """The ranks, how many share a node, and the longest way through the partition."""
         topology = self.machine.partition(partition or self.partition)
-        return Situation(ranks, self.machine.ranks_per_node, kind_of(topology).diameter(topology))
+        return SweepContext(ranks, self.machine.ranks_per_node, kind_of(topology).diameter(topology))
 
     def collectives(self, words: Sequence[str], point: Point) -> Sequence[str | None]:
         """There is no library whose algorithms could be forced."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from leadline.core.errors import UsageError
-from leadline.tune.io import patterns as motifs
+from leadline.tune.io import patterns as io_patterns
 from leadline.tune.io.files import Array
 from leadline.tune.io.journal import Line
 from leadline.tune.search import Settings
@@ -95,14 +95,14 @@ class Seen:
         found: dict[str, Any] = {"not taken": lost, "said": self.messages[:5]}
         if not settings:
             arrays = [(each.name, list(each.lengths)) for each in self.arrays[:MOST_ARRAYS]]
-            found |= {"arrays": arrays, "ranks": self.ranks, "motif": self.motif}
+            found |= {"arrays": arrays, "ranks": self.ranks, "motif": self.access_pattern}
         return found
 
     @property
-    def motif(self) -> dict[str, object] | None:
-        """What it writes, as the database of motifs has it; None where nothing was written."""
+    def access_pattern(self) -> dict[str, object] | None:
+        """What it writes, as the database of access patterns has it; None where nothing was written."""
         try:
-            return asdict(motifs.of_lines(self.lines))
+            return asdict(io_patterns.of_lines(self.lines))
         except UsageError:
             return None
 
@@ -110,7 +110,7 @@ class Seen:
 def read(path: Path) -> Seen | None:
     """The log of a run; None where there is none: nothing that can be tuned was met."""
     try:
-        lines = tuple(motifs.lines(path))
+        lines = tuple(io_patterns.lines(path))
     except OSError:
         return None
     return Seen(lines) if lines else None

@@ -5,7 +5,7 @@ from pathlib import Path
 from leadline.core.errors import LeadlineError
 from leadline.tune.io import export
 from leadline.tune.io import files as io_files
-from leadline.tune.io import patterns as motifs
+from leadline.tune.io import patterns as io_patterns
 from leadline.tune.io import settings as io_settings
 from leadline.tune.io.results import Results
 
@@ -24,10 +24,17 @@ def remember(found: Results, name: str, database: Path) -> bool:
 
     `name` is the tuning's. Raises LeadlineError where they cannot be kept.
     """
-    if found.settings_file is None or found.best is None or found.gain is None or found.motif is None:
+    if (
+        found.settings_file is None
+        or found.best is None
+        or found.gain is None
+        or found.access_pattern is None
+    ):
         return False
     source = f"{found.facts['title']}, {name}"
-    motifs.remember(motifs.Motif(**found.motif), found.best, source, found.gain.speedup, database)
+    io_patterns.remember(
+        io_patterns.AccessPattern(**found.access_pattern), found.best, source, found.gain.speedup, database
+    )
     return True
 
 

@@ -1,14 +1,14 @@
 """Motifs of parallel output: what a program writes, how alike two programs are, and what was best for one
 like it.
 
-A motif is read from the record of the preloaded library, from a Darshan log (by Darshan's own package) or
-from a kernel's access pattern. What a source does not tell is null, and no distance is taken of it. Motifs
+An access pattern is read from the record of the preloaded library, from a Darshan log (by Darshan's own
+package) or from a kernel. Traits that a source does not have are null and do not enter a distance. Patterns
 with their best settings are kept in a database; those of Behzad et al. (2013), table 5, are there from the
 beginning.
 
-The distance of two motifs is Euclidean over what both know: logarithms to the base 16 of ranks, of bytes a
-rank, of bytes of a rank in a dataset, and of the size of a write; 1 for collective against independent
-writing, and 2 for another file system, whose settings are other settings; and the logarithm of the number of
+The distance of two access patterns is Euclidean over the traits that both have: logarithms to the base 16 of
+ranks, of bytes a rank, of bytes of a rank in a dataset, and of the size of a write; 1 for collective against
+independent writing, and 2 for another file system, whose settings are other settings; and the logarithm of the number of
 files. The confidence is the share of these that both know, over 1 + distance^2: a judgement, no probability.
 Settings of a layer that a program does not use (MPI-IO, HDF5) are no advice for it.
 """
@@ -39,7 +39,7 @@ _SIZES = ("ranks", "bytes_a_rank", "share", "piece", "files")
 
 
 @dataclass(frozen=True)
-class Motif:
+class AccessPattern:
     """What a program writes; sizes in bytes, null where nobody told."""
 
     ranks: int
@@ -57,19 +57,19 @@ class Motif:
 
 @dataclass(frozen=True)
 class Advice:
-    """The best settings known for a motif that is like the one that was asked for."""
+    """The best settings known for an access pattern like the given one."""
 
     settings: Settings
     source: str
     speedup: float | None  # over the default there
-    motif: Motif
+    access_pattern: AccessPattern
     distance: float
     confidence: float
     parts: Mapping[str, float | None]  # of the distance: their squares sum to its square; None: not known
 
 
-def read(path: Path) -> Motif:
-    """The motif of a log: of the preloaded library (JSON, an object a line, or a directory) or of Darshan.
+def read(path: Path) -> AccessPattern:
+    """The access pattern in a log of the preloaded library (JSON lines or their directory) or of Darshan.
 
     Raises UsageError for a file that is neither, LeadlineError where Darshan's package is wanted and missing.
     """
@@ -133,8 +133,8 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
-def of_lines(lines: Iterable[Mapping[str, Any]]) -> Motif:
-    """The motif of the preloaded library's record. Raises UsageError where nothing was written."""
+def of_lines(lines: Iterable[Mapping[str, Any]]) -> AccessPattern:
+    """The access pattern of the preloaded library's record. Raises UsageError where nothing was written."""
     ranks, writers, datasets, files = {0}, set(), set(), set()
     met = {"hdf5": False, "mpi": False}
     sizes: dict[int, float] = {}
@@ -159,7 +159,7 @@ def of_lines(lines: Iterable[Mapping[str, Any]]) -> Motif:
     if not written:
         raise UsageError("this record tells of nothing that was written: trace a run that writes its files")
     many = max(ranks) + 1
-    return Motif(
+    return AccessPattern(
         ranks=many,
         bytes_a_rank=written / many,
         share=written / many / len(datasets) if datasets else None,
@@ -183,12 +183,12 @@ def _middle(sizes: Mapping[int, float]) -> float | None:
     return None
 
 
-def _of_darshan(path: Path) -> Motif:
+def _of_darshan(path: Path) -> AccessPattern:
     seen = darshan_log.read(path)
     if not seen["written"]:
         raise UsageError(f"{path}: this log tells of nothing that was written")
     ranks, datasets = seen["ranks"], seen["datasets"]
-    return Motif(
+    return AccessPattern(
         ranks=ranks,
         bytes_a_rank=seen["written"] / ranks,
         share=seen["written"] / ranks / datasets if datasets else None,
@@ -201,10 +201,10 @@ def _of_darshan(path: Path) -> Motif:
     )
 
 
-def of_kernel(kernel: str, ranks: int, file_system: str) -> Motif:
-    """The motif of a kernel's access pattern on so many ranks."""
+def of_kernel(kernel: str, ranks: int, file_system: str) -> AccessPattern:
+    """The access pattern of a kernel on so many ranks."""
     pattern = storage.pattern(kernel)
-    return Motif(
+    return AccessPattern(
         ranks=ranks,
         bytes_a_rank=pattern.volume(1),
         share=float(pattern.share),
@@ -216,8 +216,8 @@ def of_kernel(kernel: str, ranks: int, file_system: str) -> Motif:
     )
 
 
-def parts(one: Motif, other: Motif) -> dict[str, float | None]:
-    """How far two motifs are from each other in each trait; None for one that either does not know."""
+def parts(one: AccessPattern, other: AccessPattern) -> dict[str, float | None]:
+    """How far two access patterns are from each other in each trait; None for traits that either lacks."""
     found: dict[str, float | None] = {}
     for name in _SIZES:
         here, there = getattr(one, name), getattr(other, name)
@@ -228,28 +228,30 @@ def parts(one: Motif, other: Motif) -> dict[str, float | None]:
     return found
 
 
-def distance(one: Motif, other: Motif) -> float:
-    """How far two motifs are from each other, over what both know."""
+def distance(one: AccessPattern, other: AccessPattern) -> float:
+    """How far two access patterns are from each other, over what both know."""
     return math.hypot(*(each for each in parts(one, other).values() if each is not None))
 
 
-def _reachable(settings: Settings, motif: Motif) -> dict[str, Any]:
+def _reachable(settings: Settings, pattern: AccessPattern) -> dict[str, Any]:
     """The settings that reach a program: without those of a layer that it does not use."""
     layers = {each.name: each.layer for each in io_settings.words()} | {"chunk_size": "hdf5"}
-    without = {"hdf5": motif.through_hdf5 is False, "mpi-io": motif.through_mpi_io is False}
+    without = {"hdf5": pattern.through_hdf5 is False, "mpi-io": pattern.through_mpi_io is False}
     if all(without.values()):
         return {}  # stripes alone are those of the file of another kind of program
     return {name: value for name, value in settings.items() if not without.get(layers.get(name, "mpi-io"))}
 
 
 def database() -> Path:
-    """Where motifs are kept unless another file is named."""
+    """Where access patterns are kept unless another file is named."""
     return paths.state_dir() / DATABASE
 
 
-def remember(motif: Motif, settings: Settings, source: str, speedup: float | None, path: Path) -> None:
-    """Keep the best settings of a motif; the same once. Raises LeadlineError where they cannot be written."""
-    row = (json.dumps(asdict(motif)), json.dumps(dict(settings)), source, speedup)
+def remember(
+    pattern: AccessPattern, settings: Settings, source: str, speedup: float | None, path: Path
+) -> None:
+    """Keep the best settings of a pattern, once. Raises LeadlineError where they cannot be written."""
+    row = (json.dumps(asdict(pattern)), json.dumps(dict(settings)), source, speedup)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path)) as kept, kept:
@@ -261,37 +263,42 @@ def remember(motif: Motif, settings: Settings, source: str, speedup: float | Non
             )
             kept.execute("INSERT INTO motifs VALUES (?, ?, ?, ?)", row)
     except (sqlite3.Error, OSError) as problem:
-        raise LeadlineError(f"cannot keep the motif in {path}: {problem}") from None
+        raise LeadlineError(f"cannot keep the access pattern in {path}: {problem}") from None
 
 
-def _kept(path: Path) -> Iterator[tuple[Motif, Settings, str, float | None]]:
+def _kept(path: Path) -> Iterator[tuple[AccessPattern, Settings, str, float | None]]:
     """What the database has, after what the paper has."""
     for row in published.speedups():
         if int(row["cores"]) == published.TUNED_AT:
             system = "gpfs" if row["platform"] == "intrepid" else "lustre"
-            motif = of_kernel(row["kernel"], published.TUNED_AT, system)
+            pattern = of_kernel(row["kernel"], published.TUNED_AT, system)
             settings = published.tuned(row["platform"], row["kernel"])
-            yield motif, settings, f"{row['kernel']} on {row['platform']}, {TABLE5}", float(row["speedup"])
+            yield (
+                pattern,
+                settings,
+                f"{row['kernel']} on {row['platform']}, {TABLE5}",
+                float(row["speedup"]),
+            )
     if not path.is_file():
         return
     try:
         with closing(sqlite3.connect(path)) as kept:
-            for motif, settings, source, speedup in kept.execute("SELECT * FROM motifs"):
-                yield Motif(**json.loads(motif)), json.loads(settings), source, speedup
+            for pattern, settings, source, speedup in kept.execute("SELECT * FROM motifs"):
+                yield AccessPattern(**json.loads(pattern)), json.loads(settings), source, speedup
     except (sqlite3.Error, ValueError, TypeError) as problem:
-        raise LeadlineError(f"{path} is no database of motifs ({problem}); move it away") from None
+        raise LeadlineError(f"{path} is no database of access patterns ({problem}); move it away") from None
 
 
-def advise(motif: Motif, path: Path | None = None) -> list[Advice]:
-    """What is known of motifs like this one, the most like it first, and of those as like what gained most.
+def advise(pattern: AccessPattern, path: Path | None = None) -> list[Advice]:
+    """Known settings of similar access patterns, the nearest first; of equally near ones the largest gain.
 
     Nothing for a program that uses neither HDF5 nor MPI-IO, through which settings would reach it. Raises
     LeadlineError for a database that cannot be read.
     """
     found = []
     for known, settings, source, speedup in _kept(path or database()):
-        if reachable := _reachable(settings, motif):
-            apart = parts(motif, known)
+        if reachable := _reachable(settings, pattern):
+            apart = parts(pattern, known)
             away = math.hypot(*(each for each in apart.values() if each is not None))
             share = sum(each is not None for each in apart.values()) / len(apart)
             found.append(Advice(reachable, source, speedup, known, away, share / (1 + away**2), apart))

@@ -2,9 +2,9 @@
 write.
 
 What the preloaded library recorded of a command's last run without settings is kept in a folder of its own,
-told by the command's words. From it follow the motif, and from that the nearest settings of the database
-(Behzad et al. 2013, figure 14: motifs of programs, a database of what was best for them, and a runtime that
-sets it).
+named by a hash of the command's words. From it follow the access pattern, and from that the nearest settings
+of the database (Behzad et al. 2013, figure 14: access patterns of programs, a database of the best settings,
+and a runtime that applies them).
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from leadline.core import paths
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.tune.io import files as io_files
 from leadline.tune.io import log as io_log
-from leadline.tune.io import patterns as motifs
+from leadline.tune.io import patterns as io_patterns
 from leadline.tune.io import settings as h5settings
 from leadline.tune.io.patterns import Advice
 from leadline.tune.io.preload import VENDORS
@@ -56,7 +56,7 @@ def keep(command: Sequence[str], log: Path, within: Path | None = None) -> bool:
     Raises LeadlineError where it cannot be kept.
     """
     try:
-        motifs.read(log)
+        io_patterns.read(log)
     except UsageError:
         return False
     kept = log_of(command, within)
@@ -94,8 +94,8 @@ def choose(log: Path, database: Path | None = None) -> Chosen | None:
     What is right only for programs that write every element, or whose ranks all make each call, is left
     out: nothing here proves that. Raises UsageError for a record of nothing written.
     """
-    motif, seen = motifs.read(log), io_log.read(log)
-    near = [each for each in motifs.advise(motif, database) if each.distance <= NEAR]
+    access_pattern, seen = io_patterns.read(log), io_log.read(log)
+    near = [each for each in io_patterns.advise(access_pattern, database) if each.distance <= NEAR]
     if not near or seen is None:
         return None
     known = {each.name: each.layer for each in h5settings.words()}
@@ -103,10 +103,10 @@ def choose(log: Path, database: Path | None = None) -> Chosen | None:
     layers = {name: known.get(name, "mpi-io") for name in wanted}
     with TemporaryDirectory(prefix="leadline-") as place:
         path = Path(place) / "settings.toml"
-        path.write_text(io_files.toml(wanted, layers, seen.arrays, motif.ranks), encoding="utf-8")
+        path.write_text(io_files.toml(wanted, layers, seen.arrays, access_pattern.ranks), encoding="utf-8")
         daring = {each.name for each in h5settings.read(path) if each.condition}
     safe = {name: value for name, value in wanted.items() if name not in daring}
-    text = io_files.toml(safe, layers, seen.arrays, motif.ranks)
+    text = io_files.toml(safe, layers, seen.arrays, access_pattern.ranks)
     return Chosen(text, near[0], tuple(sorted(daring))) if text else None
 
 

@@ -69,7 +69,7 @@ class Results:
     arrays: tuple[Array, ...] = ()  # that the program creates
     ranks: int = 1
     failure: str | None = None  # of a run of the final comparison, of either
-    motif: Mapping[str, Any] | None = None  # what the program writes; None where no run told
+    access_pattern: Mapping[str, Any] | None = None  # what the program writes; None where no run told
 
     @property
     def verdict(self) -> str:
@@ -148,7 +148,7 @@ def results(facts: Line, lines: Sequence[Line]) -> Results:
         arrays=io_files.arrays_of(first),
         ranks=int(first.get("ranks") or 1),
         failure=failure,
-        motif=first.get("motif"),
+        access_pattern=first.get("motif"),
     )
 
 

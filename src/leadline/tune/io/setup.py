@@ -217,8 +217,8 @@ def _kernel(request: Request, layers: Mapping[str, str], library: Path, say: Cal
     say(f"building for {mpi.id}")
     program = build(mpi)
     env = family(mpi).environment(mpi)
-    crowded = possible("default", ranks, ()) is not None
-    command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=crowded)), str(program)]
+    oversubscribed = possible("default", ranks, ()) is not None
+    command = [*starter(mpi)(mpi, Start(ranks, env=env, oversubscribe=oversubscribed)), str(program)]
     question = {"id": 0, "benchmark": request.kernel, "point": asked, "time": KERNEL_TIME}
     scratch = request.directory or request.output
     made = Kernel(command, request.where, scratch, layers, library, ranks, env=env, owner=request.output)

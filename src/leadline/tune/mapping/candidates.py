@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from leadline.machine.rank_mapping import Seats, in_order, letters, nodes_of
 from leadline.machine.topologies import Nodes
-from leadline.tune.mapping.costs import Ground
+from leadline.tune.mapping.costs import PartitionDistances
 from leadline.tune.mapping.traffic import Traffic, fits
 
 ORDER, TILING, PERMUTATION = "order", "tiling", "permutation"
@@ -35,29 +35,29 @@ class Candidate:
         """What tells it from others, in few bytes."""
         return sha256(self.seats.tobytes()).digest()
 
-    def nodes(self, ground: Ground) -> Nodes:
+    def nodes(self, distances: PartitionDistances) -> Nodes:
         """The node of each rank."""
-        return self.seats // ground.per_node
+        return self.seats // distances.per_node
 
-    def places(self, ground: Ground) -> Seats:
+    def places(self, distances: PartitionDistances) -> Seats:
         """The coordinates of each rank's node, and its core."""
-        core = (self.seats % ground.per_node)[:, None]
-        rows: Seats = np.hstack([ground.coordinates(self.nodes(ground)), core]).astype(np.int32)
+        core = (self.seats % distances.per_node)[:, None]
+        rows: Seats = np.hstack([distances.coordinates(self.nodes(distances)), core]).astype(np.int32)
         return rows
 
 
-def order(name: str, ground: Ground, ranks: int) -> Candidate:
+def order(name: str, distances: PartitionDistances, ranks: int) -> Candidate:
     """An order of axes."""
-    places = in_order(name, ground.topology, ground.per_node, ranks)
-    seats = nodes_of(places, ground.topology) * ground.per_node + places[:, -1]
+    places = in_order(name, distances.topology, distances.per_node, ranks)
+    seats = nodes_of(places, distances.topology) * distances.per_node + places[:, -1]
     return Candidate(ORDER, name, seats)
 
 
-def orders(ground: Ground, ranks: int) -> Iterator[Candidate]:
+def orders(distances: PartitionDistances, ranks: int) -> Iterator[Candidate]:
     """All orders of the axes; those that say the same, since an axis is of length 1, once."""
     known: set[bytes] = set()
-    for names in permutations(letters(ground.topology)):
-        found = order("".join(names), ground, ranks)
+    for names in permutations(letters(distances.topology)):
+        found = order("".join(names), distances, ranks)
         if (told := found.digest()) not in known:
             known.add(told)
             yield found
@@ -73,9 +73,9 @@ class _Part:
     apart: int
 
 
-def tilings(ground: Ground, traffic: Traffic) -> Iterator[Candidate]:
+def tilings(distances: PartitionDistances, traffic: Traffic) -> Iterator[Candidate]:
     """The tilings that fill the partition with the ranks' grid, those that divide fewest axes first."""
-    levels = ground.levels
+    levels = distances.levels
     if not fits(traffic) or prod(levels) != traffic.ranks:
         return
     dimensions = range(len(traffic.grid))
@@ -83,10 +83,10 @@ def tilings(ground: Ground, traffic: Traffic) -> Iterator[Candidate]:
     whole = [each for each in product(*choices) if _covers(each, traffic.grid)]
     whole.sort(key=lambda parts: sum(len(each) for each in parts))
     known: set[bytes] = set()
-    axes = range(1, len(levels)) if ground.is_grid else [1]
+    axes = range(1, len(levels)) if distances.is_grid else [1]
     for parts in whole:
-        for first in permutations(axes) if ground.is_grid else [tuple(range(1, len(levels)))]:
-            found = _tiling(ground, traffic.grid, [part for level in (0, *first) for part in parts[level]])
+        for first in permutations(axes) if distances.is_grid else [tuple(range(1, len(levels)))]:
+            found = _tiling(distances, traffic.grid, [part for level in (0, *first) for part in parts[level]])
             if (told := found.digest()) not in known:
                 known.add(told)
                 yield found
@@ -112,12 +112,12 @@ def _covers(parts: Sequence[tuple[_Part, ...]], grid: Sequence[int]) -> bool:
     return made == list(grid)
 
 
-def _tiling(ground: Ground, grid: Sequence[int], parts: Sequence[_Part]) -> Candidate:
+def _tiling(distances: PartitionDistances, grid: Sequence[int], parts: Sequence[_Part]) -> Candidate:
     """The mapping that walks through the parts in their order, the first fastest."""
     at = np.unravel_index(np.arange(prod(grid), dtype=np.int64), tuple(grid))
     rest = [np.asarray(each, dtype=np.int64) for each in at]
-    places = np.zeros((len(ground.levels), prod(grid)), dtype=np.int64)
-    names = _names(ground)
+    places = np.zeros((len(distances.levels), prod(grid)), dtype=np.int64)
+    names = _names(distances)
     told: list[list[str]] = [[] for _ in grid]
     for part in parts:
         digit, rest[part.dimension] = rest[part.dimension] % part.places, rest[part.dimension] // part.places
@@ -125,21 +125,21 @@ def _tiling(ground: Ground, grid: Sequence[int], parts: Sequence[_Part]) -> Cand
         places[part.level] += part.apart * turned
         word = f"{names[part.level]}{part.places}" + (f"/{part.apart}" if part.apart > 1 else "")
         told[part.dimension].append(word)
-    seats = _node(ground, places[1:]) * ground.per_node + places[0]
+    seats = _node(distances, places[1:]) * distances.per_node + places[0]
     return Candidate(TILING, " by ".join("".join(each) or "1" for each in reversed(told)), seats)
 
 
-def _names(ground: Ground) -> list[str]:
+def _names(distances: PartitionDistances) -> list[str]:
     """A letter for each level: T for cores, then axes, or switches upwards."""
-    return ["T", *letters(ground.topology)[:-1]] if ground.is_grid else list("TNSRQPO")
+    return ["T", *letters(distances.topology)[:-1]] if distances.is_grid else list("TNSRQPO")
 
 
-def _node(ground: Ground, places: NDArray[np.int64]) -> Nodes:
+def _node(distances: PartitionDistances, places: NDArray[np.int64]) -> Nodes:
     """The nodes at places on all levels but the cores."""
-    if ground.is_grid:
-        return np.asarray(np.ravel_multi_index(tuple(places), ground.sides), dtype=np.int64)
+    if distances.is_grid:
+        return np.asarray(np.ravel_multi_index(tuple(places), distances.sides), dtype=np.int64)
     node, below = np.zeros(places.shape[1], dtype=np.int64), 1
-    for level, side in zip(places, ground.levels[1:], strict=True):
+    for level, side in zip(places, distances.levels[1:], strict=True):
         node += below * level
         below *= side
     return node

@@ -30,7 +30,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Ground:
+class PartitionDistances:
     """The nodes of a partition, and how far they are from each other."""
 
     topology: dict[str, object]
@@ -75,32 +75,32 @@ class Ground:
         return grid.steps(here, there, self.sides[axis])
 
 
-def cost(ground: Ground, traffic: Traffic, nodes: Nodes) -> Cost:
+def cost(distances: PartitionDistances, traffic: Traffic, nodes: Nodes) -> Cost:
     """What a mapping costs; `nodes` is the node of each rank."""
     here, there = nodes[traffic.source], nodes[traffic.target]
-    hops = ground.hops(here, there)
+    hops = distances.hops(here, there)
     away = hops > 0
-    out = np.bincount(here[away], traffic.bytes[away], ground.nodes)
-    into = np.bincount(there[away], traffic.bytes[away], ground.nodes)
+    out = np.bincount(here[away], traffic.bytes[away], distances.nodes)
+    into = np.bincount(there[away], traffic.bytes[away], distances.nodes)
     busiest = max(out.max(initial=0.0), into.max(initial=0.0))
-    if ground.is_grid:
-        busiest = _busiest(ground, here[away], there[away], traffic.bytes[away])
+    if distances.is_grid:
+        busiest = _busiest(distances, here[away], there[away], traffic.bytes[away])
     return Cost(float((hops * traffic.bytes).sum()), float(busiest))
 
 
-def _busiest(ground: Ground, here: Nodes, there: Nodes, size: NDArray[np.float64]) -> float:
+def _busiest(distances: PartitionDistances, here: Nodes, there: Nodes, size: NDArray[np.float64]) -> float:
     """Bytes over the busiest link of a grid, each message along one axis after the other, in their order."""
-    at, goal = ground.coordinates(here), ground.coordinates(there)
+    at, goal = distances.coordinates(here), distances.coordinates(there)
     most = 0.0
-    for axis, side in enumerate(ground.sides):
-        steps = ground.offsets(at[:, axis], goal[:, axis], axis)
+    for axis, side in enumerate(distances.sides):
+        steps = distances.offsets(at[:, axis], goal[:, axis], axis)
         for sign in (1, -1):
             moves = sign * steps > 0
             # The links that are passed, as places on the axis from `first` on, upwards.
             first = at[moves, axis] if sign > 0 else (at[moves, axis] + steps[moves] + 1) % side
             line = at[moves].copy()
             line[:, axis] = 0
-            row = np.ravel_multi_index(tuple(line.T), ground.sides) if len(line) else np.zeros(0, np.int64)
+            row = np.ravel_multi_index(tuple(line.T), distances.sides) if len(line) else np.zeros(0, np.int64)
             most = max(most, _heaviest(row, first, np.abs(steps[moves]), size[moves], side))
         at[:, axis] = goal[:, axis]
     return most

@@ -64,11 +64,11 @@ def text(outcome: Outcome, trial: Trial, form: str, names: str | None) -> str:
 
 def _rankfile(outcome: Outcome, trial: Trial, names: str | None) -> str:
     """Open MPI's rank file: a host and a slot for each rank."""
-    ground = outcome.task.ground
-    nodes = hosts(names, ground.nodes)
+    distances = outcome.task.distances
+    nodes = hosts(names, distances.nodes)
     seats = trial.candidate.seats.tolist()
     lines = [
-        f"rank {rank}={nodes[seat // ground.per_node]} slot={seat % ground.per_node}"
+        f"rank {rank}={nodes[seat // distances.per_node]} slot={seat % distances.per_node}"
         for rank, seat in enumerate(seats)
     ]
     if names is None:
@@ -78,9 +78,9 @@ def _rankfile(outcome: Outcome, trial: Trial, names: str | None) -> str:
 
 def _hostfile(outcome: Outcome, trial: Trial, names: str | None) -> str:
     """What SLURM_HOSTFILE names: the host of each rank, a line each, for srun --distribution=arbitrary."""
-    ground = outcome.task.ground
-    nodes = hosts(names, ground.nodes)
-    return "\n".join(nodes[node] for node in trial.candidate.nodes(ground).tolist()) + "\n"
+    distances = outcome.task.distances
+    nodes = hosts(names, distances.nodes)
+    return "\n".join(nodes[node] for node in trial.candidate.nodes(distances).tolist()) + "\n"
 
 
 def _order(outcome: Outcome, trial: Trial, names: str | None) -> str:
@@ -91,7 +91,7 @@ def _order(outcome: Outcome, trial: Trial, names: str | None) -> str:
 
 def _seats(outcome: Outcome, trial: Trial, names: str | None) -> str:
     """A mapping's file as plans and --mapping name it."""
-    return seat_lines(trial.candidate, outcome.task.ground)
+    return seat_lines(trial.candidate, outcome.task.distances)
 
 
 _TEXTS: Mapping[str, Callable[[Outcome, Trial, str | None], str]] = {

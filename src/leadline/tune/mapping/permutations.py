@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix
 
 from leadline.tune.mapping.candidates import PERMUTATION, Candidate
-from leadline.tune.mapping.costs import Ground
+from leadline.tune.mapping.costs import PartitionDistances
 from leadline.tune.mapping.traffic import Traffic
 
 LARGEST = 4096  # seats; a table of the distances of all nodes is kept
@@ -49,23 +49,23 @@ def symmetric(traffic: Traffic, size: int) -> csr_matrix:
     return (one + one.T).tocsr()
 
 
-def searchable(ground: Ground, traffic: Traffic) -> bool:
+def searchable(distances: PartitionDistances, traffic: Traffic) -> bool:
     """Whether permutations are sought: up to a size, and not where everybody speaks to everybody."""
     degree = np.bincount(traffic.source, minlength=traffic.ranks).max(initial=0)
-    return ground.seats <= LARGEST and 2 * int(degree) * ground.seats <= DENSEST
+    return distances.seats <= LARGEST and 2 * int(degree) * distances.seats <= DENSEST
 
 
-def halves(ground: Ground, traffic: Traffic) -> Candidate:
+def halves(distances: PartitionDistances, traffic: Traffic) -> Candidate:
     """Ranks cut in halves that have least to do with each other, and the partition along its longest axis.
 
     The halves are those of the second eigenvector of the graph's Laplacian.
     """
     seat_of = np.empty(traffic.ranks, dtype=np.int64)
     graph = symmetric(traffic, traffic.ranks)
-    core = np.arange(ground.seats) % ground.per_node
-    rows = np.column_stack([ground.coordinates(np.arange(ground.seats) // ground.per_node), core])
-    left = [(np.arange(traffic.ranks), np.arange(ground.seats)[: traffic.ranks])]
-    if ground.seats > traffic.ranks:
+    core = np.arange(distances.seats) % distances.per_node
+    rows = np.column_stack([distances.coordinates(np.arange(distances.seats) // distances.per_node), core])
+    left = [(np.arange(traffic.ranks), np.arange(distances.seats)[: traffic.ranks])]
+    if distances.seats > traffic.ranks:
         left = [(np.arange(traffic.ranks), _compact(rows, traffic.ranks))]
     while left:
         ranks, seats = left.pop()
@@ -77,8 +77,8 @@ def halves(ground: Ground, traffic: Traffic) -> Candidate:
         seats = seats[np.argsort(rows[seats, axis], kind="stable")]
         ranks = ranks[np.argsort(_second(graph[ranks][:, ranks]), kind="stable")]
         middle = len(ranks) // 2
-        if ground.per_node > 1 and axis != len(span) - 1:
-            middle = max(ground.per_node, middle // ground.per_node * ground.per_node)
+        if distances.per_node > 1 and axis != len(span) - 1:
+            middle = max(distances.per_node, middle // distances.per_node * distances.per_node)
         left += [(ranks[:middle], seats[:middle]), (ranks[middle:], seats[middle:])]
     return Candidate(PERMUTATION, "halves", seat_of)
 
@@ -108,9 +108,11 @@ def _second(graph: csr_matrix) -> NDArray[np.float64]:
     return np.asarray(np.linalg.eigh(matrix.toarray())[1][:, 1], dtype=float)
 
 
-def anneal(ground: Ground, traffic: Traffic, start: Candidate, seconds: float, seed: int = 1) -> Candidate:
+def anneal(
+    distances: PartitionDistances, traffic: Traffic, start: Candidate, seconds: float, seed: int = 1
+) -> Candidate:
     """Swaps from a mapping on, ever fewer of them for the worse, for so long; the best that was met."""
-    search = _Annealing(ground, traffic, start, seed)
+    search = _Annealing(distances, traffic, start, seed)
     began = time.monotonic()
     while (spent := (time.monotonic() - began) / seconds if seconds > 0 else 1.0) < 1:
         search.step(_HOT * (_COLD / _HOT) ** spent)
@@ -120,13 +122,15 @@ def anneal(ground: Ground, traffic: Traffic, start: Candidate, seconds: float, s
 class _Annealing:
     """Which seat each rank has, and the nobodies who have the free ones, as swaps go on."""
 
-    def __init__(self, ground: Ground, traffic: Traffic, start: Candidate, seed: int) -> None:
+    def __init__(self, distances: PartitionDistances, traffic: Traffic, start: Candidate, seed: int) -> None:
         self.random = np.random.default_rng(seed)
-        self.seats = ground.seats
-        self.per_node = ground.per_node
-        nodes = np.arange(ground.nodes)
-        self.far = ground.hops(nodes[:, None], nodes[None, :]).astype(np.int32)
-        near = min(ground.nodes, 2 * len(ground.sides) + 1 if ground.is_grid else 4 * ground.per_node)
+        self.seats = distances.seats
+        self.per_node = distances.per_node
+        nodes = np.arange(distances.nodes)
+        self.far = distances.hops(nodes[:, None], nodes[None, :]).astype(np.int32)
+        near = min(
+            distances.nodes, 2 * len(distances.sides) + 1 if distances.is_grid else 4 * distances.per_node
+        )
         self.near = np.argsort(self.far, axis=1, kind="stable")[:, :near]
         self.table = _Table.of(traffic, self.seats)
         free = np.setdiff1d(np.arange(self.seats), start.seats)

@@ -25,7 +25,7 @@ from leadline.tune.mapping.candidates import (
     orders,
     tilings,
 )
-from leadline.tune.mapping.costs import Cost, Ground, cost
+from leadline.tune.mapping.costs import Cost, PartitionDistances, cost
 from leadline.tune.mapping.grids import recognised
 from leadline.tune.mapping.permutations import LARGEST, anneal, halves, searchable
 from leadline.tune.mapping.traffic import HALOS, Traffic, halo, load, volume, write
@@ -61,9 +61,9 @@ class Task:
     traffic: Traffic
 
     @property
-    def ground(self) -> Ground:
+    def distances(self) -> PartitionDistances:
         """The nodes that the ranks have."""
-        return Ground(self.machine.partition(self.ranks), self.machine.ranks_per_node)
+        return PartitionDistances(self.machine.partition(self.ranks), self.machine.ranks_per_node)
 
 
 @dataclass(frozen=True)
@@ -166,11 +166,11 @@ class _Search:
 
     def __init__(self, task: Task, seconds: float, began: float) -> None:
         self.task, self.seconds, self.began = task, seconds, began
-        self.ground = task.ground
+        self.distances = task.distances
         self.counted: dict[str, int] = {}
         self.cut: list[str] = []
-        self.usual = order(default_mapping(task.machine), self.ground, task.ranks)
-        self.base = cost(self.ground, task.traffic, self.usual.nodes(self.ground))
+        self.usual = order(default_mapping(task.machine), self.distances, task.ranks)
+        self.base = cost(self.distances, task.traffic, self.usual.nodes(self.distances))
 
     def run(self, kinds: Sequence[str]) -> Iterator[Trial]:
         """The usual mapping, then all others that were thought of."""
@@ -187,7 +187,7 @@ class _Search:
 
     def _trial(self, candidate: Candidate) -> Trial:
         """A mapping with its costs."""
-        found = cost(self.ground, self.task.traffic, candidate.nodes(self.ground))
+        found = cost(self.distances, self.task.traffic, candidate.nodes(self.distances))
         self.counted[candidate.kind] = self.counted.get(candidate.kind, 0) + 1
         parts = [(found.hop_bytes, self.base.hop_bytes), (found.busiest, self.base.busiest)]
         hop_bytes, busiest = (mine / its if its else 1.0 for mine, its in parts)
@@ -200,17 +200,17 @@ class _Search:
     def _by_rule(self, kinds: Sequence[str]) -> Iterator[Candidate]:
         """Orders of axes, and tilings of the grid that the ranks have, or that their messages draw."""
         ranks = self.task.ranks
-        yield from orders(self.ground, ranks)
+        yield from orders(self.distances, ranks)
         if TILING not in kinds:
             return
         traffic, number = self.task.traffic, None
         if not traffic.grid and (grid := recognised(traffic)):
             number = grid[1]
             traffic = Traffic(ranks, traffic.source, traffic.target, traffic.bytes, grid[0])
-            for each in orders(self.ground, ranks):
+            for each in orders(self.distances, ranks):
                 name = f"{each.name} of the grid {' x '.join(map(str, grid[0]))}"
                 yield Candidate(TILING, name, each.seats[number])
-        for each in tilings(self.ground, traffic):
+        for each in tilings(self.distances, traffic):
             if self._left(_TILINGS) < 0:
                 self.cut.append("not all tilings, for want of time")
                 break
@@ -218,16 +218,16 @@ class _Search:
 
     def _permutations(self, rules: list[Trial]) -> Iterator[Trial]:
         """By halves, and by swaps from there and from the best mapping that follows a rule."""
-        if not searchable(self.ground, self.task.traffic):
+        if not searchable(self.distances, self.task.traffic):
             self.cut.append(f"no permutations: they are sought up to {LARGEST} ranks, each with few partners")
             return
         starts = [min(rules, key=lambda each: each.cost.hop_bytes).candidate]
-        cut = halves(self.ground, self.task.traffic)
+        cut = halves(self.distances, self.task.traffic)
         yield self._trial(cut)
         starts.append(cut)
         for left, start in zip((2, 1), starts, strict=True):
             seconds = max(0.1, self._left(_SWAPS) / left)
-            yield self._trial(anneal(self.ground, self.task.traffic, start, seconds))
+            yield self._trial(anneal(self.distances, self.task.traffic, start, seconds))
 
 
 def _queue(found: Sequence[Trial]) -> list[Trial]:
@@ -324,7 +324,7 @@ class _Simulator:
         if candidate.kind == ORDER:
             return candidate.name
         path = self.place / f"seats-{self.runs}-{index}.txt"
-        path.write_text(seat_lines(candidate, self.task.ground), encoding="ascii")
+        path.write_text(seat_lines(candidate, self.task.distances), encoding="ascii")
         return path.name
 
     def _plan(self, mappings: Sequence[str]) -> Plan:
@@ -341,9 +341,9 @@ class _Simulator:
         )
 
 
-def seat_lines(candidate: Candidate, ground: Ground) -> str:
+def seat_lines(candidate: Candidate, distances: PartitionDistances) -> str:
     """A mapping's file: a line a rank, the coordinates of its node and its core."""
-    rows = candidate.places(ground).tolist()
+    rows = candidate.places(distances).tolist()
     return "\n".join(" ".join(map(str, row)) for row in rows) + "\n"
 
 

@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 
-_METHODS = Plugins(__name__, "unknown search method {}")
+_METHODS = Plugins(__name__, "unknown search method {}", {"layers": "coordinate_search"})
 
 
 def names() -> list[str]:

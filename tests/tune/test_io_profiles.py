@@ -13,9 +13,9 @@ from click.testing import CliRunner, Result
 from h5programs import LAUNCHER_QUIET, PATIENCE, needs
 from leadline.cli import main
 from leadline.core.errors import LeadlineError
-from leadline.tune.io import patterns as motifs
-from leadline.tune.io import profiles as traced
-from tune.test_motifs import RECORD, written
+from leadline.tune.io import patterns as io_patterns
+from leadline.tune.io import profiles as io_profiles
+from tune.test_io_patterns import RECORD, written
 
 COMMAND = ("mpirun", "-n", "4", "./app", "input")
 LAYOUT: dict[str, int | str | bool] = {"alignment": "1,65536", "meta_block_size": 8192}
@@ -25,54 +25,54 @@ DARING: dict[str, int | str | bool] = {"fill_time": "never"}
 @pytest.fixture(autouse=True)
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of this test for what is traced."""
-    monkeypatch.setattr(traced, "folder", lambda: tmp_path / "traced")
+    monkeypatch.setattr(io_profiles, "folder", lambda: tmp_path / "traced")
     return tmp_path / "traced"
 
 
 def known(tmp_path: Path, log: Path, settings: dict[str, int | str | bool]) -> Path:
     """A database that knows these settings for just what the log tells of."""
     path = tmp_path / "motifs.sqlite"
-    motifs.remember(motifs.read(log), settings, "a tuning", 2.0, path)
+    io_patterns.remember(io_patterns.read(log), settings, "a tuning", 2.0, path)
     return path
 
 
 def test_a_record_is_found_by_the_commands_words_and_by_its_program(tmp_path: Path) -> None:
     """The same words find it; other words are another command; any path of the program's name will do."""
     log = written(tmp_path, RECORD)
-    assert traced.keep(COMMAND, log)
-    assert traced.log_of(COMMAND).read_bytes() == log.read_bytes()
-    assert not traced.log_of((*COMMAND, "more")).exists()
-    assert traced.last_of("elsewhere/app") == traced.log_of(COMMAND)
-    assert traced.last_of("other") is None
+    assert io_profiles.keep(COMMAND, log)
+    assert io_profiles.log_of(COMMAND).read_bytes() == log.read_bytes()
+    assert not io_profiles.log_of((*COMMAND, "more")).exists()
+    assert io_profiles.last_of("elsewhere/app") == io_profiles.log_of(COMMAND)
+    assert io_profiles.last_of("other") is None
 
 
 def test_what_wrote_nothing_is_not_kept(tmp_path: Path) -> None:
     """Neither a record without a written byte, nor none at all."""
-    assert not traced.keep(COMMAND, written(tmp_path, RECORD[:2]))
-    assert not traced.keep(COMMAND, tmp_path / "none.jsonl")
-    assert traced.last_of("app") is None
+    assert not io_profiles.keep(COMMAND, written(tmp_path, RECORD[:2]))
+    assert not io_profiles.keep(COMMAND, tmp_path / "none.jsonl")
+    assert io_profiles.last_of("app") is None
 
 
 def test_only_so_many_commands_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for three, the last three of five."""
-    monkeypatch.setattr(traced, "MOST", 3)
+    monkeypatch.setattr(io_profiles, "MOST", 3)
     log = written(tmp_path, RECORD)
     for number in range(5):
-        traced.keep((f"app{number}",), log)
-    assert sum(traced.last_of(f"app{number}") is not None for number in range(5)) == 3
+        io_profiles.keep((f"app{number}",), log)
+    assert sum(io_profiles.last_of(f"app{number}") is not None for number in range(5)) == 3
 
 
 def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, kept: Path) -> None:
     """A file where the folder should be."""
     kept.write_text("")
     with pytest.raises(LeadlineError, match="cannot keep what was traced in"):
-        traced.keep(COMMAND, written(tmp_path, RECORD))
+        io_profiles.keep(COMMAND, written(tmp_path, RECORD))
 
 
 def test_settings_are_those_of_the_nearest_without_what_nothing_proves(tmp_path: Path) -> None:
     """At a distance of nought all but `fill_time`, which is right only where all is written."""
     log = written(tmp_path, RECORD)
-    chosen = traced.choose(log, known(tmp_path, log, LAYOUT | DARING | {"OMPI_MCA_io": "ompio"}))
+    chosen = io_profiles.choose(log, known(tmp_path, log, LAYOUT | DARING | {"OMPI_MCA_io": "ompio"}))
     assert chosen is not None
     assert (chosen.advice.distance, chosen.left_out) == (0, ("fill_time",))
     assert "meta_block_size = 8192" in chosen.text
@@ -83,7 +83,7 @@ def test_settings_are_those_of_the_nearest_without_what_nothing_proves(tmp_path:
 def test_chunks_are_those_of_the_programs_own_arrays(tmp_path: Path) -> None:
     """Slabs of an array of 8 among four ranks are 2 long, by the arrays of the record."""
     log = written(tmp_path, RECORD)
-    chosen = traced.choose(log, known(tmp_path, log, {"chunk": "slabs"}))
+    chosen = io_profiles.choose(log, known(tmp_path, log, {"chunk": "slabs"}))
     assert chosen is not None
     assert "hdf5.chunk = [2]" in chosen.text
 
@@ -94,17 +94,17 @@ def test_nothing_is_chosen_where_nothing_is_left(
 ) -> None:
     """Daring settings alone, or variables alone, which no file of the library has."""
     log = written(tmp_path, RECORD)
-    assert traced.choose(log, known(tmp_path, log, settings)) is None
+    assert io_profiles.choose(log, known(tmp_path, log, settings)) is None
 
 
 def test_what_is_far_off_is_not_used(tmp_path: Path) -> None:
-    """A motif 16 times 16 as large in every size is farther than a step of 1."""
+    """An access pattern 16 times 16 as large in every size is farther than a step of 1."""
     near, far = tmp_path / "near", tmp_path / "far"
     near.mkdir()
     far.mkdir()
     large = [line | ({"bytes_written": 2**31} if "bytes_written" in line else {}) for line in RECORD]
     database = known(tmp_path, written(far, large), LAYOUT)
-    assert traced.choose(written(near, RECORD), database) is None
+    assert io_profiles.choose(written(near, RECORD), database) is None
 
 
 def run(*words: str) -> Result:
@@ -122,7 +122,7 @@ def test_the_second_run_of_a_program_is_given_settings(
     assert first.exit_code == 0, first.output
     assert "first run" in first.output
     plain, size = capfd.readouterr().out, (tmp_path / "out.h5").stat().st_size
-    log = traced.last_of(program.name)
+    log = io_profiles.last_of(program.name)
     assert log is not None
     known(tmp_path, log, LAYOUT)
     second = run(*words)
@@ -214,7 +214,7 @@ def test_what_cannot_be_started_or_read_is_told_before_anything_runs(tmp_path: P
 def test_a_log_is_itself_also_where_a_command_named_it(tmp_path: Path) -> None:
     """A traced command with a word like the log's name does not stand for the log."""
     log = written(tmp_path, RECORD)
-    traced.keep(("sh", "-c", "true", log.name), log)
+    io_profiles.keep(("sh", "-c", "true", log.name), log)
     other = tmp_path / "other"
     other.mkdir()
     mine = written(

@@ -13,14 +13,14 @@ REUSED, ROTATED = "reused", "rotated"  # how a ping-pong's buffers are: in the c
 
 
 @dataclass(frozen=True)
-class Ends:
+class Asymptotes:
     """Latency, s, and bandwidth, B/s: each fitted, and at the slow and the fast end of its interval."""
 
     latency: tuple[float, float, float]
     bandwidth: tuple[float, float, float]
 
     def time(self, messages: float, volume: float) -> tuple[float, float, float]:
-        """So many messages of so many bytes in all, one after the other, s: typical, slowest, fastest."""
+        """Time of `messages` one after the other, `volume` bytes in all, s: typical, slowest, fastest."""
         pairs = zip(self.latency, self.bandwidth, strict=True)
         typical, slow, fast = (messages * latency + volume / bandwidth for latency, bandwidth in pairs)
         return typical, slow, fast
@@ -32,16 +32,16 @@ def comparable(row: Row) -> bool:
 
 
 class Fitted:
-    """The ends of every library of some runs, fitted when they are asked for."""
+    """Latency and bandwidth of every MPI library of some runs, fitted on first use."""
 
     def __init__(self, records: pl.DataFrame) -> None:
         self._records = records.filter(
             (pl.col("benchmark") == "pingpong") & (pl.col("source") != SIMULATED).fill_null(True)
         )
-        self._known: dict[tuple[object, ...], Ends] = {}
+        self._known: dict[tuple[object, ...], Asymptotes] = {}
 
-    def of(self, row: Row, buffers: str = REUSED) -> Ends:
-        """Those of a point's run, library and stack, by a ping-pong whose buffers are as told if it has one.
+    def of(self, row: Row, buffers: str = REUSED) -> Asymptotes:
+        """Latency and bandwidth of a point's run, library and stack, by a ping-pong with such buffers if any.
 
         UsageError where the run has no ping-pong of the library.
         """
@@ -50,34 +50,37 @@ class Fitted:
             self._known[key] = self._fit(row, buffers)
         return self._known[key]
 
-    def known(self, row: Row, buffers: str = REUSED) -> Ends | None:
-        """The same, or None where the run does not tell them."""
+    def known(self, row: Row, buffers: str = REUSED) -> Asymptotes | None:
+        """The same, or None without a ping-pong of the library."""
         try:
             return self.of(row, buffers)
         except UsageError:
             return None
 
-    def _fit(self, row: Row, buffers: str) -> Ends:
+    def _fit(self, row: Row, buffers: str) -> Asymptotes:
         wanted = [
             pl.col(name) == row[name]
             for name in KEYS
             if name in self._records.columns and row.get(name) is not None
         ]
-        told = self._records.filter(*wanted)
-        alike = told.filter(pl.col("buffers") == buffers) if "buffers" in told.columns else told.clear()
-        for records in (alike, told):
-            for fit in fit_all(records, ["ends"]):
+        found = self._records.filter(*wanted)
+        alike = found.filter(pl.col("buffers") == buffers) if "buffers" in found.columns else found.clear()
+        for records in (alike, found):
+            for fit in fit_all(records, ["asymptotic"]):
                 latency, bandwidth = fit.parameter("latency"), fit.parameter("bandwidth")
                 if latency and bandwidth:
-                    return Ends(_ends(latency, worst="high"), _ends(bandwidth, worst="low"))
+                    return Asymptotes(
+                        _bounds(latency, worst="high"),
+                        _bounds(bandwidth, worst="low"),
+                    )
         raise UsageError(
             f"the run has no ping-pong of {row.get('mpi')} over several sizes, "
-            "which tells latency and bandwidth"
+            "from which latency and bandwidth follow"
         )
 
 
-def _ends(told: Parameter, worst: str) -> tuple[float, float, float]:
+def _bounds(parameter: Parameter, worst: str) -> tuple[float, float, float]:
     """The value, and the two ends of its interval, the worse first."""
-    low = told.value if told.low is None else told.low
-    high = told.value if told.high is None else told.high
-    return (told.value, high, low) if worst == "high" else (told.value, low, high)
+    low = parameter.value if parameter.low is None else parameter.low
+    high = parameter.value if parameter.high is None else parameter.high
+    return (parameter.value, high, low) if worst == "high" else (parameter.value, low, high)

@@ -67,4 +67,4 @@ def fit(records: pl.DataFrame) -> Iterator[Fit]:
     """One fit for each ping-pong series that has a large end beside its small one."""
     for source in pingpong(records, fewest=3):
         if large_end(source.sizes).any():
-            yield straight("ends", QUESTION, source, line, fewest=FEWEST, notes=notes(source.sizes))
+            yield straight("asymptotic", QUESTION, source, line, fewest=FEWEST, notes=notes(source.sizes))
