@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from leadline.analysis.guidelines import judge
+from leadline.analysis.guidelines import formatting, judge
 from leadline.report.tables import Cell, Column, Table, TableRow
 
 
