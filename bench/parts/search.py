@@ -6,8 +6,8 @@ has 10
 % of noise. What is counted is the first evaluation whose time without noise is within 5 % of the best; a
 search that does not come there in 600 evaluations, the paper's limit, counts as 600. `gp` and
 `coordinate_search` are asked twice: from the start point of the space's file, and without it ("blind"). The
-genetic algorithm begins with points at random, as the paper's does. This is arithmetic with seeds: the load of
-the machine does not matter.
+genetic algorithm begins with points at random, as the paper's does. This is arithmetic with seeds: the load
+of the machine does not matter.
 """
 
 import os

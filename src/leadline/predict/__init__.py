@@ -1,11 +1,11 @@
 """Predictions of applications: one application's model a file of this package, found by its file alone.
 
-A file `NAME.py` answers `leadline predict NAME`: its docstring is the help, `OPTIONS` what may be asked,
-`predict(asked, simulate)` the answer. `asked` has a value for every option, by its name with underscores;
-`simulate` runs the simulator, which models reach in no other way, so that a report, which needs only what
-models say of a run, needs no simulator. It may also have `of_run(rows, records)`: of a summary's rows and
-the records they are from, the rows that it has a prediction for, with it in place of what was measured: the
-bands of reports.
+A file `NAME.py` is the command `leadline predict NAME`: its docstring is the help, `OPTIONS` are the options,
+`predict(asked, simulate)` gives the table. `asked` has the value of each option, by the option's name with
+underscores. `simulate` runs the simulator; models have no other access to it, so that a report, which only
+compares models with a run, needs no simulator. A file may also have `of_run(rows, records)`: it takes rows of
+a summary and the records that they are from, and returns the rows that the model can predict, with predicted
+instead of measured values. Reports draw them as bands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Simulate = Callable[["Machine", Sequence[Row]], "pl.DataFrame"]
 
 
-# The value of every option of a model, by its name with underscores, as the option reads it.
-Asked = Mapping[str, Any]
+# The value of each option of a model, by the option's name with underscores.
+ModelArguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Option:
     default: object = None
     metavar: str = ""
     needed: bool = False
-    words: tuple[str, ...] = ()  # the only values that there are; empty: any
+    words: tuple[str, ...] = ()  # allowed values; empty: any
 
 
 def count_from(least: int) -> Callable[[str], int]:
@@ -57,7 +57,7 @@ def count_from(least: int) -> Callable[[str], int]:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A table: rows of SI values and of words, and which of their keys people see, and how."""
+    """A table: rows of SI values and words, and the columns that are printed."""
 
     rows: Sequence[Row]
     columns: Mapping[str, Column]
@@ -71,7 +71,7 @@ class Predictor:
     name: str
     about: str
     options: Sequence[Option]
-    predict: Callable[[Asked, Simulate], Prediction]
+    predict: Callable[[ModelArguments, Simulate], Prediction]
 
 
 _MODELS = Plugins(__name__, "there is no {} to predict")

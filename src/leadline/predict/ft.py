@@ -1,18 +1,18 @@
-"""Predict NAS FT on a described machine: every way of handing planes over, against one all-to-all.
+"""Predict NAS FT on a described machine: each way to exchange planes, compared with one all-to-all.
 
-The application itself is simulated (native/applications/ft.cpp) with one iteration and with two; the
-difference is what each further one takes. The default is the exchange by the library's all-to-all, as NAS
-has it. Messages and bytes are those that the program counted, of one transform and process, its own share
-as well; beside them stands what table 1 of the source makes of it, and which part of a plane's
-communication can overlap (Bell, Bonachea, Nishtala, Yelick: Optimizing bandwidth limited problems using
-one-sided communication and overlap, 2006).
+Leadline simulates the application (native/applications/ft.cpp) with one and with two iterations; the
+difference is the time of each further iteration. The default way is the library's all-to-all, as in NAS.
+Messages and bytes are counts of the program for one transform and process, including what a process sends to
+itself. Beside them the table has the number of messages after table 1 of the source, and the part of a
+plane's communication that can overlap (Bell, Bonachea, Nishtala, Yelick: Optimizing bandwidth limited
+problems using one-sided communication and overlap, 2006).
 
-With --from, every point of a run beside the least that it can take there. A point and iteration moves 64 B
-through memory (the state is read, what the caches transformed is written to where it belongs, and read and
-written once more by the last transforms), 48 B where the result is only summed up: that over the bandwidth
-of the copy that the Jacobi solver timed in the same run on as many ranks, and the messages that the program
-counted, a rank's own left out, over the latency and bandwidth of the run's ping-pong. What it is off by is
-computing and further passes over memory.
+With --from, the table lists the measured time of each point of a run beside a lower bound: the time for
+memory traffic plus the time for messages. An iteration moves 64 B a point through memory: one pass reads the
+state and writes the transformed planes to their place, a second pass reads and writes them once more. It
+moves 48 B where the result is only summed. The bandwidth is that of the copy which the Jacobi solver timed in
+the same run on as many ranks; latency and bandwidth of messages are those of the run's ping-pong. The rest of
+the measured time is computation and further passes over memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
-from leadline.predict import Asked, Option, Prediction, Simulate, count_from
+from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
@@ -159,13 +159,16 @@ def _alike(row: Row, point: Row, names: Sequence[str]) -> bool:
 
 
 OPTIONS = (
-    Option("on", "The described machine, by name or path.", default="itanium2-elan4", metavar="MACHINE"),
-    Option("class", "The problem.", default="D", words=tuple(CLASSES)),
-    Option("ranks", "Processes.", count_from(0), "256", "N"),
-    Option("depth", "Receives posted in advance; 0: all of a transform's.", count_from(0), "0", "N"),
     Option(
-        "from", "Instead: every point of a run beside the least that it can take.", store.find, metavar="RUN"
+        "on",
+        "Described machine: a name from 'leadline list machines' or a TOML file.",
+        default="itanium2-elan4",
+        metavar="MACHINE",
     ),
+    Option("class", "Problem size.", default="D", words=tuple(CLASSES)),
+    Option("ranks", "Number of processes.", count_from(0), "256", "N"),
+    Option("depth", "Receives posted in advance; 0: all receives of a transform.", count_from(0), "0", "N"),
+    Option("from", "Compare each point of this run with the lower bound.", store.find, metavar="RUN"),
 )
 RUN = {
     **{key: Column(key) for key in ("mpi", "ranks", "class", "pieces", "by")},
@@ -187,7 +190,7 @@ COLUMNS = {
 }
 
 
-def predict(asked: Asked, simulate: Simulate) -> Prediction:
+def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     """Simulates the class on the machine, every way of handing its planes over; or a run's points."""
     if asked["from"] is not None:
         return _of_run(store.load(asked["from"]))

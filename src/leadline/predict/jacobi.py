@@ -1,9 +1,12 @@
-"""Predict the 3-D Jacobi solver in weak scaling: million updates a second of all ranks, and what is lost.
+"""Predict the 3-D Jacobi solver in weak scaling: million updates per second of all ranks, and the loss.
 
-The model is P = L^3 N / (T_s + c / B + k T_l), c = 16 k L^2 bytes: a cube of L^3 points a rank, T_s a sweep
-of it on one core, and for each of the grid's dimensions that has more than one rank two sides of L^2 numbers
-of 8 B, out and in (Celoria, section 3, equations 14 to 16; Hager and Wellein 2010, section 9.3.2). With --on
-orfeo-thin or orfeo-gpu, what the source measured stands beside it; with --simulate the simulator's answer.
+The model is P = L^3 N / (T_s + c / B + k T_l) with c = 16 k L^2 bytes. Each of N ranks has a cube of L^3
+points; T_s is the time of a sweep on one core; k is the number of sides exchanged, two for each dimension of
+the grid with more than one rank. A side has L^2 numbers of 8 B, sent and received (Celoria, section 3,
+equations 14 to 16; Hager and Wellein 2010, section 9.3.2).
+
+With --on orfeo-thin or orfeo-gpu, the table also has the measurements of the source; with --simulate, also
+the simulated result.
 """
 
 import csv
@@ -19,7 +22,7 @@ from leadline.core.formatting import Column
 from leadline.core.grids import even_grid
 from leadline.core.record import Row
 from leadline.core.units import parse_rate, parse_time
-from leadline.predict import Asked, Option, Prediction, Simulate, count_from
+from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
 from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
@@ -128,17 +131,37 @@ def on_machine(described: machines.Machine, grid: tuple[int, int, int], placemen
 
 
 OPTIONS = (
-    Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
-    Option("ranks", "Ranks, N. Default: those of the grid.", count_from(1), metavar="N"),
-    Option("grid", "Ranks in each dimension. Default: as even as N allows.", grid_of, metavar="AxBxC"),
-    Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
-    Option("edge", "Points along a rank's cube, L.", count_from(1), default=str(EDGE), metavar="L"),
-    Option("serial", "Time of a sweep on one core, T_s; else the machine's.", parse_time, metavar="TIME"),
-    Option("latency", "Latency of a message, T_l; else the machine's.", parse_time, metavar="TIME"),
-    Option("bandwidth", "Bandwidth of a message, B; else the machine's.", parse_rate, metavar="RATE"),
-    Option("simulate", "The simulator's own answer as well: the application jacobi on the machine.", None),
-    Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
-    Option("table", "Every row of the source's tables IV to XI instead of one point.", None),
+    Option(
+        "on",
+        "Described machine: a name from 'leadline list machines' or a TOML file.",
+        default="orfeo-thin",
+        metavar="MACHINE",
+    ),
+    Option("ranks", "Number of ranks, N. Default: the product of --grid.", count_from(1), metavar="N"),
+    Option(
+        "grid", "Ranks in each dimension. Default: as near to a cube as N allows.", grid_of, metavar="AxBxC"
+    ),
+    Option("placement", "Placement of the ranks. Default: the nearest with enough cores.", words=PLACEMENTS),
+    Option(
+        "edge", "Points along each edge of a rank's cube, L.", count_from(1), default=str(EDGE), metavar="L"
+    ),
+    Option(
+        "serial",
+        "Time of a sweep on one core, T_s. Default: from the machine file.",
+        parse_time,
+        metavar="TIME",
+    ),
+    Option(
+        "latency", "Latency of a message, T_l. Default: from the machine file.", parse_time, metavar="TIME"
+    ),
+    Option(
+        "bandwidth", "Bandwidth of a message, B. Default: from the machine file.", parse_rate, metavar="RATE"
+    ),
+    Option("simulate", "Also simulate the application jacobi on the machine.", None),
+    Option(
+        "from", "Compare measured and predicted times of each point of this run.", store.find, metavar="RUN"
+    ),
+    Option("table", "List every row of the source's tables IV to XI instead of one point.", None),
 )
 
 # Units as the source writes them: million updates, and million bytes, a second.
@@ -175,7 +198,7 @@ RUN = {
 SIMULATED = {"simulated": Column("simulated", **_RATE), "off": Column("measured / simulated", digits=3)}
 
 
-def predict(asked: Asked, simulate: Simulate) -> Prediction:
+def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     """The formula's answer at one point, or at every row of the source's tables."""
     if asked["from"] is not None:
         return _of_run(compared(store.load(asked["from"])))
@@ -244,7 +267,7 @@ def _grid(grid: tuple[int, int, int] | None, ranks: int | None) -> tuple[int, in
 
 
 def _overridden(
-    described: machines.Machine, grid: tuple[int, int, int], placement: str, asked: Asked
+    described: machines.Machine, grid: tuple[int, int, int], placement: str, asked: ModelArguments
 ) -> Model:
     """The machine's model, with what the caller knows better in its place."""
     edge: int = asked["edge"]

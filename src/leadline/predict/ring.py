@@ -1,9 +1,10 @@
-"""Predict the ring: time of a turn, and the latency that its slope over the number of ranks tells.
+"""Predict the ring application: time of a turn, and latency from its slope over the number of ranks.
 
-In a turn of N ranks each passes two messages on in each of N steps, one after the other, so T = a + 2 N T_l,
-with T_l of the farthest neighbours that there are: they hold up everybody (Celoria, section 1 A). With
---from, the pieces over N of a measured or simulated ring, as many as an information criterion finds, with
-half of each one's slope beside the ping-pong's latency of the same run.
+In a turn of N ranks, each rank passes on two messages in each of N steps, so T = a + 2 N T_l. T_l is the
+latency between the farthest neighbours, which hold up all others (Celoria, section 1 A).
+
+With --from, Leadline fits straight lines to the turns of a measured or simulated run; an information
+criterion chooses how many. The table lists half of each slope, and the latency of the run's ping-pong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
-from leadline.predict import Asked, Option, Prediction, Simulate, count_from
+from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import Fitted, comparable
 from leadline.predict._machine import PLACEMENTS, placement_of, way
 from leadline.run import store
@@ -107,9 +108,14 @@ def _run(value: str) -> Path:
 
 
 OPTIONS = (
-    Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
-    Option("ranks", "Ranks of the ring, N.", count_from(1), metavar="N"),
-    Option("from", "Instead: the pieces of a run's ring, and its ping-pong.", _run, metavar="RUN"),
+    Option(
+        "on",
+        "Described machine: a name from 'leadline list machines' or a TOML file.",
+        default="orfeo-thin",
+        metavar="MACHINE",
+    ),
+    Option("ranks", "Number of ranks, N.", count_from(1), metavar="N"),
+    Option("from", "Fit the ring of this run, and list its ping-pong.", _run, metavar="RUN"),
 )
 
 COLUMNS = {
@@ -120,7 +126,7 @@ COLUMNS = {
 }
 
 
-def predict(asked: Asked, simulate: Simulate) -> Prediction:
+def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     """A described machine's ring, or the pieces of a run's."""
     if asked["from"] is not None:
         return _found(store.load(asked["from"]))

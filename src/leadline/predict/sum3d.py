@@ -1,10 +1,12 @@
-"""Predict the sum of arrays that one rank deals out: time of scattering two arrays and gathering their sum.
+"""Predict the sum of two arrays: the time to scatter them from rank 0 and to gather their sum.
 
-All that the others get and give passes through rank 0: T = 3 (N - 1) (T_l + 8 E / (N B)) for E numbers, N
-ranks, a latency T_l and a bandwidth B of one rank's messages (Celoria, section 1 B, which measures and has no
-model). What rank 0 keeps, and the addition, are left out. With --from, measured against predicted at every
-point of a run, by its own ping-pong: by the one that finds its buffers out of the caches, as arrays are,
-where the run has it.
+All data pass through rank 0: T = 3 (N - 1) (T_l + 8 E / (N B)) for E numbers, N ranks, and the latency T_l
+and bandwidth B of one rank's messages (Celoria, section 1 B, has the measurements but no model). The part of
+rank 0 and the addition are left out.
+
+With --from, the table lists the measured and the predicted time of each point of a run. Latency and bandwidth
+are those of the run's ping-pong; if it was measured with buffers outside the caches, Leadline uses that
+measurement, because the arrays do not fit into caches either.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from leadline.analysis.summary import summarise
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import Row
-from leadline.predict import Asked, Option, Prediction, Simulate, count_from
+from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
@@ -55,11 +57,18 @@ def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
 
 
 OPTIONS = (
-    Option("on", "The described machine, by name or path.", default="orfeo-thin", metavar="MACHINE"),
-    Option("ranks", "Ranks, N.", count_from(2), metavar="N"),
+    Option(
+        "on",
+        "Described machine: a name from 'leadline list machines' or a TOML file.",
+        default="orfeo-thin",
+        metavar="MACHINE",
+    ),
+    Option("ranks", "Number of ranks, N.", count_from(2), metavar="N"),
     Option("array", "Lengths of the arrays.", default="2400x100x100", metavar="AxBxC"),
-    Option("placement", "Where the ranks are. Default: as near as they have room.", words=PLACEMENTS),
-    Option("from", "Instead: measured against predicted at every point of a run.", store.find, metavar="RUN"),
+    Option("placement", "Placement of the ranks. Default: the nearest with enough cores.", words=PLACEMENTS),
+    Option(
+        "from", "Compare measured and predicted times of each point of this run.", store.find, metavar="RUN"
+    ),
 )
 COLUMNS = {
     "from": Column("from"),
@@ -70,7 +79,7 @@ COLUMNS = {
 SHOWN = {key: Column(key) for key in ("mpi", "ranks", "array", "grid", "split")}
 
 
-def predict(asked: Asked, simulate: Simulate) -> Prediction:
+def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     """A described machine's answer, or a run's points beside what its ping-pong predicts."""
     if asked["from"] is not None:
         return _of_run(store.load(asked["from"]))

@@ -9,7 +9,8 @@ beginning.
 The distance of two access patterns is Euclidean over the traits that both have: logarithms to the base 16 of
 ranks, of bytes a rank, of bytes of a rank in a dataset, and of the size of a write; 1 for collective against
 independent writing, and 2 for another file system, whose settings are other settings; and the logarithm of
-the number of files. The confidence is the share of these that both know, over 1 + distance^2: a judgement, no probability.
+the number of files. The confidence is the share of these that both know, over 1 + distance^2: a judgement, no
+probability.
 Settings of a layer that a program does not use (MPI-IO, HDF5) are no advice for it.
 """
 
