@@ -192,6 +192,11 @@ class Folded:
         """Operations that are executed."""
         return _length(self.nodes)
 
+    @cached_property
+    def order_cached(self) -> npt.NDArray[np.int64]:
+        """The leaf of each executed operation, kept."""
+        return _order(self.nodes)
+
     def order(self) -> npt.NDArray[np.int64]:
         """The leaf of each executed operation."""
         return _order(self.nodes)

@@ -1,0 +1,207 @@
+"""Where the time of each rank goes, and who makes it wait.
+
+A rank's time is computation, and time in MPI. Of that it waits for a late sender until the message is sent,
+for a late receiver until the receive is asked for, in a collective until those have come without whom it
+cannot be done; the rest is transfer and overhead. Times are whole nanoseconds, so that the parts of a rank
+add up to its end exactly. An operation has one cause, that of its longest wait.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from leadline.core.errors import UsageError
+from leadline.profile.events import Message, Place, collectives, messages
+from leadline.program.model import Kind, Operation, Program
+
+SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
+WAITS = (SENDER, RECEIVER, IMBALANCE)
+_FROM_ROOT = {Kind.BCAST, Kind.SCATTER}
+_TO_ROOT = {Kind.REDUCE, Kind.GATHER}
+
+Nanoseconds = npt.NDArray[np.int64]
+
+
+@dataclass
+class Waiting:
+    """Of each operation of a rank: how long it waits, for what (a place in WAITS), and whom."""
+
+    time: Nanoseconds
+    why: npt.NDArray[np.int8]
+    rank: npt.NDArray[np.int32]
+    index: Nanoseconds
+
+
+@dataclass
+class Profile:
+    """What `profile` finds. Arrays per rank, ns."""
+
+    program: Program
+    end: Nanoseconds
+    computing: Nanoseconds
+    waiting: list[Waiting]
+    waits: npt.NDArray[np.int64]  # rank by WAITS
+    path: list[tuple[int, int, int, int]] = field(default_factory=list)  # rank, index, inside, before
+
+    @property
+    def communication(self) -> Nanoseconds:
+        """Time in MPI."""
+        return self.end - self.computing
+
+    @property
+    def transfer(self) -> Nanoseconds:
+        """Time in MPI that is no waiting."""
+        waited: Nanoseconds = self.waits.sum(axis=1)
+        return self.communication - waited
+
+    def caused(self) -> npt.NDArray[np.int64]:
+        """How long others wait for each rank, directly."""
+        found = np.zeros(self.program.ranks, np.int64)
+        for each in self.waiting:
+            of = each.time > 0
+            np.add.at(found, each.rank[of], each.time[of])
+        return found
+
+    def by_site(self) -> list[tuple[str, str, int, int, int]]:
+        """Call sites by time in them: name, operation, calls, time and waiting of all ranks."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for rank in range(self.program.ranks):
+            times, order = self.program.times(rank), self.program.sequence(rank).order()
+            leaves = self.program.leaves(rank)
+            assert times is not None
+            inside = np.bincount(order, times[:, 1] - times[:, 0], len(leaves))
+            waited = np.bincount(order, self.waiting[rank].time, len(leaves))
+            calls = np.bincount(order, minlength=len(leaves))
+            for leaf, operation in enumerate(leaves):
+                row = found.setdefault((operation.site, operation.kind), [0, 0, 0])
+                for place, value in enumerate((calls[leaf], inside[leaf], waited[leaf])):
+                    row[place] += int(value)
+        rows = [
+            (self.program.sites[site], Kind(kind).name.lower(), row[0], row[1], row[2])
+            for (site, kind), row in found.items()
+            if kind != Kind.NOP
+        ]
+        return sorted(rows, key=lambda row: -row[3])
+
+    def path_by_rank(self) -> tuple[Nanoseconds, Nanoseconds]:
+        """Computation and time in MPI of each rank on the critical path."""
+        computing, inside = (np.zeros(self.program.ranks, np.int64) for _ in range(2))
+        for rank, _, within, before in self.path:
+            computing[rank] += before
+            inside[rank] += within
+        return computing, inside
+
+
+def profile(program: Program) -> Profile:
+    """Where the time of a recorded or replayed program goes.
+
+    Raises UsageError where the times of its operations are not known.
+    """
+    if program.times_of is None:
+        raise UsageError(
+            "the program has no times: they stand beside a recording (NAME.program.times), or "
+            "'leadline replay FILE --on MACHINE --times NEW' writes simulated ones"
+        )
+    times = [program.times_of[rank] for rank in range(program.ranks)]
+    waiting = [_none(len(each)) for each in times]
+    for message in messages(program):
+        _late(times, waiting, message)
+    for operation, places in collectives(program):
+        _imbalance(program, times, waiting, operation, places)
+    ends = np.array([each[-1, 1] if len(each) else 0 for each in times], np.int64)
+    inside = np.array([int((each[:, 1] - each[:, 0]).sum()) for each in times], np.int64)
+    waits = np.zeros((program.ranks, len(WAITS)), np.int64)
+    for rank, each in enumerate(waiting):
+        for why in range(len(WAITS)):
+            waits[rank, why] = each.time[each.why == why].sum()
+    found = Profile(program, ends, ends - inside, waiting, waits)
+    found.path = _path(times, waiting, ends)
+    return found
+
+
+def _none(operations: int) -> Waiting:
+    return Waiting(
+        np.zeros(operations, np.int64),
+        np.full(operations, -1, np.int8),
+        np.full(operations, -1, np.int32),
+        np.full(operations, -1, np.int64),
+    )
+
+
+def _wait(
+    times: Sequence[Nanoseconds], waiting: Sequence[Waiting], at: Place, why: int, cause: Place
+) -> None:
+    """An operation waits until another one begins, unless it waits longer for something else."""
+    rank, index = at
+    enter, leave = times[rank][index].tolist()
+    time = min(int(times[cause[0]][cause[1], 0]), leave) - enter
+    if time > waiting[rank].time[index]:
+        waiting[rank].time[index] = time
+        waiting[rank].why[index] = why
+        waiting[rank].rank[index], waiting[rank].index[index] = cause
+
+
+def _late(times: Sequence[Nanoseconds], waiting: Sequence[Waiting], message: Message) -> None:
+    """The wait of a receive for its sender, or of a send for its receiver."""
+    sent, taken = message
+    asked = int(times[taken.rank][taken.posted, 0])
+    _wait(times, waiting, (taken.rank, taken.over), 0, (sent.rank, sent.posted))
+    # A send that ended before the receive was asked for did not wait for it.
+    if int(times[sent.rank][sent.over, 1]) >= asked:
+        _wait(times, waiting, (sent.rank, sent.over), 1, (taken.rank, taken.posted))
+
+
+def _imbalance(
+    program: Program,
+    times: Sequence[Nanoseconds],
+    waiting: Sequence[Waiting],
+    operation: Operation,
+    places: Sequence[Place],
+) -> None:
+    """The waits of ranks in a collective for those without whom it cannot be done."""
+    members = program.communicators[operation.comm].members
+    root = members[operation.peer]
+    enters = [int(times[rank][index, 0]) for rank, index in places]
+    last = int(np.argmax(enters))
+    if operation.kind in _FROM_ROOT:
+        last = next(n for n, (rank, _) in enumerate(places) if rank == root)
+    for rank, index in places:
+        if operation.kind in _TO_ROOT and rank != root:
+            continue
+        if places[last] != (rank, index):
+            _wait(times, waiting, (rank, index), 2, places[last])
+
+
+def _path(
+    times: Sequence[Nanoseconds], waiting: Sequence[Waiting], ends: Nanoseconds
+) -> list[tuple[int, int, int, int]]:
+    """The critical path, from its end: what the last rank did, and before a wait what its cause did.
+
+    Each part is an operation with the time inside it and the computation before it that are on the path. They
+    add up to the last rank's end: where an operation waits, the path goes on at the moment at which its cause
+    began, so that no moment is counted twice.
+    """
+    path = []
+    rank = int(np.argmax(ends))
+    index, now = len(times[rank]) - 1, int(ends[rank])
+    while index >= 0:
+        enter = int(times[rank][index, 0])
+        each = waiting[rank]
+        cause = int(each.rank[index])
+        if each.time[index] > 0 and cause >= 0:
+            begun = int(times[cause][each.index[index], 0])
+            if enter < begun <= now:
+                path.append((rank, index, now - begun, 0))
+                rank, index, now = cause, int(each.index[index]), begun
+                before = int(times[rank][index - 1, 1]) if index else 0
+                path.append((rank, index, 0, now - min(now, before)))
+                now, index = min(now, before), index - 1
+                continue
+        before = int(times[rank][index - 1, 1]) if index else 0
+        inside = now - min(now, enter)
+        now = min(now, enter)
+        path.append((rank, index, inside, now - min(now, before)))
+        now, index = min(now, before), index - 1
+    return path

@@ -1,0 +1,34 @@
+"""Receives wait for messages that are sent late."""
+
+import numpy as np
+
+from leadline.profile.analysis import Profile
+from leadline.program.model import Kind
+
+LEAST = 0.02  # of the ranks' time
+
+
+def find(found: Profile) -> tuple[float, str] | None:
+    """The share of waiting for senders, the rank that is waited for most, and its call site."""
+    total, waited = int(found.end.sum()), int(found.waits[:, 0].sum())
+    if not total or waited < LEAST * total:
+        return None
+    by_rank = np.zeros(found.program.ranks, np.int64)
+    by_place: dict[tuple[int, int], int] = {}
+    for each in found.waiting:
+        of = each.why == 0
+        np.add.at(by_rank, each.rank[of], each.time[of])
+        for rank, index, time in zip(each.rank[of], each.index[of], each.time[of], strict=True):
+            leaf = int(found.program.sequence(int(rank)).order_cached[index])
+            by_place[int(rank), leaf] = by_place.get((int(rank), leaf), 0) + int(time)
+    rank = int(by_rank.argmax())
+    (at, leaf), _ = max(by_place.items(), key=lambda item: item[1])
+    operation = found.program.leaves(at)[leaf]
+    site = found.program.sites[operation.site]
+    where = f", most for its {Kind(operation.kind).name.lower()} at {site}" if site and at == rank else ""
+    share = waited / total
+    return share, (
+        f"Receives wait {100 * share:.1f} % of the ranks' time for messages that are sent late; "
+        f"{100 * by_rank[rank] / waited:.0f} % of that for rank {rank}{where}. Send earlier, as soon as the "
+        "data are there, or give that rank less to do before."
+    )

@@ -1,0 +1,1 @@
+"""Where the time of programs goes."""

@@ -1,0 +1,154 @@
+"""Profiles of programs whose waits are known: planted ones, and sums that must be kept."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from leadline import program
+from leadline.cli import main
+from leadline.core.errors import UsageError
+from leadline.profile import profile
+from leadline.profile.findings import findings
+from leadline.program.build import ProgramBuilder
+from leadline.program.model import Kind, Operation, Program
+
+MS = 1_000_000  # ns
+
+
+def timed(*ranks: list[tuple[Operation, int, int]]) -> Program:
+    """A program from each rank's operations with when they were entered and left, ns."""
+    builder = ProgramBuilder(len(ranks), measured=True)
+    builder.sites += ["app.c:1 main", "app.c:2 main"]
+    for rank, rows in enumerate(ranks):
+        builder.add(rank, [row[0] for row in rows], times=np.array([row[1:] for row in rows]))
+    return builder.build()
+
+
+def send(to: int, site: int = 0) -> Operation:
+    """8 B to a rank."""
+    return Operation(int(Kind.SEND), peer=to, bytes=8, site=site)
+
+
+def receive(source: int, site: int = 0) -> Operation:
+    """8 B from a rank."""
+    return Operation(int(Kind.RECV), peer=source, bytes=8, site=site)
+
+
+BARRIER = Operation(int(Kind.BARRIER))
+
+
+def test_a_sender_that_is_5_ms_late_is_found() -> None:
+    """The receive waits exactly until the send begins; the rest of it is transfer."""
+    found = profile(timed([(send(1, 1), 5 * MS, 5 * MS + 1000)], [(receive(0, 2), 0, 5 * MS + 3000)]))
+    assert found.waits.tolist() == [[0, 0, 0], [5 * MS, 0, 0]]
+    assert found.caused().tolist() == [5 * MS, 0]
+    assert found.transfer.tolist() == [1000, 3000]
+    assert "rank 0, most for its send at app.c:1 main" in findings(found)[0]
+
+
+def test_a_late_receiver_is_found_where_the_send_ended_after_it() -> None:
+    """A send that was over before does not wait."""
+    late = [(send(1), 0, 7 * MS)], [(receive(0), 6 * MS, 7 * MS)]
+    early = [(send(1), 0, 1000)], [(receive(0), 6 * MS, 7 * MS)]
+    assert profile(timed(*late)).waits[0].tolist() == [0, 6 * MS, 0]
+    assert profile(timed(*early)).waits[0].tolist() == [0, 0, 0]
+
+
+def test_a_nonblocking_receive_waits_in_its_wait() -> None:
+    """Not where it was posted; and no longer than the call lasted."""
+    posted = receive(0)._replace(form=1, request=1)
+    done = Operation(int(Kind.WAIT), gives=(1,))
+    found = profile(timed([(send(1), 9 * MS, 9 * MS + 10)], [(posted, 0, 10), (done, 4 * MS, 10 * MS)]))
+    assert found.waiting[1].time.tolist() == [0, 5 * MS]
+
+
+def test_the_rank_that_comes_last_is_the_cause_of_an_imbalance() -> None:
+    """Rank 2 computes 3 ms; the others wait for it, although each of them waited for others before."""
+    rows = [[(BARRIER, at * MS, 3 * MS + 50)] for at in (0, 1, 3)]
+    found = profile(timed(*rows))
+    assert found.waits[:, 2].tolist() == [3 * MS, 2 * MS, 0]
+    assert found.caused().tolist() == [0, 0, 5 * MS]
+    computing, inside = found.path_by_rank()
+    assert computing.tolist() == [0, 0, 3 * MS]
+    assert inside.sum() == 50
+    assert any("rank 2" in each for each in findings(found))
+
+
+def test_in_a_broadcast_nobody_waits_but_for_the_root() -> None:
+    """Rank 1 comes last, and that costs nobody anything; the root is 1 ms late."""
+    cast = Operation(int(Kind.BCAST), peer=0, bytes=8)
+    found = profile(timed([(cast, MS, MS + 10)], [(cast, 4 * MS, 4 * MS + 10)], [(cast, 0, MS + 20)]))
+    assert found.waits[:, 2].tolist() == [0, 0, MS]
+
+
+def test_a_chain_of_waits_leads_to_its_origin() -> None:
+    """Rank 0 computes 4 ms, sends to 1, which sends on to 2: the critical path is rank 0's computation."""
+    found = profile(
+        timed(
+            [(send(1), 4 * MS, 4 * MS + 10)],
+            [(receive(0), 0, 4 * MS + 20), (send(2), 4 * MS + 30, 4 * MS + 40)],
+            [(receive(1), 0, 4 * MS + 60)],
+        )
+    )
+    computing, inside = found.path_by_rank()
+    assert computing.tolist() == [4 * MS, 10, 0]
+    assert int(computing.sum() + inside.sum()) == 4 * MS + 60
+
+
+def chance(comm: program.Comm, seed: int) -> Any:
+    """The same random turns for all ranks, with computation of each one's own."""
+    turns, own = random.Random(seed), random.Random(1000 * seed + comm.rank)
+    for _ in range(30):
+        yield comm.compute(own.random() * 1e-4)
+        what = turns.randrange(4)
+        if what == 0:
+            yield comm.allreduce(8)
+        elif what == 1:
+            yield comm.bcast(64, root=turns.randrange(comm.size))
+        elif what == 2:
+            shift = turns.randrange(1, comm.size)
+            yield comm.sendrecv((comm.rank + shift) % comm.size, 4096, (comm.rank - shift) % comm.size)
+        else:
+            requests = [
+                comm.irecv((comm.rank - 1) % comm.size, 32),
+                comm.isend((comm.rank + 1) % comm.size, 32),
+            ]
+            yield comm.compute(own.random() * 1e-4)
+            yield comm.wait_all(requests)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_add_up_to_each_ranks_time_and_the_path_to_the_runs(tmp_path: Path, seed: int) -> None:
+    """In whole nanoseconds, of random programs as a described machine executes them."""
+    path, timed_path = tmp_path / "x.program", tmp_path / "y.program"
+    program.evaluate(chance, ranks=8, seed=seed).write(path)
+    words = ["replay", str(path), "--on", "ndr-fat-tree", "--mapping", "XT", "--times", str(timed_path)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    found = profile(program.read(timed_path))
+    assert (found.computing + found.waits.sum(axis=1) + found.transfer == found.end).all()
+    assert (found.transfer >= 0).all()
+    assert (found.waits >= 0).all()
+    computing, inside = found.path_by_rank()
+    assert int(computing.sum() + inside.sum()) == int(found.end.max())
+    assert all(within >= 0 and before >= 0 for _, _, within, before in found.path)
+
+
+def test_the_first_screen_fits(tmp_path: Path) -> None:
+    """Within 25 lines."""
+    path = tmp_path / "x.program"
+    timed([(send(1, 1), 5 * MS, 5 * MS + 1000)], [(receive(0, 2), 0, 5 * MS + 3000)]).write(path)
+    done = CliRunner().invoke(main, ["profile", str(path)])
+    assert done.exit_code == 0, done.output
+    assert len(done.output.splitlines()) <= 25
+    assert "late sender 50.0 %" in done.output
+
+
+def test_without_times_there_is_a_sentence() -> None:
+    """Which says where they come from."""
+    with pytest.raises(UsageError, match="has no times"):
+        profile(program.evaluate(chance, ranks=2, seed=1))
