@@ -268,9 +268,9 @@ Program parse(const json& header, std::string_view body) {
         const std::string_view table = piece(body, each);
         std::vector<double>& before = made.before.emplace_back(table.size() / width);
         if (!before.empty()) std::memcpy(before.data(), table.data(), before.size() * sizeof(double));
-        for (const double value : before)
-            if (!(value >= 0 && value < 1e9))
-                throw std::runtime_error("a computation takes an impossible time");
+        const auto possible = [](double value) { return value >= 0 && value < 1e9; };
+        if (!std::ranges::all_of(before, possible))
+            throw std::runtime_error("a computation takes an impossible time");
     }
     made.rank_sequence = numbers_of(header.at("rank_sequence"), std::ssize(made.sequences), made.ranks);
     made.rank_before = numbers_of(header.at("rank_stats"), std::ssize(made.before), made.ranks);
@@ -300,6 +300,7 @@ Program read(const std::string& path) {
     const std::string beside = path + ".times";
     if (::access(beside.c_str(), R_OK) == 0) {
         std::vector<std::int64_t> counts;
+        counts.reserve(static_cast<std::size_t>(made.ranks));
         for (int rank = 0; rank < made.ranks; ++rank) counts.push_back(made.of(rank).executed);
         made.times = std::make_unique<Times>(beside, made.checksum, counts);
     }
@@ -359,6 +360,7 @@ Program ring(int ranks, std::int64_t bytes, std::int64_t turns) {
     made.before.push_back({0.0});
     made.rank_before = made.rank_sequence;
     Communicator& world = made.communicators.emplace_back();
+    world.members.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) world.members.push_back(rank);
     return made;
 }
@@ -366,6 +368,7 @@ Program ring(int ranks, std::int64_t bytes, std::int64_t turns) {
 void write_times(const std::string& path, std::uint32_t program,
                  const std::vector<std::vector<std::int64_t>>& times) {
     std::vector<std::size_t> counts;
+    counts.reserve(times.size());
     for (const auto& each : times) counts.push_back(each.size() / 2);
     const std::string header = json{{"program", program}, {"counts", counts}}.dump();
     std::string head = "leadline-times " + std::to_string(version) + "\n" + std::to_string(header.size()) +

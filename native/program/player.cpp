@@ -154,6 +154,8 @@ int Player::place(const Step& step, std::int32_t peer) const {
     return sum >= among.size() ? sum - among.size() : sum;
 }
 
+// One coroutine for all kinds of operations: another one for each would cost more than the operation.
+// NOLINTNEXTLINE(readability-function-size)
 Task<> Player::play(std::vector<std::int64_t>* times) {
     const Step* const steps = sequence_.steps.data();
     std::size_t index = 0;  // of executed operations

@@ -72,6 +72,8 @@ private:
     [[nodiscard]] Bytes in(std::int64_t bytes) const { return in_.first(static_cast<std::size_t>(bytes)); }
     void begin_message(const Step& step, Slot& slot);
     Call call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes);
+    void lay_out(Call& made, const Step& step, std::int64_t bytes, std::vector<Part>& gives,
+                 std::vector<Part>& takes);
     Task<> collective(const Step& step);
     Task<> neighbours(const Step& step);
     Task<> one_sided(const Step& step);

@@ -41,69 +41,67 @@ void parts_of(std::span<const std::int64_t> list, std::vector<Part>& parts) {
 }  // namespace
 
 Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes) {
-    const Comm& among = comm(step);
-    const std::int64_t ranks = among.size();
-    const bool root = among.rank() == step.peer;
     Call made{.what = *collective_of(step.kind), .root = step.peer, .type = type_of(step)};
+    if (const auto found = playing_.algorithms.find(step.kind); found != playing_.algorithms.end())
+        made.algorithm = found->second;
     std::int64_t bytes = step.bytes;
     if (reduces(step.kind)) {
         const auto unit = static_cast<std::int64_t>(size_of(made.type));
         bytes = (bytes + unit - 1) / unit * unit;
         made.reduce = reduce_of(step);
     }
-    if (const auto found = playing_.algorithms.find(step.kind); found != playing_.algorithms.end())
-        made.algorithm = found->second;
-    parts_of(sequence_.list(step.gives), gives);
-    parts_of(sequence_.list(step.takes), takes);
-    const auto all = [](const std::vector<Part>& parts) {
+    if (step.kind == Kind::bcast) {
+        made.in = in(bytes);
+    } else if (reduces(step.kind) && step.kind != Kind::reduce_scatter) {
+        made.out = out(bytes);
+        made.in = in(bytes);
+    } else if (step.kind != Kind::barrier) {
+        parts_of(sequence_.list(step.gives), gives);
+        parts_of(sequence_.list(step.takes), takes);
+        lay_out(made, step, bytes, gives, takes);
+    }
+    return made;
+}
+
+// Buffers of a collective with a block of each rank, and where these vary their layouts.
+void Player::lay_out(Call& made, const Step& step, std::int64_t bytes, std::vector<Part>& gives,
+                     std::vector<Part>& takes) {
+    const Comm& among = comm(step);
+    const bool root = among.rank() == step.peer, varies = step.mode != 0;
+    const std::int64_t every = bytes * among.size();
+    const auto all = [&](const std::vector<Part>& parts) {
+        if (!varies) return every;
         return parts.empty() ? 0 : parts.back().offset + parts.back().bytes;
     };
-    const bool varies = step.mode != 0;
     switch (step.kind) {
-        case Kind::bcast: made.in = in(bytes); break;
-        case Kind::reduce:
-        case Kind::allreduce:
-        case Kind::scan:
-        case Kind::exscan:
-            made.out = out(bytes);
-            made.in = in(bytes);
-            break;
         case Kind::gather:
             made.out = out(bytes);
-            if (root) made.in = in(varies ? all(takes) : bytes * ranks);
-            if (varies && root) made.takes = takes;
+            if (root) made.in = in(all(takes));
+            if (root && varies) made.takes = takes;
             made.varies = varies;
             break;
         case Kind::scatter:
-            if (root) made.out = out(varies ? all(gives) : bytes * ranks);
+            if (root) made.out = out(all(gives));
             made.in = in(bytes);
-            if (varies && root) made.gives = gives;
+            if (root && varies) made.gives = gives;
             made.varies = varies;
-            break;
-        case Kind::allgather:
-            made.out = out(bytes);
-            made.in = in(varies ? all(takes) : bytes * ranks);
-            if (varies) made.takes = takes;
             break;
         case Kind::alltoall:
             // No part at all would be equal blocks.
             if (varies && gives.empty()) gives.push_back({among.rank(), 0, 0});
             if (varies && takes.empty()) takes.push_back({among.rank(), 0, 0});
-            made.out = out(varies ? all(gives) : bytes * ranks);
-            made.in = in(varies ? all(takes) : bytes * ranks);
-            if (varies) {
-                made.gives = gives;
-                made.takes = takes;
-            }
-            break;
-        case Kind::reduce_scatter:
-            made.out = out(varies ? all(takes) : bytes * ranks);
-            made.in = in(bytes);
+            made.out = out(all(gives));
+            made.in = in(all(takes));
+            if (varies) made.gives = gives;
             if (varies) made.takes = takes;
             break;
-        default: break;
+        default: {
+            const bool gathers = step.kind == Kind::allgather;
+            made.out = out(gathers ? bytes : all(takes));
+            made.in = in(gathers ? all(takes) : bytes);
+            if (varies) made.takes = takes;
+        }
     }
-    return made;
 }
 
 Task<> Player::collective(const Step& step) {
