@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from leadline import program
 from leadline.cli import main
+from leadline.program.model import SendMode
 
 MACHINE = """
 title = "Two numbers"
@@ -143,6 +144,21 @@ def test_what_cannot_be_is_refused(place: Path, options: list[str], said: str) -
     )
     assert done.exit_code != 0
     assert said in done.output
+
+
+def test_what_is_executed_otherwise_is_said(place: Path) -> None:
+    """A synchronous send is a standard one here."""
+
+    def code(comm: program.Comm) -> Any:
+        if comm.rank == 0:
+            yield comm.send(1, 8, mode=SendMode.SYNCHRONOUS)
+        else:
+            yield comm.recv(0, 8)
+
+    program.evaluate(code, ranks=2).write(place / "sync.program")
+    done = CliRunner().invoke(main, ["replay", str(place / "sync.program"), "--on", str(place / "two.toml")])
+    assert done.exit_code == 0, done.output
+    assert "synchronous sends are executed as standard ones" in done.output
 
 
 def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) -> None:

@@ -214,7 +214,7 @@ def _said(value: "Value") -> str:
 def _print_first(path: Path, program: "Program", found: "Replay", machine: Path | None) -> None:
     """What was executed where, and how long it took."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
-    from leadline.run.replay import recorded_time  # noqa: PLC0415
+    from leadline.run.replay import recorded_time, remarks  # noqa: PLC0415
 
     where = f"on {machine.stem}, network model {found.network}" if machine else "with this machine's MPI"
     click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
@@ -223,9 +223,8 @@ def _print_first(path: Path, program: "Program", found: "Replay", machine: Path 
     if (recorded := recorded_time(program)) is not None:
         ratio = f", {found.time.value / recorded:.3g} of it" if recorded > 0 else ""
         click.echo(f"  recorded       {format_quantity(recorded, 's')}{ratio}")
-    if program.partial:
-        ranks = ", ".join(map(str, sorted(program.partial)[:5]))
-        click.echo(f"  the record of {len(program.partial)} ranks is incomplete: {ranks}")
+    for remark in remarks(program):
+        click.echo(f"  {remark}")
     if found.oversubscribed:
         click.echo("  more ranks than cores: the time says nothing of the program")
 

@@ -21,7 +21,7 @@ from leadline.core.record import OK
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
-from leadline.program.model import Kind, Program
+from leadline.program.model import Kind, Program, SendMode
 from leadline.run.session import simulate
 from leadline.targets import Target
 from leadline.targets.simulated.machine import SimulatedMachine
@@ -116,6 +116,23 @@ def recorded_time(program: Program) -> float | None:
         return None
     ends = [times[-1, 1] for times in program.times_of.values() if len(times)]
     return float(max(ends, default=0)) * 1e-9
+
+
+def remarks(program: Program) -> list[str]:
+    """What of a program is executed otherwise than it was recorded, a sentence each."""
+    leaves = [leaf for sequence in program.sequences for leaf in sequence.leaves]
+    found = []
+    if any(leaf.kind == Kind.SEND and leaf.mode == SendMode.SYNCHRONOUS for leaf in leaves):
+        found.append("synchronous sends are executed as standard ones, which may end earlier")
+    if any(leaf.kind == Kind.PROBE for leaf in leaves):
+        found.append("probes do not wait; the receives that follow them do")
+    if program.recorded.get("threads", 1) > 1:
+        found.append("several threads of a rank called MPI: their calls are executed one after another")
+    if outside := program.recorded.get("outside"):
+        found.append(f"not executed: {', '.join(outside)}")
+    if program.partial:
+        found.append(f"the records of {len(program.partial)} ranks end before the program did")
+    return found
 
 
 def by_rank(program: Program, times: Times) -> pl.DataFrame:

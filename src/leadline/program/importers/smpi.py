@@ -2,8 +2,8 @@
 
 One file for all ranks, or a file that lists a file a rank, as `smpirun -trace-ti` writes. Computation is in
 floating-point operations (`compute`) or seconds (`sleep`). Sizes are numbers of elements of a datatype, whose
-code is the last argument and, where there is none, byte (`init`) or double (`init 1`). SimGrid's
-documentation, "Replaying MPI Traces" (https://simgrid.org/doc/latest/Tutorial_MPI_Applications.html).
+code is the last argument and, where there is none, byte (`init`) or double (`init 1`). What
+follows an action is as SimGrid's own replay reads it.
 """
 
 from collections import Counter
@@ -184,7 +184,7 @@ class _Rank:
         self.note(operation)
 
     def _wait(self, words: Sequence[str]) -> None:
-        if not words:  # traces before SimGrid 3.20: of the newest
+        if not words:  # of the newest
             slots = list(self.pending)[-1:]
         else:
             key = tuple(
