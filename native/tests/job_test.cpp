@@ -153,7 +153,8 @@ TEST(Clock, IsFinerThanAMicrosecond) {
 }
 
 TEST(Places, DistanceGrowsOutwards) {
-    const Place here{.host = "a", .package = 0, .group = 0, .core = 0, .cores = 1};
+    const Place here{
+        .host = "a", .boot = "x", .network = "y", .package = 0, .group = 0, .core = 0, .cores = 1};
     Place there = here;
     EXPECT_EQ(distance(here, there), same_group);
     there.group = 1;
@@ -166,7 +167,7 @@ TEST(Places, DistanceGrowsOutwards) {
 
 // A rank that may run anywhere is not next to another that may run anywhere.
 TEST(Places, UnboundRanksAreAtNoKnownDistance) {
-    const Place floating{.host = "a", .cores = 16};
+    const Place floating{.host = "a", .boot = "x", .network = "y", .cores = 16};
     EXPECT_EQ(distance(floating, floating), unknown);
 }
 
