@@ -12,6 +12,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -371,8 +372,9 @@ void write_times(const std::string& path, std::uint32_t program,
     counts.reserve(times.size());
     for (const auto& each : times) counts.push_back(each.size() / 2);
     const std::string header = json{{"program", program}, {"counts", counts}}.dump();
-    std::string head = "leadline-times " + std::to_string(version) + "\n" + std::to_string(header.size()) +
-                       "\n" + header + "\n";
+    std::ostringstream begin;
+    begin << "leadline-times " << version << '\n' << header.size() << '\n' << header << '\n';
+    std::string head = begin.str();
     head.resize((head.size() + 7) / 8 * 8, '\0');
     std::ofstream file(path, std::ios::binary);
     file << head;

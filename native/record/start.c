@@ -1,7 +1,9 @@
 /* Where recording begins and ends, and what Fortran means by its constants. */
 #include "frames.h"
 
+#include <link.h>
 #include <stdarg.h>
+#include <string.h>
 
 static const void* fortran(const char* name) { return dlsym(RTLD_DEFAULT, name); }
 
@@ -41,14 +43,33 @@ void lr_started(const struct lr_call* call, int count, const int64_t* handles) {
 
 void lr_outside(const char* name) { lr_text(LR_OUTSIDE, name); }
 
+/* Python loads MPI for one of its modules alone: then nobody else finds it, who was there before. It is made
+ * known to all, without being loaded anew. */
+static int make_known(struct dl_phdr_info* info, size_t size, void* data) {
+    (void)size;
+    (void)data;
+    const char* name = strrchr(info->dlpi_name, '/');
+    if (!name || (strncmp(name, "/libmpi.so", 10) != 0 && strncmp(name, "/libmpich.so", 12) != 0)) return 0;
+    return dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) != NULL;
+}
+static void reach(void) {
+    if (!fortran("PMPI_Init")) dl_iterate_phdr(make_known, NULL);
+}
+/* Objects of Open MPI are looked for when this library is loaded; where its own came later there are none. */
+static void begin(int code) {
+    if (code == MPI_SUCCESS && lr_comm_handle(MPI_COMM_WORLD) != 0) lr_begin();
+}
+
 LR_SEEN int MPI_Init(int* argc, char*** argv) {
+    reach();
     const int code = PMPI_Init(argc, argv);
-    if (code == MPI_SUCCESS) lr_begin();
+    begin(code);
     return code;
 }
 LR_SEEN int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    reach();
     const int code = PMPI_Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS) lr_begin();
+    begin(code);
     return code;
 }
 LR_SEEN int MPI_Finalize(void) {

@@ -264,6 +264,14 @@ LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
     return frames
 
 
+def large_row(row: Row) -> Row:
+    """The call whose counts are MPI_Count; one with arrays of them is only named."""
+    name, parameters, note = row
+    if any(letter == "I" for _, letter in parameters):
+        return f"{name}_c", [(each, "b") for each, _ in parameters], f'lr_outside("MPI_{name}_c")'
+    return f"{name}_c", parameters, note
+
+
 def main(output: str, compiler: str, *includes: str) -> None:
     """Write the wrappers of what both calls.txt and mpi.h have."""
     text = header(compiler, list(includes))
@@ -278,6 +286,8 @@ def main(output: str, compiler: str, *includes: str) -> None:
         if len(types) != len(row[1]):
             sys.exit(f"calls.txt has {len(row[1])} parameters of MPI_{row[0]}, mpi.h has {len(types)}")
         parts += [c_frame(row, types), fortran_frames(row)]
+        if large := known.get(f"{row[0]}_c"):
+            parts.append(c_frame(large_row(row), large))
     Path(output).write_text("".join(parts))
 
 

@@ -49,8 +49,9 @@ def command(
     with TemporaryDirectory(prefix=".leadline-record-", dir=place) as name:
         with working("building the recorder"):
             found = session.mpi_of(command, mpi)
+            session.check(command, found)
             library = session.prepare(found)
-        status = session.run(command, Path(name), library)
+        status = session.run(command, Path(name), library, found)
         try:
             with working("reading the records") as say:
                 recorded = session.program(Path(name), command, say)

@@ -53,11 +53,43 @@ def _linked(word: str) -> str | None:
     return next((family for soname, family in _SONAMES.items() if soname in done.stdout), None)
 
 
-def environment(library: Path, directory: Path) -> dict[str, str]:
+_ASK_PYTHON = (
+    "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+)
+
+
+def check(command: Sequence[str], mpi: Mpi) -> None:
+    """UsageError where a program of the command is seen to use another MPI than its launcher's.
+
+    Handles of two libraries differ in size, so a recorder for one must never stand before the other.
+    """
+    for word in command:
+        found = _linked(word)
+        if found is None and Path(word).name.startswith("python") and shutil.which(word):
+            done = subprocess.run([word, "-c", _ASK_PYTHON], capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                found = "openmpi" if "Open MPI" in done.stdout else "mpich"
+        if found is not None and found != mpi.family and {found, mpi.family} != {"mpich", "intel"}:
+            raise UsageError(
+                f"{word} uses {found}, but would be recorded as a program of {mpi.id}: start it with its own "
+                "launcher, or name its MPI with --mpi (mpi4py takes the one that MPI4PY_MPIABI names)"
+            )
+
+
+def _libmpi(mpi: Mpi, command: Sequence[str]) -> Path | None:
+    """The library of an MPI that must be there from the start: Open MPI's, where Python loads it itself."""
+    if mpi.family != "openmpi" or not any("python" in Path(word).name for word in command):
+        return None
+    folders = [Path(word.removeprefix("-L")) for word in mpi.link if word.startswith("-L")]
+    return next((folder / "libmpi.so" for folder in folders if (folder / "libmpi.so").exists()), None)
+
+
+def environment(library: Path, directory: Path, libmpi: Path | None = None) -> dict[str, str]:
     """What has the recorder stand before a program and write into a directory."""
+    first = f"{library}:{libmpi}" if libmpi else str(library)
     before = os.environ.get("LD_PRELOAD", "")
     return {
-        "LD_PRELOAD": f"{library}:{before}" if before else str(library),
+        "LD_PRELOAD": f"{first}:{before}" if before else first,
         "LEADLINE_RECORD": str(directory),
         "LEADLINE_RECORD_ID": uuid.uuid4().hex,
     }
@@ -68,13 +100,14 @@ def prepare(mpi: Mpi) -> Path:
     return build(mpi, LIBRARY)
 
 
-def run(command: Sequence[str], directory: Path, library: Path) -> int:
+def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> int:
     """Runs a command with the recorder before it; its exit code, as a shell has it.
 
     Raises UsageError where it cannot be started.
     """
     try:
-        process = subprocess.Popen(command, env={**os.environ, **environment(library, directory)})
+        added = environment(library, directory, _libmpi(mpi, command))
+        process = subprocess.Popen(command, env={**os.environ, **added})
     except OSError as problem:
         raise UsageError(f"cannot start {command[0]}: {problem.strerror or problem}") from None
     while True:
