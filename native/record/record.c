@@ -183,14 +183,27 @@ static void keep_maps(const char* path) {
 
 static char path[4096];
 
-void lr_begin(void) {
+/* A new file of this process in the directory of the record; -1 where none is wanted or can be made. */
+static int create(const char* suffix) {
     const char* directory = getenv("LEADLINE_RECORD");
-    if (!directory || !*directory || file >= 0) return;
+    if (!directory || !*directory) return -1;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    if (snprintf(path, sizeof path, "%s/%s-%ld.raw", directory, host, (long)getpid()) >= (int)sizeof path)
-        return;
-    const int opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int length = snprintf(path, sizeof path, "%s/%s-%ld.%s", directory, host, (long)getpid(), suffix);
+    if (length >= (int)sizeof path) return -1;
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+}
+
+void lr_other(const char* version) {
+    const int opened = create("other");
+    if (opened < 0) return;
+    if (write(opened, version, strcspn(version, "\n")) < 0) errno = 0;
+    close(opened);
+}
+
+void lr_begin(void) {
+    if (file >= 0) return;
+    const int opened = create("raw");
     if (opened < 0) return;
     /* Out of the way of programs that close or count on low descriptors. */
     const int high = fcntl(opened, F_DUPFD_CLOEXEC, 500);

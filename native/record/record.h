@@ -82,6 +82,8 @@ void lr_polled(const struct lr_call* call);
 
 /* After MPI_Init, before MPI_Finalize. */
 void lr_begin(void);
+/* Instead, where the program's MPI is another than the recorder's: its name is kept, no call is recorded. */
+void lr_other(const char* version);
 void lr_finish(const struct lr_call* call);
 
 /* ---- what each kind of call has to say; all handles are C's, taken before MPI sets them to null */

@@ -55,9 +55,26 @@ static int make_known(struct dl_phdr_info* info, size_t size, void* data) {
 static void reach(void) {
     if (!fortran("PMPI_Init")) dl_iterate_phdr(make_known, NULL);
 }
-/* Objects of Open MPI are looked for when this library is loaded; where its own came later there are none. */
+/* Whether the program's MPI has the handles and statuses of the mpi.h that this library was built with. */
+static bool ours(void) {
+    char version[8192] = ""; /* the longest of any MPI (MPICH's), not of the one built with */
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+#ifdef OPEN_MPI
+    /* Its objects are looked for when this library is loaded; where its own came later there are none. */
+    const bool same = strstr(version, "Open MPI") && lr_comm_handle(MPI_COMM_WORLD) != 0;
+#else
+    Dl_info from;
+    const void* init = fortran("PMPI_Init");
+    const bool standard =
+        init && dladdr(init, &from) && from.dli_fname && strstr(from.dli_fname, "libmpi_abi");
+    const bool same = !strstr(version, "Open MPI") && !standard;
+#endif
+    if (!same) lr_other(version);
+    return same;
+}
 static void begin(int code) {
-    if (code == MPI_SUCCESS && lr_comm_handle(MPI_COMM_WORLD) != 0) lr_begin();
+    if (code == MPI_SUCCESS && ours()) lr_begin();
 }
 
 LR_SEEN int MPI_Init(int* argc, char*** argv) {
@@ -108,7 +125,7 @@ static void finish(const void* site) {
     lr_finish(&call);
     lr_end();
 }
-#define INIT(symbol) ONE_ARGUMENT(symbol, (void)0, lr_begin())
+#define INIT(symbol) ONE_ARGUMENT(symbol, (void)0, begin(MPI_SUCCESS))
 #define FINALIZE(symbol) ONE_ARGUMENT(symbol, finish(__builtin_return_address(0)), (void)0)
 INIT(mpi_init_)
 INIT(mpi_init_f08_)
@@ -119,7 +136,7 @@ FINALIZE(mpi_finalize_f08_)
         static void (*real)(MPI_Fint*, MPI_Fint*, MPI_Fint*);                      \
         if (!real) *(void**)&real = dlsym(RTLD_NEXT, #symbol);                     \
         real(required, provided, error);                                           \
-        lr_begin();                                                                \
+        begin(MPI_SUCCESS);                                                        \
     }
 INIT_THREAD(mpi_init_thread_)
 INIT_THREAD(mpi_init_thread_f08_)

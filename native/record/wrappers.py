@@ -204,19 +204,47 @@ class Body:
         return ", ".join(self.passed)
 
 
+def _local(kind: str, name: str, word: str) -> str:
+    """A parameter of a type of mpi.h, arrays as addresses, from the word that was passed."""
+    array = re.search(r"%s(\[[^\]]*\])(.*)", kind)
+    if array and array[2]:
+        kind = f"{kind[: array.start()]}(*%s){array[2]}"
+    elif array:
+        kind = f"{kind[: array.start()]}*%s"
+    return f"{kind % name} = ({(kind % '').strip()}){word};"
+
+
 def c_frame(row: Row, types: list[str]) -> str:
-    """The wrapper of C's name."""
+    """The wrapper of C's name.
+
+    Parameters come and are passed on as whole words (in the System V and AArch64 calling conventions each has
+    a register or a slot of the stack of its own), so that a program of an MPI with handles of another size,
+    which is not recorded, gets what it passed.
+    """
     name, parameters, _ = row
-    declared = ", ".join(kind % each for kind, (each, _) in zip(types, parameters, strict=True)) or "void"
-    plain = ", ".join(each for each, _ in parameters)
+    words = [f"lr_{number}" for number in range(len(parameters))]
+    declared = ", ".join(f"intptr_t {word}" for word in words) or "void"
     body = Body(row, fortran=False)
+    used = {
+        each: _local(kind, each, word) for kind, (each, _), word in zip(types, parameters, words, strict=True)
+    }
+    # What only the call takes is passed on as it came.
+    rest = "\n".join([*body.before, *body.read, body.last])
+    locals_ = [line for each, line in used.items() if re.search(rf"\b{each}\b", rest)]
+    passed = [
+        word if argument == each else f"(intptr_t)({argument})"
+        for word, (each, _), argument in zip(words, parameters, body.passed, strict=True)
+    ]
+    first = "\n        ".join([*locals_, body.first])
+    real = f"((int (*)({', '.join(['intptr_t'] * len(words)) or 'void'}))(void (*)(void))PMPI_{name})"
     return f"""
-LR_SEEN int MPI_{name}({declared}) {{
+LR_SEEN int lr_in_{name}({declared}) __asm__("MPI_{name}");
+int lr_in_{name}({declared}) {{
     struct lr_call lr_call;
-    if (!lr_enter(&lr_call, __builtin_return_address(0))) return PMPI_{name}({plain});
+    if (!lr_enter(&lr_call, __builtin_return_address(0))) return {real}({", ".join(words)});
     {{
-        {body.first}
-        const int lr_code = PMPI_{name}({body.arguments});
+        {first}
+        const int lr_code = {real}({", ".join(passed)});
         lr_leave(&lr_call);
         {body.last}
         lr_end();

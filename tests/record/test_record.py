@@ -1,5 +1,6 @@
 """Recorded programs: what the source says is what the record says, and the program is the same with it."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -231,12 +232,36 @@ def test_python_programs_are_recorded(mpi: Mpi, tmp_path: Path, monkeypatch: pyt
     assert [each.bytes for each in only(program.read(path), 0, Kind.ALLREDUCE)] == [24] * 5
 
 
-def test_a_program_of_another_mpi_is_refused(mpi: Mpi, build: Build, tmp_path: Path) -> None:
-    """Before it runs: a recorder for one library must never stand before another."""
+def test_a_program_of_another_mpi_is_refused_before_it_runs(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Where that can be seen: its calls would be passed on unrecorded."""
     app = build("dies.c")
+    done = recorded(tmp_path / "x.program", launched(other_than(mpi), app, ranks=2))
+    assert done.exit_code == 2
+    assert f"uses {mpi.family}" in done.output
+
+
+def test_a_program_of_another_mpi_runs_as_ever(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Hidden in a script: its handles have another size, its statuses too, and all pass through."""
+    app = build("known.c")
+    script = tmp_path / "hidden"
+    command = " ".join(launched(mpi, app))
+    script.write_text(f"#!/bin/sh\n{command} > {tmp_path}/$OUT\n")
+    script.chmod(0o755)
+    subprocess.run([script], check=False, env={**os.environ, "OUT": "alone"})
+    path = tmp_path / "x.program"
+    options = ["record", "-o", str(path), "--mpi", other_than(mpi).id, "--", str(script)]
+    done = CliRunner(env={"OUT": "beside"}).invoke(main, options)
+    assert done.exit_code == 3, done.output  # the program's own
+    assert "the program's MPI is" in done.output
+    assert not path.exists()
+    alone, beside = (sorted((tmp_path / name).read_text().splitlines()) for name in ("alone", "beside"))
+    assert alone == beside
+    assert alone
+
+
+def other_than(mpi: Mpi) -> Mpi:
+    """An MPI of another family."""
     others = [other for other in MPIS if other.family != mpi.family]
     if not others:
         pytest.skip("there is one MPI")
-    done = recorded(tmp_path / "x.program", launched(others[0], app, ranks=2))
-    assert done.exit_code == 2
-    assert f"uses {mpi.family}" in done.output
+    return others[0]

@@ -61,7 +61,7 @@ _ASK_PYTHON = (
 def check(command: Sequence[str], mpi: Mpi) -> None:
     """UsageError where a program of the command is seen to use another MPI than its launcher's.
 
-    Handles of two libraries differ in size, so a recorder for one must never stand before the other.
+    Its calls would be passed on unrecorded: better to say so before it has run for hours.
     """
     for word in command:
         found = _linked(word)
@@ -121,6 +121,11 @@ def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> int
 def program(directory: Path, command: Sequence[str], say: Callable[[str], None] = lambda _: None) -> Program:
     """The program that the files in a directory make. Raises LeadlineError where they make none."""
     paths = sorted(directory.glob("*.raw"))
+    if not paths and (others := sorted(directory.glob("*.other"))):
+        met = others[0].read_text(errors="replace").strip()
+        raise LeadlineError(
+            f"nothing was recorded: the program's MPI is '{met}', not its launcher's; name it with --mpi"
+        )
     if not paths:
         raise LeadlineError(
             "nothing was recorded: no process called MPI_Init with the library preloaded. A program that is "
