@@ -58,7 +58,8 @@ def command(
                 recorded.write(path)
         except LeadlineError as problem:
             # The program's own failure is what matters then.
-            click.echo(f"leadline: {problem}", err=True)
+            ended = f" (the command itself ended with {status}: see what it printed)" if status else ""
+            click.echo(f"leadline: {problem}{ended}", err=True)
             click.get_current_context().exit(status or 1)
     _tell(recorded, path)
     click.get_current_context().exit(status)

@@ -72,12 +72,46 @@ def _lines(module: str, addresses: list[int]) -> list[str]:
     if len(lines) != 2 * len(addresses):
         return plain
     found = []
-    for index, fallback in enumerate(plain):
+    functions: _Functions | None = None
+    for index, address in enumerate(addresses):
         function, where = lines[2 * index], lines[2 * index + 1].split(" (")[0]
         file, _, line = where.rpartition(":")
-        known = file not in {"", "??"}
-        if known:
+        if file not in {"", "??"}:
             found.append(f"{Path(file).name}:{line} {function}")
-        else:
-            found.append(f"{fallback} {function}" if function != "??" else fallback)
+            continue
+        functions = functions or _Functions(module)
+        found.append(" ".join(filter(None, [plain[index], functions.at(address - 1)])))
     return found
+
+
+class _Functions:
+    """The functions that a file's symbols name, with where each begins and ends.
+
+    Without debugging information addr2line takes the last symbol before an address, whether or not its
+    function reaches so far: in a library that names only what it exports that is somebody else's.
+    """
+
+    def __init__(self, module: str) -> None:
+        """Of an ELF file; none where nm is not there or finds none."""
+        self._known: list[tuple[int, int, str]] = []
+        for table in ("--dynamic", "--debug-syms"):
+            command = ["nm", table, "--demangle", "--defined-only", "--print-size", module]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+            except OSError:
+                return
+            for line in done.stdout.splitlines():
+                fields = line.split(None, 3)
+                if len(fields) == 4 and fields[2] in "TtWwiVvu":
+                    first = int(fields[0], 16)
+                    self._known.append((first, first + int(fields[1], 16), fields[3].split("@@")[0]))
+        self._known.sort()
+
+    def at(self, address: int) -> str:
+        """The function that has an address; nothing where no symbol says."""
+        place = bisect_right(self._known, (address, 1 << 64, "")) - 1
+        # Functions of the same place, or one within another, are few.
+        for first, last, name in reversed(self._known[max(0, place - 3) : place + 1]):
+            if first <= address < last:
+                return name
+        return ""
