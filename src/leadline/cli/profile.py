@@ -1,24 +1,28 @@
 """`leadline profile`: where a recorded program's time goes, who is waited for, and what to do."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli._options import machine_option
 from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.profile import Profile
+    from leadline.program.model import Program
 
 SITES = 5
-RANKS = 3
 
 
 @click.command()
 @click.argument("program", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@machine_option("Also say what the messages should cost on this described or calibrated machine.")
 @json_option
-def command(*, program: Path, as_json: bool) -> None:
+def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     """Print where the time of a program goes: a recording, or what 'leadline replay --times' wrote.
 
     Shares are of all ranks' time. A rank that waits for a message waits until it is sent; in a collective,
@@ -32,13 +36,31 @@ def command(*, program: Path, as_json: bool) -> None:
         read = files.read(program)
         say("finding who waits for whom")
         found = profile(read)
+        expected = simulated(read, program, machine, say) if machine else None
     if as_json:
         print_table(_rows(found), {}, as_json=True)
         return
-    _print_shares(program, found)
+    _print_first(program, found)
+    if expected:
+        from leadline.profile.sentences import excess  # noqa: PLC0415
+
+        assert machine is not None
+        click.echo(wrapped("  " + excess(found, expected, machine.stem), "  "))
     _print_sites(found)
-    _print_ranks(found)
     _print_findings(found)
+
+
+def simulated(read: "Program", path: Path, machine: Path, say: Callable[[str], None]) -> "Profile":
+    """The profile of the same program, executed on a described machine."""
+    from leadline.machine import load  # noqa: PLC0415
+    from leadline.profile import profile  # noqa: PLC0415
+    from leadline.run.replay import replay  # noqa: PLC0415
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
+
+    say(f"executing it on {machine.stem}")
+    target = SimulatedMachine.of(load(machine), None, read.ranks, None, "auto")
+    found = replay(path, target, ranks=read.ranks, detailed=True, say=say)
+    return profile(replace(read, times_of=found.times))
 
 
 def _rows(found: "Profile") -> list[dict[str, object]]:
@@ -63,18 +85,14 @@ def _rows(found: "Profile") -> list[dict[str, object]]:
     ]
 
 
-def _print_shares(path: Path, found: "Profile") -> None:
-    """How much of the ranks' time is what."""
+def _print_first(path: Path, found: "Profile") -> None:
+    """What was profiled, and how much of the ranks' time is what."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
-    from leadline.profile.analysis import WAITS  # noqa: PLC0415
+    from leadline.profile.sentences import shares  # noqa: PLC0415
 
-    total = int(found.end.sum()) or 1
     time = format_quantity(float(found.end.max(initial=0)) * 1e-9, "s")
     click.echo(f"{path}: {found.program.ranks} ranks, {found.program.operations_in_all:,} operations, {time}")
-    shares = [f"computation {100 * found.computing.sum() / total:.1f} %"]
-    shares += [f"{name} {100 * found.waits[:, n].sum() / total:.1f} %" for n, name in enumerate(WAITS)]
-    shares.append(f"transfer and overhead {100 * found.transfer.sum() / total:.1f} %")
-    click.echo(wrapped("  " + ", ".join(shares), "  "))
+    click.echo(wrapped("  " + shares(found), "  "))
 
 
 def _print_sites(found: "Profile") -> None:
@@ -96,27 +114,11 @@ def _print_sites(found: "Profile") -> None:
     )
 
 
-def _print_ranks(found: "Profile") -> None:
-    """Whom others wait for, and who is on the critical path."""
-    caused = found.caused()
-    computing, inside = found.path_by_rank()
-    path = int(computing.sum() + inside.sum()) or 1
-    worst = [rank for rank in caused.argsort()[::-1][:RANKS].tolist() if caused[rank] > 0]
-    if worst:
-        waited = int(caused.sum())
-        said = ", ".join(f"rank {rank} ({100 * caused[rank] / waited:.0f} %)" for rank in worst)
-        click.echo(f"\nOthers wait for: {said} of all waiting.")
-    on_path = [rank for rank in computing.argsort()[::-1][:RANKS].tolist() if computing[rank] > 0]
-    said = ", ".join(f"rank {rank} {100 * computing[rank] / path:.0f} %" for rank in on_path)
-    click.echo(
-        f"Critical path: {100 * inside.sum() / path:.0f} % in MPI"
-        + (f"; computation of {said}." if said else ".")
-    )
-
-
 def _print_findings(found: "Profile") -> None:
-    """What to do."""
+    """Whom others wait for, who is on the critical path, and what to do."""
     from leadline.profile.findings import findings  # noqa: PLC0415
+    from leadline.profile.sentences import critical_path, waited_for  # noqa: PLC0415
 
+    click.echo("\n" + "\n".join(filter(None, [waited_for(found), critical_path(found)])))
     for sentence in findings(found):
         click.echo("\n" + wrapped(sentence))

@@ -115,6 +115,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
                 f"the records of {len(read.partial)} ranks of {program} end before the program "
                 "did: with an MPI others would wait for them for ever; record the program to its end"
             )
+        recorded = replaying.recorded_time(read)
         target = _described(machine, read, asked) if machine else _here()
         say("executing it")
         found = replaying.replay(
@@ -150,11 +151,11 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     rows = [_row("as it is", found, found)]
     rows += [_row(change.words, each, found) for change, each in alternatives]
     if as_json:
-        recorded = replaying.recorded_time(read)
         rows[0] |= {"recorded": recorded}
         print_table(rows, {}, as_json=True)
         return
     _print_first(program, read, found, machine)
+    _print_recorded(found, recorded)
     if alternatives:
         click.echo()
         _print_alternatives(rows)
@@ -213,20 +214,25 @@ def _said(value: "Value") -> str:
 
 def _print_first(path: Path, program: "Program", found: "Replay", machine: Path | None) -> None:
     """What was executed where, and how long it took."""
-    from leadline.core.units import format_quantity  # noqa: PLC0415
-    from leadline.run.replay import recorded_time, remarks  # noqa: PLC0415
+    from leadline.run.replay import remarks  # noqa: PLC0415
 
     where = f"on {machine.stem}, network model {found.network}" if machine else "with this machine's MPI"
     click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
     click.echo(f"  time           {_said(found.time)}{' (simulated)' if machine else ''}")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
-    if (recorded := recorded_time(program)) is not None:
-        ratio = f", {found.time.value / recorded:.3g} of it" if recorded > 0 else ""
-        click.echo(f"  recorded       {format_quantity(recorded, 's')}{ratio}")
     for remark in remarks(program):
         click.echo(f"  {remark}")
     if found.oversubscribed:
         click.echo("  more ranks than cores: the time says nothing of the program")
+
+
+def _print_recorded(found: "Replay", recorded: float | None) -> None:
+    """How long the recording took, and how the replay compares."""
+    from leadline.core.units import format_quantity  # noqa: PLC0415
+
+    if recorded is not None:
+        ratio = f", {found.time.value / recorded:.3g} of it" if recorded > 0 else ""
+        click.echo(f"  recorded       {format_quantity(recorded, 's')}{ratio}")
 
 
 def _print_alternatives(rows: list[dict[str, Any]]) -> None:

@@ -1,11 +1,13 @@
 """The verb that writes the page about runs, and its figures for papers."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli._options import Parsed, machine_option
 from leadline.cli._types import RUNS, Run, newest_run
 from leadline.cli._working import working
 
@@ -13,15 +15,31 @@ if TYPE_CHECKING:
     import polars as pl
 
 PAGE = "report.html"
+PROGRAM = ".program"
+
+
+def _window(text: str) -> tuple[float, float]:
+    """Two times with units, such as "1.2s:1.3s", in s."""
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.core.units import parse_time  # noqa: PLC0415
+
+    begin, colon, end = text.partition(":")
+    first = parse_time(begin) if begin.strip() not in {"0", ""} else 0.0
+    times = first, parse_time(end) if colon else 0.0
+    if not times[0] < times[1]:
+        raise UsageError(f"a window is two times, the later one last, such as 1.2s:1.3s, but got {text!r}")
+    return times
 
 
 class Reported(Run):
-    """A run, or a tuning of input and output, which has a page of its own."""
+    """A run, or a tuning of input and output or a program, which have pages of their own."""
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path; UsageError where there is neither."""
         from leadline.tune.io.journal import is_tuning  # noqa: PLC0415
 
+        if Path(value).suffix == PROGRAM:
+            return Path(value)
         for path in (Path(value), Path(RUNS) / value):
             if is_tuning(path):
                 return path
@@ -44,14 +62,31 @@ class Reported(Run):
     metavar="DIR",
     help="Also draw every figure into DIR as SVG, PNG and PDF. 'leadline figure' has more options.",
 )
+@machine_option("Of a program: also say what its messages should cost on this machine.")
+@click.option(
+    "--window",
+    type=Parsed(_window),
+    metavar="FROM:TO",
+    help="Of a program: show operations between these times, such as 1.2s:1.3s. Default: the longest wait.",
+)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
-def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show: bool) -> None:
-    """Write a page with the results of one run or several.
+def command(
+    *,
+    runs: tuple[Path, ...],
+    output: Path,
+    figures: Path | None,
+    machine: Path | None,
+    window: tuple[float, float] | None,
+    show: bool,
+) -> None:
+    """Write a page with the results of one run or several, or about a recorded program.
 
     RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
     Several runs stand beside one another in every figure. Of one run, intervals include what differs between
     runs where three earlier runs of its plan lie beside it. The page is one file that opens from disk and
-    needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own.
+    needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own,
+    and so has a program (NAME.program of 'leadline record'): where its time goes, who waits for whom, what it
+    sends.
     """
     from leadline.api import about  # noqa: PLC0415
     from leadline.report import write  # noqa: PLC0415  (heavy imports only when the verb is used)
@@ -60,8 +95,10 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
         output /= PAGE
-    if page := _tuning(paths, output):
+    if page := _alone(paths, output, machine, window):
         click.echo(page)
+        if show:
+            click.launch(page.resolve().as_uri())
         return
     with working("reading records"):
         records = _together(paths)
@@ -76,19 +113,60 @@ def command(*, runs: tuple[Path, ...], output: Path, figures: Path | None, show:
         click.launch(page.resolve().as_uri())
 
 
-def _tuning(paths: list[Path], output: Path) -> Path | None:
-    """The page of a tuning; None where none of the paths is one. UsageError where others stand beside it."""
+def _alone(
+    paths: list[Path], output: Path, machine: Path | None, window: tuple[float, float] | None
+) -> Path | None:
+    """The page of a tuning or a program; None where none of the paths is one.
+
+    UsageError where others stand beside it, or where an option is of another page.
+    """
     from leadline.report import write_tuning  # noqa: PLC0415
     from leadline.tune.io import journal as io_journal  # noqa: PLC0415
     from leadline.tune.io import results as io_results  # noqa: PLC0415
 
-    if not any(map(io_journal.is_tuning, paths)):
+    programs = [path for path in paths if path.suffix == PROGRAM]
+    tunings = [path for path in paths if io_journal.is_tuning(path)]
+    context = click.get_current_context()
+    if (machine or window) and not programs:
+        raise click.UsageError(f"{'--on' if machine else '--window'} is of a program's page", context)
+    if not programs and not tunings:
         return None
     if len(paths) > 1:
-        raise click.UsageError("a tuning has a page of its own: name it alone", click.get_current_context())
-    with working(f"writing {output}"):
-        found = io_results.load(paths[0])
-        return write_tuning(found, paths[0].name, output)
+        what = "program" if programs else "tuning"
+        raise click.UsageError(f"a {what} has a page of its own: name it alone", context)
+    with working(f"writing {output}") as say:
+        if programs:
+            return _program(paths[0], output, machine, window, say)
+        return write_tuning(io_results.load(paths[0]), paths[0].name, output)
+
+
+def _program(
+    path: Path,
+    output: Path,
+    machine: Path | None,
+    window: tuple[float, float] | None,
+    say: Callable[[str], None],
+) -> Path:
+    """The page of a program, with what is known of its times."""
+    from leadline.cli.profile import simulated  # noqa: PLC0415
+    from leadline.profile import profile  # noqa: PLC0415
+    from leadline.program import files  # noqa: PLC0415
+    from leadline.report import write_program  # noqa: PLC0415
+    from leadline.report.program import Subject  # noqa: PLC0415
+
+    say("reading the program")
+    read = files.read(path)
+    timed = read.times_of is not None
+    if not timed and (machine or window):
+        option = "--on" if machine else "--window"
+        raise click.UsageError(
+            f"{option} needs a program's times, and {path} has none", click.get_current_context()
+        )
+    say("finding who waits for whom")
+    found = profile(read) if timed else None
+    expected = (machine.stem, simulated(read, path, machine, say)) if machine else None
+    say(f"writing {output}")
+    return write_program(Subject(path.name, read, found, expected, window), output)
 
 
 def _together(paths: list[Path]) -> "pl.DataFrame":

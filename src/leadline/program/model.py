@@ -193,6 +193,12 @@ class Folded:
         return _length(self.nodes)
 
     @cached_property
+    def counts(self) -> list[int]:
+        """How often each leaf is executed."""
+        counted: list[int] = np.bincount(self.order(), minlength=len(self.leaves)).tolist()
+        return counted
+
+    @cached_property
     def order_cached(self) -> npt.NDArray[np.int64]:
         """The leaf of each executed operation, kept."""
         return _order(self.nodes)

@@ -2,7 +2,7 @@
 
 `write` makes the page, `write_figures` the files. Both derive everything from the records; what the page says
 is composed in `page`, how it looks is in `templates/` and `theme`, and each figure is a file in `figures/`.
-`write_tuning` makes the page of a tuning of input and output.
+`write_tuning` makes the page of a tuning of input and output, `write_program` that of a recorded program.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from leadline.report.page import Findings
     from leadline.report.paper import Style
+    from leadline.report.program import Subject as ProgramSubject
     from leadline.tune.io.results import Results as TuningResults
 
 
@@ -51,7 +52,19 @@ def write_tuning(found: "TuningResults", name: str, out: Path) -> Path:
 
     with render.prefetched():
         composed = tuning.compose(found, name)
-    return save(render.html(composed, "tuning.html.j2"), out)
+    return save(render.html(composed, "answers.html.j2"), out)
+
+
+def write_program(subject: "ProgramSubject", out: Path) -> Path:
+    """Write the page about a recorded program to the file `out` and return it.
+
+    Raises LeadlineError when there is no place to write.
+    """
+    from leadline.report import program, render  # noqa: PLC0415  (imports the figures)
+
+    with render.prefetched():
+        composed = program.compose(subject)
+    return save(render.html(composed, "answers.html.j2"), out)
 
 
 def save(html: str, out: Path) -> Path:

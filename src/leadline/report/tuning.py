@@ -1,14 +1,14 @@
 """The page of a tuning of input and output: the default against the best, what mattered, and what was set."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from leadline.core.formatting import ratio_text
 from leadline.core.record import Row
 from leadline.core.units import MISSING, format_quantity
+from leadline.report.answers import Answers, Section, Table
 from leadline.report.figures import Figure
-from leadline.report.origin import Origin, origins
-from leadline.report.page import Count, Plot, plot
+from leadline.report.origin import origins
+from leadline.report.page import Count, plot
 from leadline.report.plots.canvas import canvas
 from leadline.tune.io import files as io_files
 from leadline.tune.io.analysis import FASTER, SLOWER, Gain
@@ -18,50 +18,24 @@ _ROW = 34  # px of a row of a figure
 _SHOWN = 12  # parameters of the importance
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of words."""
-
-    label: str
-    columns: list[str]
-    rows: list[list[str]]
+_NOTE = (
+    "Numbers in brackets are intervals of 95 %, where nothing else is said, over pairs of runs that were "
+    "neighbours in time; an interval that holds 1 shows no gain."
+)
 
 
-@dataclass(frozen=True)
-class Section:
-    """A question that the page answers, with figures and a table."""
-
-    title: str
-    anchor: str
-    says: str
-    figures: list[Plot]
-    table: Table | None = None
-    text: str = ""  # a file, shown as it is
-
-
-@dataclass(frozen=True)
-class TuningPage:
-    """All that the page says."""
-
-    title: str
-    subtitles: list[str]
-    verdict: str
-    counts: list[Count]
-    sections: list[Section]
-    origins: list[Origin]
-
-
-def compose(found: Results, name: str) -> TuningPage:
+def compose(found: Results, name: str) -> Answers:
     """The page of a tuning called `name`."""
     sections = [_compared(found), _convergence(found), _mattered(found), _settings(found)]
     facts = {key: value for key, value in found.facts.items() if key != "job"}
-    return TuningPage(
+    return Answers(
         title=f"Settings of input and output for {found.facts['title']}",
         subtitles=[f"{found.runs} runs, {len(found.trials)} settings tried, searched by {_method(found)}"],
-        verdict=verdict(found),
+        verdict=[verdict(found)],
         counts=_counts(found),
         sections=[each for each in sections if each is not None],
         origins=origins([{"run": name, **facts}]),
+        note=_NOTE,
     )
 
 

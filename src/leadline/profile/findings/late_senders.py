@@ -6,6 +6,7 @@ from leadline.profile.analysis import Profile
 from leadline.program.model import Kind
 
 LEAST = 0.02  # of the ranks' time
+SPREAD = 0.05  # of the waiting; where no rank causes so much, none is to blame
 
 
 def find(found: Profile) -> tuple[float, str] | None:
@@ -27,8 +28,10 @@ def find(found: Profile) -> tuple[float, str] | None:
     site = found.program.sites[operation.site]
     where = f", most for its {Kind(operation.kind).name.lower()} at {site}" if site and at == rank else ""
     share = waited / total
+    whom = f"{100 * by_rank[rank] / waited:.0f} % of that for rank {rank}{where}"
+    if by_rank[rank] < SPREAD * waited:
+        whom = f"that is spread over {(by_rank > 0).sum():,} ranks, so it is how they follow one another"
     return share, (
-        f"Receives wait {100 * share:.1f} % of the ranks' time for messages that are sent late; "
-        f"{100 * by_rank[rank] / waited:.0f} % of that for rank {rank}{where}. Send earlier, as soon as the "
-        "data are there, or give that rank less to do before."
+        f"Receives wait {100 * share:.1f} % of the ranks' time for messages that are sent late; {whom}. Send "
+        "earlier, as soon as the data are there, or give those ranks less to do before."
     )

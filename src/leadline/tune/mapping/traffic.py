@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
-from leadline.program.model import Form, Kind, Operation, Program
+from leadline.program.model import Program
+from leadline.program.traffic import messages
 
 HALOS = {"halo": 2, "halo3d": 3}  # benchmarks that swap the sides of a grid's parts, and its dimensions
 COLUMNS = ("from", "to", "bytes")
@@ -71,7 +72,7 @@ def load(path: Path, ranks: int | None = None) -> Traffic:
         from leadline.program.files import read  # noqa: PLC0415  (only for programs)
 
         program = read(path)
-        columns, ranks = _messages(program), ranks or program.ranks
+        columns, ranks = _of_program(program), ranks or program.ranks
     else:
         columns = _columns(path)
     if not all(len(columns[name]) for name in COLUMNS):
@@ -103,36 +104,10 @@ def write(traffic: Traffic, path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def _messages(program: Program) -> Mapping[str, Any]:
-    """What a program's ranks send each other, as such a table; messages of collectives are not in it."""
-    rows: list[tuple[int, int, int]] = []
-    for rank in range(program.ranks):
-        leaves = program.leaves(rank)
-        counts = np.bincount(program.sequence(rank).order(), minlength=len(leaves)).tolist()
-        if any(leaf.kind == Kind.START for leaf in leaves):
-            rows += _started(program, rank)
-        for leaf, count in zip(leaves, counts, strict=True):
-            if leaf.kind in (Kind.SEND, Kind.SENDRECV) and leaf.form != Form.PERSISTENT and leaf.peer >= 0:
-                rows.append((rank, program.communicators[leaf.comm].peers[leaf.peer], leaf.bytes * count))
-    table = np.array(rows, np.int64).reshape(-1, 3)
-    return dict(zip(COLUMNS, table.T, strict=True))
-
-
-def _started(program: Program, rank: int) -> list[tuple[int, int, int]]:
-    """The persistent messages of a rank, one for each time that they were started."""
-    slots: dict[int, Operation] = {}
-    rows = []
-    for _, operation in program.operations(rank):
-        if operation.form == Form.PERSISTENT:
-            slots[operation.request] = operation
-        elif operation.kind == Kind.START:
-            sends = (slots[slot] for slot in operation.gives if slots[slot].kind == Kind.SEND)
-            rows += [
-                (rank, program.communicators[each.comm].peers[each.peer], each.bytes)
-                for each in sends
-                if each.peer >= 0
-            ]
-    return rows
+def _of_program(program: Program) -> Mapping[str, Any]:
+    """What a program's ranks send each other, as such a table."""
+    source, target, size, count = messages(program).T
+    return dict(zip(COLUMNS, (source, target, size * count), strict=True))
 
 
 def _columns(path: Path) -> Mapping[str, Any]:

@@ -1,0 +1,62 @@
+"""What a profile says in sentences that hold of every program; what to do is in `findings`."""
+
+import numpy as np
+import numpy.typing as npt
+
+from leadline.core.units import format_quantity
+from leadline.profile.analysis import WAITS, Profile
+
+RANKS = 3  # that are named
+LEAST = 0.05  # of the whole; ranks with less are not named
+
+
+def shares(found: Profile) -> str:
+    """How much of the ranks' time is what."""
+    total = int(found.end.sum()) or 1
+    said = [f"computation {100 * found.computing.sum() / total:.1f} %"]
+    said += [f"{name} {100 * found.waits[:, n].sum() / total:.1f} %" for n, name in enumerate(WAITS)]
+    said.append(f"transfer and overhead {100 * found.transfer.sum() / total:.1f} %")
+    return ", ".join(said)
+
+
+def waited_for(found: Profile) -> str | None:
+    """The ranks that others wait for; None where nobody waits."""
+    caused = found.caused()
+    if not caused.sum():
+        return None
+    said = _named(caused / caused.sum(), "rank {0} ({1:.0f} %)")
+    if not said:
+        return f"Others wait for {(caused > 0).sum():,} ranks, for none of them much."
+    return f"Others wait for: {said} of all waiting."
+
+
+def critical_path(found: Profile) -> str:
+    """How much of the critical path is in MPI, and whose computation the rest is."""
+    computing, inside = found.path_by_rank()
+    whole = int(computing.sum() + inside.sum()) or 1
+    said = _named(computing / whole, "rank {0} {1:.0f} %")
+    return f"Critical path: {100 * inside.sum() / whole:.0f} % in MPI" + (
+        f"; computation of {said}." if said else "."
+    )
+
+
+def _named(shares: npt.NDArray[np.float64], form: str) -> str:
+    """The ranks that have most, with their share in per cent; empty where none has much."""
+    most = [rank for rank in shares.argsort()[::-1][:RANKS].tolist() if shares[rank] >= LEAST]
+    return ", ".join(form.format(rank, 100 * shares[rank]) for rank in most)
+
+
+def excess(found: Profile, expected: Profile, machine: str) -> str:
+    """What the messages cost beside what they should cost, by a machine on which the program was replayed.
+
+    Compared is time in MPI that is no waiting: waits have other causes than the network.
+    """
+    measured, ought = float(found.transfer.sum()) * 1e-9, float(expected.transfer.sum()) * 1e-9
+    total = float(found.end.sum()) * 1e-9 or 1.0
+    more = measured - ought
+    told = f"{format_quantity(abs(more), 's')}, {100 * abs(more) / total:.1f} % of the ranks' time"
+    return (
+        f"By {machine} transfer and overhead would take {format_quantity(ought, 's')} of all ranks together "
+        f"(simulated); they took {format_quantity(measured, 's')}: {told}, "
+        + ("in excess." if more >= 0 else "less than expected.")
+    )
