@@ -1,5 +1,6 @@
 """`leadline replay`: executes a recorded or written program here or on a described machine."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,12 @@ def _change(text: str) -> object:
     "overhead*0.5, compute*0.7, bytes*2, bytes(REGION)*2, KEY*FACTOR for a key of the machine file, "
     "mapping=ORDER, allreduce=ALGORITHM. Repeatable.",
 )
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="With --on: print what share of the time goes with latency, bandwidth, overhead and computation, "
+    "and how much latency costs 1, 2 and 5 %.",
+)
 @click.option("--by", type=click.Choice(["rank", "region"]), help="With --on: a row for each of these.")
 @click.option(
     "--mpi",
@@ -101,7 +108,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     from leadline.run import replay as replaying  # noqa: PLC0415
 
     context = click.get_current_context()
-    for name in ("mapping", "partition", "network", "noise", "changes", "by", "times"):
+    for name in ("mapping", "partition", "network", "noise", "changes", "by", "times", "sensitivity"):
         if asked[name] and not machine:
             option = {"changes": "what-if"}.get(name, name)
             raise click.UsageError(f"--{option} needs a described machine: name it with --on", context)
@@ -117,6 +124,9 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             )
         recorded = replaying.recorded_time(read)
         target = _described(machine, read, asked) if machine else _here()
+        if asked["sensitivity"]:
+            _sensitivity(program, _simulated(target), read.ranks, {**asked, "as_json": as_json}, say)
+            return
         say("executing it")
         found = replaying.replay(
             program,
@@ -159,6 +169,17 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     if alternatives:
         click.echo()
         _print_alternatives(rows)
+
+
+def _sensitivity(
+    path: Path, target: "SimulatedMachine", ranks: int, asked: dict[str, Any], say: Callable[[str], None]
+) -> None:
+    """What the program's time goes with."""
+    from leadline.cli._program_sensitivity import print_program_sensitivity  # noqa: PLC0415
+    from leadline.run.program_sensitivity import sensitivity  # noqa: PLC0415
+
+    found = sensitivity(path, target, ranks=ranks, compute=asked["compute"], say=say)
+    print_program_sensitivity(found, asked["as_json"])
 
 
 def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "SimulatedMachine":

@@ -18,6 +18,7 @@ import polars as pl
 from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import OK
+from leadline.machine import Machine, Number
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
@@ -177,6 +178,7 @@ WORDS = {
     "bandwidth": ("links.rate", "node.local"),
     "overhead": ("overhead",),
 }
+_HEADER = "packets.overhead"  # bytes, not time
 _SCALED = re.compile(r"(?P<what>[\w.\-]+)(?:\((?P<region>[^)]*)\))?\s*\*\s*(?P<factor>\d+(?:\.\d+)?)")
 _SET = re.compile(r"(?P<what>[\w\-]+)=(?P<value>.+)")
 
@@ -208,16 +210,23 @@ def parse_change(words: str) -> Change:
     )
 
 
+def matching(machine: Machine, what: str) -> list[Number]:
+    """The constants of a machine that a word of WORDS stands for, or that have such a key."""
+    ends = WORDS.get(what, (what,))
+    return [
+        number
+        for number in machine.numbers()
+        if isinstance(number.value, int | float)
+        and number.key.endswith(ends)
+        and not (what in WORDS and number.key == _HEADER)
+    ]
+
+
 def changed_machine(target: SimulatedMachine, change: Change) -> SimulatedMachine:
     """The machine with constants so many times as large. Raises UsageError for none of that name."""
     assert change.factor is not None
     machine = target.machine
-    ends = WORDS.get(change.what, (change.what,))
-    found = [
-        number
-        for number in machine.numbers()
-        if isinstance(number.value, int | float) and number.key.endswith(ends)
-    ]
+    found = matching(machine, change.what)
     if not found:
         raise UsageError(
             f"{machine.name} has no constant {change.what!r}; a change of a machine is of latency, "

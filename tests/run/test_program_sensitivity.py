@@ -1,0 +1,120 @@
+"""Sensitivities of programs against closed forms and what must be kept."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import program
+from leadline.cli import main
+from leadline.core.errors import UsageError
+from leadline.machine import load
+from leadline.run.program_sensitivity import ProgramSensitivity, sensitivity
+from leadline.run.replay import replay
+from leadline.targets.simulated.machine import SimulatedMachine
+
+RANKS = 8  # of bgp each on a node of its own
+
+
+def found(tmp_path: Path, code: Any, **more: Any) -> ProgramSensitivity:
+    """The sensitivity of a rank's code on bgp."""
+    path = tmp_path / "x.program"
+    program.evaluate(code, RANKS).write(path)
+    target = SimulatedMachine.of(load("bgp"), None, RANKS, None, "loggp")
+    return sensitivity(path, target, ranks=RANKS, **more)
+
+
+def token(comm: program.Comm) -> Any:
+    """From rank to rank, three times around."""
+    for _ in range(3):
+        if comm.rank == 0:
+            yield comm.send(1, 200)
+            yield comm.recv(comm.size - 1, 200)
+        else:
+            yield comm.recv(comm.rank - 1, 200)
+            yield comm.compute("2 us")
+            yield comm.send((comm.rank + 1) % comm.size, 200)
+
+
+def test_the_critical_path_of_a_token_has_every_message(tmp_path: Path) -> None:
+    """24 of them, each with its latency; and 21 computations of 2 us."""
+    told = found(tmp_path, token, growth=[])
+    assert told.per_message == pytest.approx(24, abs=1e-6)
+    shares = {slope.what: slope.share for slope in told.slopes}
+    assert shares["computation"] * told.time == pytest.approx(21 * 2e-6, rel=1e-3)
+    assert all(slope.even for slope in told.slopes)
+
+
+def uneven(comm: program.Comm) -> Any:
+    """Ranks with different work, sizes and partners."""
+    for turn in range(4):
+        yield comm.compute(1e-6 * (1 + comm.rank * turn % 5))
+        other = comm.rank ^ (1 + turn % 3)
+        yield comm.sendrecv(other, 64 << turn, other)
+    yield comm.gather(8, root=3)
+
+
+def test_shares_of_all_constants_add_up_to_the_time(tmp_path: Path) -> None:
+    """Euler's theorem: time is homogeneous of the first degree in the constants of LogGP."""
+    told = found(tmp_path, uneven, growth=[])
+    path = tmp_path / "x.program"
+    machine = load("bgp")
+    rest = 0.0
+    # What none of the words stands for, but takes time.
+    times = ("node.match", "coalesce.wait")
+    rates = ("node.injection", "node.reception", "node.memory", "protocol.eager.receive_copy", "reduce")
+    for key in times + rates:
+        number = next(each for each in machine.numbers() if each.key == key)
+        slow = number.value * (1.001 if key in times else 1 / 1.001)
+        target = SimulatedMachine.of(machine.with_number(key, slow), None, RANKS, None, "loggp")
+        rest += (replay(path, target, ranks=RANKS).time.value / told.time - 1) / 0.001
+    assert sum(slope.share for slope in told.slopes) + rest == pytest.approx(1, abs=5e-3)
+
+
+def slack(comm: program.Comm) -> Any:
+    """A message that rank 1 needs only after 50 us of its own."""
+    if comm.rank == 0:
+        yield comm.send(1, 8)
+    elif comm.rank == 1:
+        yield comm.compute("50 us")
+        yield comm.recv(0, 8)
+
+
+def test_slack_is_tolerated_before_anything_is_lost(tmp_path: Path) -> None:
+    """No latency is on the path until the message comes later than 50 us; then each ns costs one."""
+    told = found(tmp_path, slack, growth=[0.01, 0.5])
+    assert told.per_message == 0
+    first, half = told.tolerated[0.01], told.tolerated[0.5]
+    assert first is not None
+    assert half is not None
+    assert half - first == pytest.approx(0.49 * told.time, rel=5e-3)
+    assert first > 40e-6
+
+
+def alone(comm: program.Comm) -> Any:
+    """No message at all."""
+    yield comm.compute("1 ms")
+
+
+def test_a_program_without_messages_tolerates_everything(tmp_path: Path) -> None:
+    """And all its time is computation."""
+    told = found(tmp_path, alone)
+    assert set(told.tolerated.values()) == {None}
+    assert next(s.share for s in told.slopes if s.what == "computation") == pytest.approx(1)
+
+
+def test_where_messages_contend_there_is_no_derivative(tmp_path: Path) -> None:
+    """Another network model than LogGP, and noise, are refused; the command has one sentence for it."""
+    path = tmp_path / "x.program"
+    program.evaluate(token, RANKS).write(path)
+    noisy = SimulatedMachine.of(load("bgp"), None, RANKS, None, "loggp", noise=True)
+    with pytest.raises(UsageError, match="without noise"):
+        sensitivity(path, noisy, ranks=RANKS)
+    done = CliRunner().invoke(
+        main, ["replay", str(path), "--on", "bgp", "--network", "flow", "--sensitivity"]
+    )
+    assert done.exit_code == 2
+    assert "network model loggp" in done.output
+    done = CliRunner().invoke(main, ["replay", str(path), "--on", "bgp", "--sensitivity"])
+    assert "24 messages between nodes" in done.output
