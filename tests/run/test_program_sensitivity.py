@@ -1,5 +1,6 @@
 """Sensitivities of programs against closed forms and what must be kept."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +119,22 @@ def test_where_messages_contend_there_is_no_derivative(tmp_path: Path) -> None:
     assert "network model loggp" in done.output
     done = CliRunner().invoke(main, ["replay", str(path), "--on", "bgp", "--sensitivity"])
     assert "24 messages between nodes" in done.output
+
+
+def far(comm: program.Comm) -> Any:
+    """Each rank sends to the one half the machine away."""
+    other = comm.rank ^ (comm.size // 2) ^ 1
+    for _ in range(3):
+        yield comm.sendrecv(other, 65536, other)
+
+
+def test_the_best_mapping_is_searched(tmp_path: Path) -> None:
+    """Partners that are far apart come together; what is gained is simulated, not estimated."""
+    path = tmp_path / "far.program"
+    program.evaluate(far, 64).write(path)
+    words = ["replay", str(path), "--on", "bgp", "--what-if", "mapping=best", "--json"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    _, best = json.loads(done.stdout)
+    assert best["change"].startswith("mapping=best (")
+    assert best["speedup"] > 1

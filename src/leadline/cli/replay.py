@@ -13,7 +13,7 @@ from leadline.cli._working import working
 
 if TYPE_CHECKING:
     from leadline.program.model import Program
-    from leadline.run.replay import Replay, Value
+    from leadline.run.replay import Change, Replay, Value
     from leadline.targets import Target
     from leadline.targets.simulated.machine import SimulatedMachine
 
@@ -69,7 +69,7 @@ def _change(text: str) -> object:
     metavar="CHANGE",
     help="With --on: also execute it with this change, and print what it gains: latency*0.5, bandwidth*2, "
     "overhead*0.5, compute*0.7, bytes*2, bytes(REGION)*2, KEY*FACTOR for a key of the machine file, "
-    "mapping=ORDER, allreduce=ALGORITHM. Repeatable.",
+    "mapping=ORDER, mapping=best (which is searched), allreduce=ALGORITHM. Repeatable.",
 )
 @click.option(
     "--sensitivity",
@@ -138,18 +138,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             mpi=asked["mpi"] or "default",
             say=say,
         )
-        alternatives = (
-            replaying.what_if(
-                program,
-                _simulated(target),
-                asked["changes"],
-                ranks=read.ranks,
-                compute=asked["compute"],
-                say=say,
-            )
-            if asked["changes"]
-            else []
-        )
+        alternatives = _alternatives(program, target, read.ranks, asked, say) if asked["changes"] else []
     if asked["times"]:
         assert found.times is not None
         read.times_of = found.times
@@ -169,6 +158,21 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     if alternatives:
         click.echo()
         _print_alternatives(rows)
+
+
+def _alternatives(
+    path: Path, target: "Target", ranks: int, asked: dict[str, Any], say: Callable[[str], None]
+) -> "list[tuple[Change, Replay]]":
+    """The program executed with each change by itself."""
+    from tempfile import TemporaryDirectory  # noqa: PLC0415
+
+    from leadline.cli._best_mapping import with_best_mapping  # noqa: PLC0415
+    from leadline.run.replay import what_if  # noqa: PLC0415
+
+    simulated = _simulated(target)
+    with TemporaryDirectory() as place:
+        changes = with_best_mapping(asked["changes"], path, simulated, Path(place), say)
+        return what_if(path, simulated, changes, ranks=ranks, compute=asked["compute"], say=say)
 
 
 def _sensitivity(
