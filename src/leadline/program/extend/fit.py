@@ -1,0 +1,250 @@
+"""What explains recordings: for each group of ranks and place of the code, partners, sizes and times."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+from leadline.program.extend.align import Aligned, Member, Misfit, align
+from leadline.program.extend.grids import Grouping, Lengths, Rule, coordinates, rank_at
+from leadline.program.extend.peers import Place, Relation, relations
+from leadline.program.extend.sizes import CLOSE, Power, Scale, nearest, sizes_of
+from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_SOURCE, TO_A_PEER, Kind, Operation, Program
+
+Axes = tuple[int, ...]  # of a communicator: along which its ranks differ; those of the world are all
+# What must be the same wherever the code is the same.
+_SAME = ("kind", "tag", "request", "mode", "form", "type", "reduction", "free")
+
+
+@dataclass
+class Column:
+    """What all ranks of a group do at a place of the code.
+
+    `operation` has what is the same for all; `partners` and `sizes` are of its fields; `parts` of its blocks
+    that vary or go to neighbours (which field, whom, how much). `communicator` counts those that the rank
+    came to, and `makes` says which ranks a new one has: None where it makes none, () where the
+    rank is in none.
+    """
+
+    operation: Operation
+    where: str
+    communicator: int
+    partners: dict[str, list[Relation]] = field(default_factory=dict)
+    sizes: dict[str, list[Power]] = field(default_factory=dict)
+    parts: list[tuple[str, list[Relation], list[Power]]] = field(default_factory=list)
+    makes: Axes | None = None
+    before: Power | None = None
+
+
+@dataclass
+class Group:
+    """Ranks that do the same."""
+
+    aligned: Aligned
+    columns: list[Column]
+    axes: list[Axes]  # of the communicators that its ranks came to
+
+
+@dataclass
+class Fitted:
+    """What explains the recordings."""
+
+    rule: Rule
+    grouping: Grouping
+    groups: dict[Hashable, Group]
+    program: Program  # the largest recording
+    errors: dict[str, float]
+
+
+def fit(programs: Sequence[Program], rule: Rule, grouping: Grouping) -> Fitted:
+    """The explanation with ranks in such a grid and such groups. Raises Misfit where it does not hold."""
+    members: dict[Hashable, list[Member]] = {}
+    for program in programs:
+        lengths = rule(program.ranks)
+        for rank in range(program.ranks):
+            members.setdefault(grouping.key(rank, lengths), []).append(Member(program, rank))
+    errors: dict[str, float] = {"bytes": 0.0}
+    computed: dict[int, list[float]] = {program.ranks: [0.0, 0.0] for program in programs}
+    explained = 0
+    groups: dict[Hashable, Group] = {}
+    for key, alike in members.items():
+        try:
+            groups[key] = _Fit(alike, rule, errors, computed).group()
+        except Misfit as problem:
+            raise Misfit(str(problem), explained + problem.explained) from None
+        explained += len(groups[key].columns)
+    # Of all ranks together: times of a place, which are often those of a single call, are noise.
+    if any(recorded > 0 for recorded, _ in computed.values()):
+        errors["computation"] = max(
+            abs(powers / recorded - 1) for recorded, powers in computed.values() if recorded
+        )
+    return Fitted(rule, grouping, groups, programs[-1], errors)
+
+
+class _Fit:
+    """The fit of one group."""
+
+    def __init__(
+        self,
+        members: Sequence[Member],
+        rule: Rule,
+        errors: dict[str, float],
+        computed: dict[int, list[float]],
+    ) -> None:
+        self._members, self._rule, self._errors, self._computed = members, rule, errors, computed
+        self._lengths = [rule(member.program.ranks) for member in members]
+        self._axes: list[Axes] = [tuple(range(rule.dimensions))]
+
+    def group(self) -> Group:
+        aligned = align(self._members)
+        columns: list[Column] = []
+        for leaves in aligned.columns:
+            operations = [member.leaves[leaf] for member, leaf in zip(self._members, leaves, strict=True)]
+            try:
+                columns.append(self._column(operations))
+            except Misfit as problem:
+                raise Misfit(str(problem), len(columns)) from None
+            columns[-1].before = self._before(leaves)
+        return Group(aligned, columns, self._axes)
+
+    def _column(self, operations: Sequence[Operation]) -> Column:
+        first = operations[-1]  # of the largest recording
+        where = self._members[-1].place(first)
+        for name in _SAME:
+            if len({getattr(operation, name) for operation in operations}) > 1:
+                raise Misfit(f"{name} of {where} differs between ranks or recordings")
+        ordinals = {
+            member.made.get(operation.comm, -1)
+            for member, operation in zip(self._members, operations, strict=True)
+        }
+        if len(ordinals) > 1 or -1 in ordinals:
+            raise Misfit(f"{where} is in different communicators")
+        column = Column(first, where, ordinals.pop())
+        kind = first.kind
+        if kind == Kind.COMM:
+            self._makes(column, operations)
+        elif len({operation.extra for operation in operations}) > 1:
+            raise Misfit(f"windows or regions of {where} differ")
+        self._partners(column, operations)
+        self._sizes(column, operations)
+        if kind in COLLECTIVES:
+            self._parts(column, operations)
+        elif len({(operation.gives, operation.takes) for operation in operations}) > 1:
+            raise Misfit(f"{where} is of different operations")
+        return column
+
+    def _places(self, ordinal: int, operations: Sequence[Operation]) -> list[Place]:
+        """Each member's place in its communicator."""
+        axes, found = self._axes[ordinal], []
+        for member, lengths, operation in zip(self._members, self._lengths, operations, strict=True):
+            communicator = member.program.communicators[operation.comm]
+            own = tuple(lengths[axis] for axis in axes)
+            found.append(Place(communicator.rank_of(member.rank), len(communicator.members), own))
+        return found
+
+    def _partners(self, column: Column, operations: Sequence[Operation]) -> None:
+        kind = column.operation.kind
+        fields = ["peer"] if kind in TO_A_PEER or kind in COLLECTIVES else []
+        fields += ["source"] if kind == Kind.SENDRECV else []
+        places = self._places(column.communicator, operations) if fields else []
+        if column.operation.free & FREE_SOURCE:
+            # Who was met is chance.
+            met = {fields.pop(): ANY_PEER}
+            column.operation = column.operation._replace(**met)  # type: ignore[arg-type]
+        for name in fields:
+            column.partners[name] = self._related(
+                column.where, places, [getattr(operation, name) for operation in operations]
+            )
+
+    @staticmethod
+    def _related(where: str, places: Sequence[Place], partners: Sequence[int]) -> list[Relation]:
+        found = relations(list(zip(places, partners, strict=True)))
+        if not found:
+            shown = ", ".join(
+                f"rank {place.rank} of {place.size} with {partner}"
+                for place, partner in list(zip(places, partners, strict=True))[-3:]
+            )
+            raise Misfit(f"no rule is known by which {where} finds its partner ({shown})")
+        return found
+
+    def _sizes(self, column: Column, operations: Sequence[Operation]) -> None:
+        for name in ("bytes", "source_bytes"):
+            values = [getattr(operation, name) for operation in operations]
+            if any(values):
+                column.sizes[name] = self._size(column.where, operations, values)
+
+    def _size(self, where: str, operations: Sequence[Operation], values: Sequence[int]) -> list[Power]:
+        ends: dict[Scale, tuple[int, int]] = {}
+        for member, operation, value in zip(self._members, operations, values, strict=True):
+            scale = member.program.ranks, len(member.program.communicators[operation.comm].members)
+            low, high = ends.get(scale, (value, value))
+            ends[scale] = min(low, value), max(high, value)
+        found = sizes_of(ends)
+        if found[0].error > CLOSE:
+            told = ", ".join(f"{high:,} B at {ranks} ranks" for (ranks, _), (_, high) in sorted(ends.items()))
+            raise Misfit(f"sizes of {where} are no power of the number of ranks: {told}")
+        self._errors["bytes"] = max(self._errors["bytes"], found[0].error)
+        return found
+
+    def _parts(self, column: Column, operations: Sequence[Operation]) -> None:
+        for name in ("gives", "takes"):
+            parts = [getattr(operation, name) for operation in operations]
+            if len({len(each) for each in parts}) > 1:
+                raise Misfit(f"{column.where} has blocks of its own for each rank")
+            places = self._places(column.communicator, operations) if parts[0] else []
+            for number in range(0, len(parts[0]), 2):
+                whom = self._related(column.where, places, [each[number] for each in parts])
+                size = self._size(column.where, operations, [each[number + 1] for each in parts])
+                column.parts.append((name, whom, size))
+
+    def _makes(self, column: Column, operations: Sequence[Operation]) -> None:
+        """Which ranks a new communicator has."""
+        if len({bool(operation.extra) for operation in operations}) > 1:
+            raise Misfit(f"some ranks of a kind are in the communicator of {column.where}, others are not")
+        if not column.operation.extra:
+            column.makes = ()
+            return
+        made = column.operation.extra - 1
+        if self._members[-1].made[made] != len(self._axes):
+            raise Misfit(f"{column.where} makes communicators again and again")
+        for axes in _subsets(self._rule.dimensions):
+            if all(
+                tuple(member.program.communicators[operation.extra - 1].members)
+                == row(member.rank, lengths, axes)
+                for member, lengths, operation in zip(self._members, self._lengths, operations, strict=True)
+            ):
+                column.makes = axes
+                self._axes.append(axes)
+                return
+        raise Misfit(f"the communicator of {column.where} is no row, column or plane of the grid")
+
+    def _before(self, leaves: Sequence[int]) -> Power:
+        sums: dict[int, list[float]] = {}
+        counts: dict[int, int] = {}
+        for member, leaf in zip(self._members, leaves, strict=True):
+            ranks = member.program.ranks
+            sums.setdefault(ranks, []).append(float(member.program.stats(member.rank)["before_mean"][leaf]))
+            counts[ranks] = member.counts[leaf]
+        means = {ranks: sum(values) / len(values) for ranks, values in sums.items()}
+        power = nearest({(ranks, 1): (mean, mean) for ranks, mean in means.items()})
+        for ranks, values in sums.items():
+            self._computed[ranks][0] += counts[ranks] * sum(values)
+            self._computed[ranks][1] += counts[ranks] * len(values) * power((ranks, 1))
+        return power
+
+
+def _subsets(dimensions: int) -> list[Axes]:
+    """The axes that a communicator may have, all of them first."""
+    every = range(dimensions)
+    return [axes for count in range(dimensions, 0, -1) for axes in combinations(every, count)]
+
+
+def row(rank: int, lengths: Lengths, axes: Axes) -> tuple[int, ...]:
+    """The ranks that differ from a rank along some axes alone, in their order."""
+    own = coordinates(rank, lengths)
+    ranges: list[Sequence[int]] = [
+        range(length) if axis in axes else [own[axis]] for axis, length in enumerate(lengths)
+    ]
+    return tuple(rank_at(places, lengths) for places in product(*ranges))
+
+
+__all__ = ["Axes", "Column", "Fitted", "Group", "Misfit", "fit", "row"]

@@ -1,0 +1,217 @@
+"""The program that an explanation gives at a number of ranks."""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from leadline.core.errors import UsageError
+from leadline.program.extend.align import Misfit, with_turns
+from leadline.program.extend.fit import Axes, Column, Fitted, Group, row
+from leadline.program.extend.grids import Lengths, coordinates, rank_at
+from leadline.program.extend.peers import Place, Relation
+from leadline.program.extend.sizes import Power, Scale
+from leadline.program.model import (
+    ANY_PEER,
+    STATS,
+    Communicator,
+    Folded,
+    Form,
+    Kind,
+    Node,
+    Operation,
+    Program,
+    shifted,
+)
+
+_ASKED = 256  # ranks of which every explanation that holds is asked, whether they agree
+
+
+class _Ranks:
+    """Communicators of the new program, made as ranks come to them."""
+
+    def __init__(self, lengths: Lengths, count: int) -> None:
+        self.lengths, self.count = lengths, count
+        self.communicators = [Communicator(range(count))]
+        self._known: dict[Hashable, int] = {}
+        self.sizes: dict[Hashable, int] = {}  # of places of the code, as they were asked for
+
+    def made(self, rank: int, number: int, axes: Axes, how: tuple[int, int]) -> tuple[int, Place]:
+        """The communicator that a rank comes to with others, and its place there.
+
+        `how` is its constructor and its parent.
+        """
+        own = coordinates(rank, self.lengths)
+        fixed = tuple(place for axis, place in enumerate(own) if axis not in axes)
+        key = number, axes, fixed
+        found = self._known.setdefault(key, len(self.communicators))
+        if found == len(self.communicators):
+            members = row(rank, self.lengths, axes) if fixed else range(self.count)
+            self.communicators.append(Communicator(members, *how))
+        lengths = tuple(self.lengths[axis] for axis in axes)
+        inside = rank_at(tuple(own[axis] for axis in axes), lengths)
+        return found, Place(inside, len(self.communicators[found].members), lengths)
+
+
+def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
+    """The program of so many ranks in a grid of such lengths.
+
+    Raises Misfit where no recording has a rank in the place of one of them or two explanations differ, and
+    UsageError where the lengths are not those of so many ranks.
+    """
+    if np.prod(lengths) != ranks:
+        raise UsageError(f"a grid of {'x'.join(map(str, lengths))} has not {ranks} ranks")
+    context = _Ranks(lengths, ranks)
+    nodes = {key: _nodes(group, ranks) for key, group in fitted.groups.items()}
+    counts = {
+        key: Folded(tuple(column.operation for column in group.columns), nodes[key]).counts
+        for key, group in fitted.groups.items()
+    }
+    sequences: dict[Hashable, int] = {}
+    folded: list[Folded] = []
+    tables = {key: number for number, key in enumerate(fitted.groups)}
+    rank_sequence, rank_stats = np.zeros(ranks, np.int32), np.zeros(ranks, np.int32)
+    messages = _Messages(context)
+    for rank in range(ranks):
+        key = fitted.grouping.key(rank, lengths)
+        if key not in fitted.groups:
+            raise Misfit(
+                f"no recording has a rank in the place of rank {rank} ({fitted.grouping.name}); record more "
+                "ranks"
+            )
+        leaves = _leaves(fitted.groups[key], rank, context)
+        messages.add(rank, list(zip(leaves, counts[key], strict=True)))
+        relative = tuple(shifted(leaf, context.communicators, rank, -1) for leaf in leaves)
+        identity = key, relative
+        found = sequences.setdefault(identity, len(folded))
+        if found == len(folded):
+            folded.append(Folded(relative, nodes[key], relative=True))
+        rank_sequence[rank], rank_stats[rank] = found, tables[key]
+    if not messages.all_received:
+        raise Misfit("in the extended program not every message would be received")
+    return Program(
+        ranks=ranks,
+        sequences=folded,
+        rank_sequence=rank_sequence,
+        stats_tables=[_stats(group, ranks) for group in fitted.groups.values()],
+        rank_stats=rank_stats,
+        communicators=context.communicators,
+        sites=list(fitted.program.sites),
+        regions=list(fitted.program.regions),
+        recorded={"extended_from": str(fitted.program.recorded.get("command", "")), "grid": list(lengths)},
+    )
+
+
+def _nodes(group: Group, ranks: int) -> tuple[Node, ...]:
+    aligned = group.aligned
+    if not aligned.turns:
+        return aligned.nodes
+    return with_turns(aligned.nodes, [turns(ranks) for turns in aligned.turns])
+
+
+def _stats(group: Group, ranks: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    table = np.zeros(len(group.columns), STATS)
+    for place, column in enumerate(group.columns):
+        value = column.before((ranks, 1)) if column.before else 0.0
+        for name in ("before_mean", "before_min", "before_max"):
+            table[name][place] = value
+    return table
+
+
+def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
+    """A rank's operations, peers as ranks of their communicators."""
+    comms = [0]
+    places = [Place(rank, context.count, context.lengths)]
+    found = []
+    for column in group.columns:
+        operation = column.operation
+        place = places[column.communicator]
+        changes: dict[str, object] = {"comm": comms[column.communicator]}
+        for name, relations in column.partners.items():
+            changes[name] = _partner(column, relations, place, rank)
+        for name, size in column.sizes.items():
+            asked = id(column), name, place.size
+            if asked not in context.sizes:
+                context.sizes[asked] = _size(column, size, (context.count, place.size))
+            changes[name] = context.sizes[asked]
+        if column.parts:
+            for name in ("gives", "takes"):
+                changes[name] = tuple(
+                    value
+                    for which, relations, size in column.parts
+                    if which == name
+                    for value in (
+                        _partner(column, relations, place, rank),
+                        _size(column, size, (context.count, place.size)),
+                    )
+                )
+        if column.makes:
+            how = operation.mode, comms[column.communicator]
+            index, inside = context.made(rank, len(comms), column.makes, how)
+            comms.append(index)
+            places.append(inside)
+            changes["extra"] = index + 1
+        found.append(operation._replace(**changes))  # type: ignore[arg-type]
+    return found
+
+
+def _partner(column: Column, relations: list[Relation], place: Place, rank: int) -> int:
+    partner = relations[0](place)
+    if rank < _ASKED and any(other(place) != partner for other in relations[1:]):
+        told = sorted({relation(place) for relation in relations})
+        raise Misfit(
+            f"the partner of rank {place.rank} in {column.where} may be {told[0]} or {told[1]}: the "
+            "recordings allow both; record another number of ranks"
+        )
+    if partner >= place.size:
+        raise Misfit(f"the partner of {column.where} would be rank {partner} of {place.size}")
+    return partner
+
+
+def _size(column: Column, powers: list[Power], scale: Scale) -> int:
+    sizes = {power.whole(scale) for power in powers}
+    if len(sizes) > 1:
+        raise Misfit(
+            f"the size of {column.where} may be {min(sizes):,} or {max(sizes):,} B: the recordings allow "
+            "both; record another number of ranks"
+        )
+    return sizes.pop()
+
+
+class _Messages:
+    """Whether every message is received: sends less receives by ends and tag, and receives of any of them."""
+
+    def __init__(self, context: _Ranks) -> None:
+        self._context = context
+        self._left: Counter[tuple[int, int, int, int]] = Counter()  # communicator, receiver, sender, tag
+        self._free: Counter[tuple[int, int]] = Counter()  # communicator, receiver
+
+    def add(self, rank: int, executed: Sequence[tuple[Operation, int]]) -> None:
+        """A rank's operations and how often it executes each."""
+        for leaf, times in executed:
+            if leaf.kind not in {Kind.SEND, Kind.RECV, Kind.SENDRECV} or leaf.form == Form.PERSISTENT:
+                continue
+            peers = self._context.communicators[leaf.comm].members
+            if leaf.kind != Kind.RECV and leaf.peer >= 0:
+                self._left[leaf.comm, peers[leaf.peer], rank, leaf.tag] += times
+            if leaf.kind == Kind.RECV:
+                self._receive(leaf, rank, (leaf.peer, leaf.tag), times)
+            if leaf.kind == Kind.SENDRECV:
+                self._receive(leaf, rank, (leaf.source, leaf.source_tag), times)
+
+    def _receive(self, leaf: Operation, rank: int, wanted: tuple[int, int], times: int) -> None:
+        source, tag = wanted
+        if leaf.free or source == ANY_PEER:
+            self._free[leaf.comm, rank] += times
+        elif source >= 0:
+            self._left[leaf.comm, rank, self._context.communicators[leaf.comm].members[source], tag] -= times
+
+    @property
+    def all_received(self) -> bool:
+        """Whether each one that is sent is received, and no other one waited for."""
+        open_ = Counter(self._free)
+        for (comm, receiver, _, _), count in self._left.items():
+            if count < 0:
+                return False
+            open_[comm, receiver] -= count
+        return not any(open_.values())
