@@ -16,8 +16,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from faults.corpus import READERS, Count, attack
+from faults.corpus import READERS
 from faults.faults import FAULTS
+from faults.mutations import Count, attack
 
 
 def faults(name: str, times: int, seed: int) -> Count:

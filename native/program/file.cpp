@@ -32,7 +32,7 @@ constexpr std::int64_t most_executed = std::int64_t{1} << 48U;
 }
 
 // CRC-32 as zlib and gzip have it (polynomial 0xEDB88320, reflected).
-std::uint32_t crc32(std::string_view data) {
+std::uint32_t crc32(std::string_view data, std::uint32_t before = 0) {
     static const auto table = [] {
         std::array<std::uint32_t, 256> made{};
         for (std::uint32_t i = 0; i < made.size(); ++i) {
@@ -43,7 +43,7 @@ std::uint32_t crc32(std::string_view data) {
         }
         return made;
     }();
-    std::uint32_t crc = ~std::uint32_t{0};
+    std::uint32_t crc = ~before;
     for (const char each : data)
         crc = table.at((crc ^ static_cast<unsigned char>(each)) & 0xFFU) ^ (crc >> 8U);
     return ~crc;
@@ -219,14 +219,23 @@ Head head_of(std::string_view data, std::string_view magic, const std::string& p
                "it is of version " + std::string(found) + ", this reads version " + std::to_string(version));
     const std::size_t second = data.find('\n', first + 1);
     try {
-        const auto length = std::stoull(std::string(data.substr(first + 1, second - first - 1)));
+        std::istringstream line(std::string(data.substr(first + 1, second - first - 1)));
+        std::size_t length = 0;
         const std::size_t begin = second + 1;
-        if (second == std::string_view::npos || length >= data.size() - begin)
+        if (!(line >> length) || second == std::string_view::npos || length >= data.size() - begin)
             throw std::runtime_error("it is cut");
-        return {json::parse(data.substr(begin, length)), begin + length + 1};
+        const std::string_view text = data.substr(begin, length);
+        if (std::uint32_t crc = 0; line >> crc && crc != crc32(text))
+            throw std::runtime_error("its checksum is wrong");
+        return {json::parse(text), begin + length + 1};
     } catch (const std::exception& problem) {
         refuse(path, std::string("its header is cut or damaged (") + problem.what() + ")");
     }
+}
+
+std::string_view bytes_of(const std::vector<std::int64_t>& numbers) {
+    return {static_cast<const char*>(static_cast<const void*>(numbers.data())),
+            numbers.size() * sizeof(std::int64_t)};
 }
 
 std::string_view piece(std::string_view body, const json& placed) {
@@ -371,16 +380,19 @@ void write_times(const std::string& path, std::uint32_t program,
     std::vector<std::size_t> counts;
     counts.reserve(times.size());
     for (const auto& each : times) counts.push_back(each.size() / 2);
-    const std::string header = json{{"program", program}, {"counts", counts}}.dump();
+    std::uint32_t crc = 0;
+    for (const auto& each : times) crc = crc32(bytes_of(each), crc);
+    const std::string header = json{{"program", program}, {"counts", counts}, {"crc32", crc}}.dump();
     std::ostringstream begin;
-    begin << "leadline-times " << version << '\n' << header.size() << '\n' << header << '\n';
+    begin << "leadline-times " << version << '\n'
+          << header.size() << ' ' << crc32(header) << '\n'
+          << header << '\n';
     std::string head = begin.str();
     head.resize((head.size() + 7) / 8 * 8, '\0');
     std::ofstream file(path, std::ios::binary);
     file << head;
     for (const auto& each : times)
-        file.write(static_cast<const char*>(static_cast<const void*>(each.data())),
-                   static_cast<std::streamsize>(each.size() * sizeof(std::int64_t)));
+        file.write(bytes_of(each).data(), static_cast<std::streamsize>(bytes_of(each).size()));
     file.flush();
     if (!file) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
 }

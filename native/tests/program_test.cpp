@@ -93,6 +93,18 @@ TEST_F(ProgramFile, IsRefusedByItsChecksum) {
     EXPECT_NE(refusal_of(whole).find("checksum"), std::string::npos);
 }
 
+// Its length, then its CRC-32 (zlib's).
+TEST_F(ProgramFile, IsRefusedByTheChecksumOfItsHeader) {
+    std::string whole = file_of(body_of(), nlohmann::json::object());
+    const std::size_t second = whole.find('\n', 19);
+    std::string right = whole;
+    right.insert(second, " 1777930388");
+    EXPECT_EQ(refusal_of(right), "");
+    std::string wrong = whole;
+    wrong.insert(second, " 1777930389");
+    EXPECT_NE(refusal_of(wrong).find("checksum"), std::string::npos);
+}
+
 TEST_F(ProgramFile, OfANewerVersionIsRefusedByName) {
     std::string whole = file_of(body_of(), nlohmann::json::object());
     whole.replace(0, 18, "leadline-program 7");

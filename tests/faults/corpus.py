@@ -1,17 +1,18 @@
 """Mutated files for every reader: each is read as what it is, or refused in a sentence."""
 
-import random
-import tempfile
+import json
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr
+from dataclasses import asdict
 from importlib.util import find_spec
-from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
 
+import polars as pl
+
+from faults import programs
+from faults.mutations import Reader
 from leadline.analysis import importers
+from leadline.batch import job
 from leadline.core import journal
-from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record_files import (
     JOURNAL_HEADER,
     journal_frame,
@@ -24,9 +25,8 @@ from leadline.machine.description import load as load_machine
 from leadline.native.launch import Launch
 from leadline.papers.paper import Paper
 from leadline.plan.model import Plan
-from leadline.program import files as program_files
-from leadline.program.build import ProgramBuilder
-from leadline.program.model import Kind, Operation
+from leadline.run import store
+from leadline.tune.collectives import files as collectives
 from leadline.tune.io import journal as io_journal
 from leadline.tune.io import log as io_log
 from leadline.tune.io import patterns as io_patterns
@@ -37,42 +37,6 @@ from planted import records, table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "analysis" / "importers" / "data"
-REFUSALS = (LeadlineError, UsageError)
-# What has broken readers: numbers that are none or too large, deep nesting, other alphabets, nothing at all.
-TOKENS = (
-    *(b"0", b"-1", b"1e400", b"99999999999999999999999", b"nan", b"inf", b"true", b"null", b"''", b'""'),
-    *(
-        b"[" * 2000,
-        b"{" * 2000,
-        b"[[a]]",
-        b"=",
-        b"\n",
-        b"\0",
-        b"\xff\xfe",
-        "\u0663".encode(),
-        b"a" * 5000,
-        b"#",
-    ),
-    *(
-        b'{"event":"begin"}',
-        b'{"event":"record"}',
-        b'{"event":[]}',
-        b'{"event":"end","id":"x"}',
-        b"8.5",
-        b"1_0",
-    ),
-)
-
-
-class Reader(NamedTuple):
-    """Something that is read: examples of it, the end of its name, and what reads it."""
-
-    name: str
-    suffix: str
-    examples: Callable[[Path], list[bytes]]
-    read: Callable[[Path], object]
-    checked: bool = False  # it has a checksum: what is read of a mutated one is a part of the whole
-    slow: bool = False  # each takes seconds
 
 
 def _texts(*folders: str) -> Callable[[Path], list[bytes]]:
@@ -89,6 +53,10 @@ def _journals(_: Path) -> list[bytes]:
 def _records(place: Path) -> list[bytes]:
     write_parquet(table([[1.0, 2.0]] * 4, [1, 2]), place / "whole.parquet", {"host": "here"}, "time = '1 s'")
     return [(place / "whole.parquet").read_bytes()]
+
+
+def _rows(found: pl.DataFrame) -> set[str]:
+    return set(map(str, found.to_dicts()))
 
 
 def _output(name: str) -> Callable[[Path], list[bytes]]:
@@ -181,12 +149,33 @@ def _darshan(_: Path) -> list[bytes]:
     return [path.read_bytes() for path in logs if path.stat().st_size < 1 << 16]
 
 
-def _programs(place: Path) -> list[bytes]:
-    builder = ProgramBuilder(2)
-    for rank in range(2):
-        builder.add(rank, [Operation(Kind.SEND, peer=1 - rank, bytes=300), Operation(Kind.BARRIER)] * 3)
-    builder.build().write(place / "one.program")
-    return [(place / "one.program").read_bytes()]
+def _provenance(path: Path) -> object:
+    directory = path.parent / "run"
+    directory.mkdir(exist_ok=True)
+    (directory / store.PROVENANCE).write_bytes(path.read_bytes())
+    return store.provenance(directory)
+
+
+def _provenances(_: Path) -> list[bytes]:
+    return [
+        json.dumps({"leadline": "1.0", "host": {"name": "n", "cores": 2}, "plan": "p"}, indent=1).encode()
+    ]
+
+
+def _jobs(_: Path) -> list[bytes]:
+    return [json.dumps(asdict(job.BatchJob("run-1", "slurm", ["run", "x"], ["run"], None, "here"))).encode()]
+
+
+def _algorithms(path: Path) -> object:
+    directory = path.parent / "algorithms"
+    directory.mkdir(exist_ok=True)
+    (directory / "openmpi.sh").write_bytes(path.read_bytes())
+    return collectives.read(directory)
+
+
+_CHOSEN = (  # what `leadline tune collectives` writes
+    b"# operations: allreduce, bcast\nexport OMPI_MCA_coll_tuned_use_dynamic_rules=1\nexport A='b c'\n"
+)
 
 
 _PLACE = rank_mapping.Place((2, 2, 2, 2), "a torus")
@@ -198,8 +187,8 @@ READERS: Mapping[str, Reader] = {
         Reader("plans", ".toml", _texts("plans"), Plan.load),
         Reader("machines", ".toml", _texts("machines"), load_machine),
         Reader("spaces", ".toml", _texts("spaces"), spaces.load),
-        Reader("journals", ".jsonl", _journals, journal_frame, checked=True),
-        Reader("records", ".parquet", _records, read_parquet, checked=True),
+        Reader("journals", ".jsonl", _journals, journal_frame, _rows),
+        Reader("records", ".parquet", _records, read_parquet, _rows),
         Reader("answers", ".jsonl", _answers, _heard),
         Reader("osu", ".txt", _output("osu"), _imported("osu")),
         Reader("imb", ".txt", _output("imb"), _imported("imb")),
@@ -210,78 +199,10 @@ READERS: Mapping[str, Reader] = {
         Reader("mappings", ".map", lambda _: [_SEATS], lambda path: rank_mapping.read(path, _PLACE, 16)),
         Reader("traffic", ".csv", lambda _: [b"from,to,bytes\n0,1,8\n1,0,64\n2,3,1e6\n"], traffic.load),
         Reader("tunings", ".jsonl", _tunings, _tuned),
-        Reader("programs", ".program", _programs, program_files.read),
+        *programs.READERS,
+        Reader("provenance", ".json", _provenances, _provenance),
+        Reader("jobs", ".json", _jobs, job.read),
+        Reader("algorithms", ".sh", lambda _: [_CHOSEN], _algorithms),
         Reader("darshan", ".darshan", _darshan, io_patterns.read, slow=True),
     )
 }
-
-
-def mutated(data: bytes, chosen: random.Random) -> bytes:
-    """The data with one to three changes: a flipped bit, a cut, a token, a line twice, gone or moved."""
-    for _ in range(chosen.randint(1, 3)):
-        place = chosen.randrange(len(data) + 1)
-        kind = chosen.randrange(6)
-        lines = data.split(b"\n")
-        line = chosen.randrange(len(lines))
-        if kind == 0 and data:
-            place = min(place, len(data) - 1)
-            data = data[:place] + bytes([data[place] ^ (1 << chosen.randrange(8))]) + data[place + 1 :]
-        elif kind == 1:
-            data = data[:place]
-        elif kind == 2:
-            data = data[:place] + chosen.choice(TOKENS) + data[place + chosen.randrange(8) :]
-        elif kind == 3:
-            data = b"\n".join([*lines[:line], lines[line], *lines[line:]])
-        elif kind == 4:
-            data = b"\n".join([*lines[:line], *lines[line + 1 :]])
-        else:
-            chosen.shuffle(lines)
-            data = b"\n".join(lines)
-    return data
-
-
-class Count(NamedTuple):
-    """How often something was tried, and what was lost: a sentence each."""
-
-    tried: int
-    lost: list[str]
-
-
-def attack(reader: Reader, times: int, seed: int) -> Count:
-    """Read `times` mutated files. Lost is a traceback, and a checked file that is read as something else."""
-    chosen = random.Random(f"{reader.name} {seed}")
-    lost: list[str] = []
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        examples = reader.examples(place)
-        if not examples:
-            return Count(0, [])
-        whole = _whole(reader, examples, place)
-        for number in range(times):
-            path = place / f"mutated{reader.suffix}"
-            data = mutated(chosen.choice(examples), chosen)
-            path.write_bytes(data)
-            try:
-                with redirect_stderr(StringIO()):
-                    found = reader.read(path)
-            except REFUSALS:
-                continue
-            except Exception as problem:
-                lost.append(f"{reader.name} {number}: {type(problem).__name__}: {str(problem)[:100]}")
-                continue
-            if reader.checked and not _is_part(found, whole):
-                lost.append(f"{reader.name} {number}: read as something else")
-    return Count(times, lost)
-
-
-def _whole(reader: Reader, examples: list[bytes], place: Path) -> set[str]:
-    """The records of an unharmed checked file."""
-    if not reader.checked:
-        return set()
-    (place / f"whole{reader.suffix}").write_bytes(examples[0])
-    return set(map(str, reader.read(place / f"whole{reader.suffix}").to_dicts()))  # type: ignore[attr-defined]
-
-
-def _is_part(found: object, whole: set[str]) -> bool:
-    """Whether records are some of those that were written."""
-    return {str(row) for row in found.to_dicts()} <= whole  # type: ignore[attr-defined]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from faults.corpus import READERS, attack
+from faults.corpus import READERS
 from faults.faults import FAULTS
+from faults.mutations import attack
 
 TIMES = 60
 FAULT_TIMES = 3

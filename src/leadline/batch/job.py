@@ -112,7 +112,7 @@ def read(path: Path) -> BatchJob:
     try:
         facts: dict[str, Any] = json.loads(path.read_text())
         return BatchJob(**{**facts, "resources": Resources(**facts["resources"])})
-    except (OSError, ValueError, TypeError, KeyError) as problem:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as problem:
         raise LeadlineError(f"{path} is no job that can be read: {problem}") from problem
 
 

@@ -204,21 +204,26 @@ def write(program: Program, path: Path) -> None:
         "body": len(body),
         "crc32": zlib.crc32(body),
     }
-    text = json.dumps(header, separators=(",", ":")).encode()
-    replace(path, f"{MAGIC}{VERSION}\n{len(text)}\n".encode() + text + b"\n" + bytes(body))
+    replace(path, _begin(MAGIC, header) + bytes(body))
     if program.times_of is not None:
         _write_times(program, path, header["crc32"])
     else:
         times_path(path).unlink(missing_ok=True)
 
 
+def _begin(magic: str, header: dict[str, Any]) -> bytes:
+    """What a file begins with: its version, its header's length and checksum, the header."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return f"{magic}{VERSION}\n{len(text)} {zlib.crc32(text)}\n".encode() + text + b"\n"
+
+
 def _write_times(program: Program, path: Path, crc: object) -> None:
     assert program.times_of is not None
     counts = [len(program.times_of[rank]) for rank in range(program.ranks)]
-    text = json.dumps({"program": crc, "counts": counts}, separators=(",", ":")).encode()
-    head = f"{TIMES_MAGIC}{VERSION}\n{len(text)}\n".encode() + text + b"\n"
     parts = [np.ascontiguousarray(program.times_of[rank], "<i8").tobytes() for rank in range(program.ranks)]
-    replace(times_path(path), head + bytes(-len(head) % 8) + b"".join(parts))
+    times = b"".join(parts)
+    head = _begin(TIMES_MAGIC, {"program": crc, "counts": counts, "crc32": zlib.crc32(times)})
+    replace(times_path(path), head + bytes(-len(head) % 8) + times)
 
 
 def _header(path: Path, magic: str, what: str) -> tuple[dict[str, Any], bytes, int]:
@@ -237,9 +242,9 @@ def _header(path: Path, magic: str, what: str) -> tuple[dict[str, Any], bytes, i
         )
     length, _, rest = rest.partition(b"\n")
     try:
-        size = int(length)
+        size, *crc = map(int, length.split())
         header = json.loads(rest[:size])
-        if not isinstance(header, dict):
+        if not isinstance(header, dict) or (crc and crc != [zlib.crc32(rest[:size])]):
             raise TypeError
     except (ValueError, TypeError, RecursionError) as problem:
         raise UsageError(f"{path}: its header is cut or damaged; record or write it again") from problem
@@ -345,6 +350,8 @@ def _pairs(
             f"{path} is cut: {16 * sum(counts)} B of times should be there, but "
             f"{max(0, len(data) - start)} are; remove it or record again"
         )
+    if header.get("crc32", checksum := zlib.crc32(memoryview(data)[start:])) != checksum:
+        raise UsageError(f"{path} is damaged: its checksum is wrong; remove it or record again")
     return counts, np.frombuffer(data, "<i8", offset=start).reshape(-1, 2)
 
 

@@ -24,7 +24,11 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     for spill in sorted(found, key=lambda each: each.rank):
         rank = Rank(spill, shared, outside)
         for entry in spill.entries():
-            rank.take(entry)
+            try:
+                rank.take(entry)
+            except (ValueError, IndexError, KeyError, OverflowError):
+                rank.stopped = "an entry of its record is damaged"
+                break
         read.append(rank)
     start = min(int(rank.spill.facts["began"]) for rank in read)
     sites = _sites(read, builder.sites)

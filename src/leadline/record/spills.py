@@ -84,7 +84,9 @@ def load(path: Path) -> Spill:
         facts = json.loads(text)
         if kind != META or not isinstance(facts, dict):
             raise ValueError
-        int(facts["rank"]), int(facts["ranks"]), int(facts["world"]), int(facts["self"])
-    except (ValueError, KeyError, struct.error) as problem:
+        for name in ("rank", "ranks", "world", "self", "clock_offset"):
+            np.int64(facts[name])
+        str(facts["host"]), str(facts["session"]), str(facts["mpi"])
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, struct.error) as problem:
         raise UsageError(f"{path} is no record of a process: it begins with something else") from problem
     return Spill(path, data, facts)

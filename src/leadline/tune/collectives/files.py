@@ -92,7 +92,10 @@ def _read(script: Path) -> Settings:
         if not line.strip() or line.startswith("#"):
             continue
         found = _EXPORT.fullmatch(line.strip())
-        values = shlex.split(found[2]) if found else []
+        try:
+            values = shlex.split(found[2]) if found else []
+        except ValueError:  # a quote that does not end
+            values = []
         if not found or len(values) != 1:
             raise UsageError(f"{script}:{number}: this is no line 'export NAME=VALUE': {line!r}")
         environment[found[1]] = values[0]
