@@ -318,11 +318,14 @@ def asked(points: Iterable[tuple[int, Point]]) -> list[dict[str, object]]:
 
 
 def _probing(ranks: int) -> list[dict[str, object]]:
-    """Exchanges of a short and a long message, so that lazily opened transports show themselves."""
+    """Streams of a short and a long message, so that lazily opened transports show themselves.
+
+    Between nodes where the ranks are on several, which corepairs would not leave.
+    """
     if ranks < 2:
         return []
-    peers = {"pair": f"0-{ranks - 1}"}  # the two that are farthest apart in most placements
+    stream = {"pairs": 1, "window": 1}
     return [
-        {"id": index, "benchmark": "corepairs", "point": {**peers, "bytes": size}, "time": 0.001}
+        {"id": index, "benchmark": "multistream", "point": {**stream, "bytes": size}, "time": 0.001}
         for index, size in enumerate(PROBED)
     ]

@@ -1,0 +1,1 @@
+"""Runs across hosts that are namespaces of this machine."""

@@ -1,0 +1,254 @@
+"""Runs across hosts of this machine alone (tools/hosts.sh), whose rates are known: tc sets them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+import pytest
+
+from leadline.mpi.discover import find
+from leadline.mpi.library import Mpi
+from leadline.native.build import build, build_mock
+from leadline.run.store import load
+
+pytestmark = [pytest.mark.mpi, pytest.mark.full]
+
+TOOL = Path(__file__).parents[2] / "tools" / "hosts.sh"
+LEADLINE = [sys.executable, "-c", "from leadline.cli import main; main()"]
+LIMIT = 240.0  # s, for whatever a test starts
+MBIT = 1e6 / 8  # B/s
+
+
+class Hosts:
+    """Hosts with names and a network that no other test has."""
+
+    def __init__(self, place: Path) -> None:
+        """None is up."""
+        self.place = place
+        number = os.getpid() % 200 + 20
+        self.env = {
+            **os.environ,
+            "HOSTS_HERE": str(place / "hosts"),
+            "HOSTS_NAME": f"t{number}h",
+            "HOSTS_NET": f"10.213.{number}",
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+
+    def call(self, *words: str, fails: bool = False, **settings: str) -> str:
+        """Both streams of a command; it must succeed, or with `fails` may end as it likes."""
+        env = self.env | settings
+        done = subprocess.run(
+            words, env=env, cwd=self.place, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+        assert fails or done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def up(self, count: int, *options: str) -> None:
+        """Hosts, in place of those that were there."""
+        self.down()
+        self.call(str(TOOL), "up", str(count), *options)
+
+    def down(self) -> None:
+        """None is left."""
+        self.call(str(TOOL), "down")
+
+    def names(self, count: int) -> list[str]:
+        """The first hosts."""
+        return [f"{self.env['HOSTS_NAME']}{number}" for number in range(1, count + 1)]
+
+    def run(self, mpi: Mpi, hosts: int, measure: str, **settings: str) -> pl.DataFrame:
+        """The records of a plan of `[[measure]]` on these hosts."""
+        build_mock()
+        build(mpi)
+        plan, run = self.place / "plan.toml", self.place / "run"
+        plan.write_text(
+            f'mpi = "{mpi.id}"\ntime = "40 s"\nlaunches = 4\nhosts = {json.dumps(self.names(hosts))}\n'
+            f'agent = "{self.env["HOSTS_HERE"]}/agent"\n{measure}'
+        )
+        shutil.rmtree(run, ignore_errors=True)
+        self.call(*LEADLINE, "run", str(plan), "-o", str(run), fails=True, **settings)
+        return load(run)
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    """Removed afterwards; skips, with the reason, where none can be made."""
+    if os.geteuid() != 0 or not all(map(shutil.which, ["ip", "tc", "unshare", "nsenter", "cc"])):
+        pytest.skip("hosts need root, and the packages iproute2 and util-linux")
+    made = Hosts(tmp_path_factory.mktemp("hosts"))
+    tried = made.call(str(TOOL), "up", "2", "--rate", "100mbit", fails=True)
+    if "agent = " not in tried:
+        pytest.skip(f"hosts: the kernel makes none here: {tried}")
+    yield made
+    made.down()
+
+
+with_each_mpi = pytest.mark.parametrize(
+    "mpi", [mpi for mpi in find() if mpi.compiler], ids=lambda mpi: mpi.id
+)
+
+
+def median(records: pl.DataFrame, benchmark: str, metric: str) -> float:
+    """Of all samples of a metric."""
+    found = records.filter((pl.col("benchmark") == benchmark) & (pl.col("metric") == metric))
+    value = found["samples"].explode().median()
+    assert isinstance(value, float), records
+    return value
+
+
+STREAM = """
+[[measure]]
+benchmark = "bandwidth"
+placement = "nodes"
+bytes = "256 KiB"
+window = 8
+point_time = "0.2 s"
+"""
+
+
+@with_each_mpi
+@pytest.mark.parametrize("rate", [40, 100, 250])
+def test_a_stream_has_the_rate_that_the_kernel_gives_it(hosts: Hosts, mpi: Mpi, rate: int) -> None:
+    """Frames have 9000 B, so that headers take under 1 %."""
+    hosts.up(2, "--rate", f"{rate}mbit")
+    records = hosts.run(mpi, 2, STREAM)
+    assert median(records, "bandwidth", "bandwidth") == pytest.approx(rate * MBIT, rel=0.05)
+
+
+LATENCY = """
+[[measure]]
+benchmark = "pingpong"
+placement = "{placement}"
+bytes = "8 B"
+"""
+
+
+@with_each_mpi
+def test_between_hosts_is_told_apart_from_within(hosts: Hosts, mpi: Mpi) -> None:
+    """Shared memory takes under a microsecond, TCP tens; neither waits for a scheduler (ms).
+
+    The least of the samples: a rank that polls shared memory loses its processor where others want it.
+    """
+    hosts.up(2, "--rate", "100mbit")
+    between = hosts.run(mpi, 2, LATENCY.format(placement="nodes"))
+    within = hosts.run(mpi, 1, LATENCY.format(placement="default"), HOSTS_CPUS="all")
+    assert 5e-6 < median(between, "pingpong", "latency") < 1e-3
+    assert within["samples"].explode().min() < 3e-6  # type: ignore[operator]
+    assert between["samples"].explode().min() > 5e-6  # type: ignore[operator]
+
+
+ACROSS = """
+[[measure]]
+benchmark = "congestion"
+placement = "nodes"
+ranks = 4
+bytes = "256 KiB"
+[[measure]]
+benchmark = "hotspot"
+placement = "nodes"
+ranks = 4
+shape = "flat"
+bytes = "4 KiB"
+[[measure]]
+benchmark = "allreduce"
+placement = "nodes"
+ranks = 4
+bytes = "64 KiB"
+communicator = "world"
+[[measure]]
+benchmark = "halo"
+placement = "nodes"
+ranks = 4
+way = "nonblocking"
+edge = [16, 1024]
+"""
+TWO_EACH = """
+[[measure]]
+benchmark = "multistream"
+ranks = 4
+pairs = [1, 2]
+bytes = "256 KiB"
+[[measure]]
+benchmark = "corepairs"
+ranks = 4
+pair = "0-1"
+bytes = "8 B"
+"""
+
+
+@with_each_mpi
+def test_patterns_across_four_hosts(hosts: Hosts, mpi: Mpi) -> None:
+    """A switch has no link that two pairs share; a link that two streams share gives both its rate alone."""
+    hosts.up(4, "--rate", "100mbit")
+    records = hosts.run(mpi, 4, ACROSS)
+    assert set(records["status"]) == {"ok"}
+    assert set(records["benchmark"]) == {"congestion", "hotspot", "allreduce", "halo"}
+    assert median(records, "congestion", "bandwidth") == pytest.approx(100 * MBIT, rel=0.1)
+    # Every rank's data must reach every other: more than the link's time for what a rank sends at least.
+    assert median(records, "allreduce", "mean") > 0.75 * 1.5 * 65536 / (100 * MBIT)
+    records = hosts.run(mpi, 2, TWO_EACH, HOSTS_CPUS="all")
+    assert set(records["status"]) == {"ok"}
+    for pairs in (1, 2):
+        streams = records.filter(pl.col("pairs") == pairs)
+        assert median(streams, "multistream", "bandwidth") == pytest.approx(100 * MBIT, rel=0.1)
+
+
+def test_nothing_crosses_but_through_the_network(hosts: Hosts) -> None:
+    """Shared memory, System V segments and processes of a host are its own, and so is its name."""
+    hosts.up(2, "--rate", "100mbit")
+    one, two = hosts.names(2)
+
+    def at(host: str, command: str) -> str:
+        return hosts.call(str(TOOL), "run", host, "sh", "-c", command).strip()
+
+    assert at(one, "hostname") == one
+    at(one, "touch /dev/shm/mine; ipcmk -Q >/dev/null")
+    assert at(one, "ls /dev/shm; ipcs -q | grep -c 0x") == "mine\n1"
+    assert at(two, "ls /dev/shm; ipcs -q | grep -c 0x || true") == "0"
+    assert not (Path("/dev/shm") / "mine").exists()
+    assert at(two, "ls -d /proc/[0-9]* | wc -l") < "9"
+    refused = hosts.call(str(TOOL), "run", "elsewhere", "true", fails=True)
+    assert "there is no host 'elsewhere'" in refused
+
+
+def test_down_leaves_nothing(hosts: Hosts) -> None:
+    """No process, no device, no file, also while something runs there."""
+    hosts.up(2)
+    agent = [f"{hosts.env['HOSTS_HERE']}/agent", hosts.names(1)[0], "sleep", "1000"]
+    with subprocess.Popen(agent, env=hosts.env) as started:
+        busy = _until_there("sleep", "1000")
+        hosts.down()
+        assert started.wait(timeout=10) != 0
+    assert not busy.is_running()
+    assert not Path(hosts.env["HOSTS_HERE"]).exists()
+    assert not [
+        each for each in Path("/sys/class/net").iterdir() if each.name.startswith(hosts.env["HOSTS_NAME"])
+    ]
+    again = hosts.call(str(TOOL), "status", fails=True)
+    assert "no hosts" in again
+
+
+def _until_there(*command: str) -> psutil.Process:
+    for _ in range(100):
+        for each in psutil.process_iter(["cmdline"]):
+            if each.info["cmdline"] == list(command):
+                return each
+        psutil.wait_procs([], timeout=0.05)
+    raise AssertionError(f"no process {command}")
+
+
+@pytest.mark.parametrize("wrong", [["9"], ["two"], ["2", "--rate"], ["2", "--slow", "1,2,5mbit"], []])
+def test_what_makes_no_sense_is_refused(hosts: Hosts, wrong: list[Any]) -> None:
+    """With a sentence, before anything is made."""
+    hosts.down()
+    said = hosts.call(str(TOOL), "up", *wrong, fails=True)
+    assert "usage: " in said or "--slow needs --rate" in said
+    assert not Path(hosts.env["HOSTS_HERE"]).exists()

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Hosts of this machine alone: tools/hosts.sh up N [--rate R] [--slow A,B,R] | down | status | run HOST COMMAND...
+#
+# 2 to 8 hosts on a switch. Each is a set of namespaces: its own network, host name, processes, System V and POSIX
+# shared memory (/dev/shm), so that no MPI library finds shared memory between two of them; messages cross a veth pair,
+# limited to R (of tc, e.g. 100mbit) in both directions. --slow limits the way between two hosts alone to less, and may
+# be repeated. `up` prints what a plan needs: hosts and agent. Files are those of this machine, as on a shared file
+# system. Nothing outside HOSTS_HERE (a folder in TMPDIR) is written, and `down` removes everything.
+#
+# Host k has the processors k, k+N, ... where there is one for each host; else hosts share them. So that hosts on one
+# processor do not measure its scheduler, ranks that wait for a socket sleep (tools/pace.c).
+#
+# Settings of `up`: HOSTS_NAME (how the names of hosts begin: host), HOSTS_NET (10.213.77). Settings of the agent, so that
+# a run may set them: HOSTS_CPUS=all gives every host all processors, HOSTS_PACE=no lets waiting ranks poll. Needs root
+# and a C compiler.
+set -euo pipefail
+
+here=${HOSTS_HERE:-${TMPDIR:-/tmp}/leadline-hosts}
+name=${HOSTS_NAME:-host}
+net=${HOSTS_NET:-10.213.77}
+bridge=${name}br
+MTU=9000      # B: headers take under 1 % of a rate
+BURST=10      # KiB that a link takes at once, a packet at least
+QUANTUM=16384 # B that one way sends before another has its turn
+QUEUE=1       # MiB that wait for a link before packets are dropped
+
+say()  { echo "hosts: $*" >&2; }
+fail() { say "$*"; exit 1; }
+usage() { fail "usage: tools/hosts.sh up N [--rate R] [--slow A,B,R]... | down | status | run HOST COMMAND..."; }
+
+pid_of() { cat "$here/$1.pid" 2>/dev/null || true; }
+alive() { [ -n "$(pid_of "$1")" ] && [ -e "/proc/$(pid_of "$1")/ns/net" ]; }
+inside() { local host=$1; shift; nsenter --target "$(pid_of "$host")" --net --uts --ipc --mount --pid -- "$@"; }
+
+limit() { # DEVICE RATE [ADDRESS RATE]...: what leaves a device is slower, to some addresses even more; runs inside if in $host
+    local device=$1 rate=$2 class=10 tc=(${host:+inside "$host"} tc); shift 2
+    "${tc[@]}" qdisc replace dev "$device" root handle 1: htb default $class
+    way() {
+        "${tc[@]}" class add dev "$device" parent 1: classid 1:$class htb rate "$1" burst ${BURST}k cburst ${BURST}k quantum $((QUANTUM))
+        "${tc[@]}" qdisc add dev "$device" parent 1:$class bfifo limit $((QUEUE << 20))
+    }
+    way "$rate"
+    while [ $# -ge 2 ]; do
+        class=$((class + 1))
+        way "$2"
+        "${tc[@]}" filter add dev "$device" parent 1: protocol ip prio 1 u32 match ip dst "$1/32" flowid 1:$class
+        shift 2
+    done
+}
+
+hold() { # what a host is: these namespaces, as long as its first process lives
+    local host=$1
+    unshare --net --uts --ipc --mount --pid --fork --kill-child sh -c "
+        hostname $host
+        mount --make-rprivate / && mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t tmpfs -o mode=1777 shm /dev/shm
+        mount --bind '$here/hosts' /etc/hosts
+        ip link set lo up
+        touch '$here/$host.up'
+        exec sleep infinity" >>"$here/$host.log" 2>&1 </dev/null 9>&- &
+    local outer=$! tries
+    for ((tries = 0; tries < 100; tries++)); do [ -e "$here/$host.up" ] && break; sleep 0.05; done
+    [ -e "$here/$host.up" ] || { cat "$here/$host.log" >&2; fail "$host did not start"; }
+    disown $outer
+    cut -d' ' -f1 "/proc/$outer/task/$outer/children" >"$here/$host.pid"
+    echo $outer >"$here/$host.outer"
+}
+
+up() {
+    local count=${1:-} rate="" slow=() each; shift || true
+    [[ $count =~ ^[2-8]$ ]] || usage
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --rate) rate=${2:-}; [ -n "$rate" ] || usage; shift 2 ;;
+        --slow) [[ ${2:-} =~ ^[1-8],[1-8],.+$ ]] || usage; slow+=("${2//,/ }"); shift 2 ;;
+        *) usage ;;
+        esac
+    done
+    [ ${#slow[@]} -eq 0 ] || [ -n "$rate" ] || fail "--slow needs --rate, the rate of the other ways"
+    [ "$(id -u)" -eq 0 ] || fail "namespaces need root"
+    for each in ip tc unshare nsenter cc; do
+        command -v $each >/dev/null || fail "$each is missing: apt install iproute2 util-linux gcc"
+    done
+    [ ! -e "$here/count" ] || fail "hosts are up in $here; 'tools/hosts.sh down' removes them"
+    mkdir -p "$here"
+    cc -std=gnu11 -O2 -shared -fPIC -o "$here/pace.so" "$(dirname "$0")/pace.c"
+    trap down EXIT
+    echo "$count" >"$here/count"
+    ip link add "$bridge" mtu $MTU type bridge
+    ip addr add "$net.254/24" dev "$bridge"
+    ip link set "$bridge" up
+    { echo "127.0.0.1 localhost"; echo "$net.254 $(hostname)"; } >"$here/hosts"
+    for ((each = 1; each <= count; each++)); do echo "$net.$each $name$each" >>"$here/hosts"; done
+    for ((each = 1; each <= count; each++)); do
+        local outside=$name${each}v pair ways=()
+        hold "$name$each"
+        ip link add "$outside" mtu $MTU type veth peer name eth0 mtu $MTU netns "$(pid_of "$name$each")"
+        ip link set "$outside" master "$bridge" up
+        inside "$name$each" ip addr add "$net.$each/24" dev eth0
+        inside "$name$each" ip link set eth0 gso_max_segs 1 up  # else 64 KiB cross at once, then nothing for a while
+        [ -n "$rate" ] || continue
+        for pair in "${slow[@]}"; do
+            local a b limited; read -r a b limited <<<"$pair"
+            [ "$a" -ne "$each" ] || ways+=("$net.$b" "$limited")
+            [ "$b" -ne "$each" ] || ways+=("$net.$a" "$limited")
+        done
+        host=$name$each limit eth0 "$rate" "${ways[@]}"
+        host="" limit "$outside" "$rate"
+    done
+    agent >"$here/agent"
+    chmod +x "$here/agent"
+    trap - EXIT
+    say "up: $(seq -f "$name%g" -s' ' "$count"); 'tools/hosts.sh down' removes them"
+    echo "hosts = [$(seq -f "\"$name%g\"" -s', ' "$count")]"
+    echo "agent = \"$here/agent\""
+}
+
+agent() { # what stands in for ssh: options, host, command
+    cat <<AGENT
+#!/usr/bin/env bash
+# Starts a command on one of the hosts of tools/hosts.sh: agent [OPTION]... HOST COMMAND...
+while [ \$# -gt 0 ]; do case \$1 in -*) shift ;; *) break ;; esac; done
+host=\${1%%:*}; shift
+pid=\$(cat "$here/\$host.pid" 2>/dev/null) || { echo "agent: no host '\$host'; 'tools/hosts.sh status' lists them" >&2; exit 255; }
+processors=0-$(($(nproc) - 1))
+if [ "\${HOSTS_CPUS:-own}" = own ]; then
+    processors=\$(seq -s, \$(((\${host#$name} - 1) % $(nproc))) $count $(($(nproc) - 1)))
+fi
+[ "\${HOSTS_PACE:-}" = no ] || export LD_PRELOAD="$here/pace.so"
+exec nsenter --target "\$pid" --net --uts --ipc --mount --pid --wd="\$PWD" -- \\
+    taskset --cpu-list "\$processors" sh -c "\$*"
+AGENT
+}
+
+down() {
+    trap - EXIT
+    local each pids=()
+    for each in "$here"/*.outer; do [ ! -e "$each" ] || pids+=("$(cat "$each")"); done
+    # The first process of a process namespace takes all others of its host with it.
+    for each in "$here"/*.pid; do [ ! -e "$each" ] || kill -KILL "$(cat "$each")" 2>/dev/null || true; done
+    for each in "${pids[@]}"; do while kill -0 "$each" 2>/dev/null; do sleep 0.05; done; done
+    ip link del "$bridge" 2>/dev/null || true
+    rm -rf "$here"
+}
+
+status() {
+    [ -e "$here/count" ] || { echo "no hosts in $here"; return 1; }
+    local each
+    for ((each = 1; each <= $(cat "$here/count"); each++)); do
+        if alive "$name$each"; then echo "$name$each: $net.$each, process $(pid_of "$name$each")"; else echo "$name$each: down"; fi
+    done
+}
+
+case "${1:-}" in
+up | down | status) "$@" ;;
+run) [ $# -ge 3 ] || usage; host=$2; shift 2; alive "$host" || fail "there is no host '$host'"; inside "$host" "$@" ;;
+*) usage ;;
+esac
