@@ -19,6 +19,7 @@ import polars as pl
 import psutil
 import pytest
 
+from h5programs import compile_program
 from leadline.batch import jobs
 from leadline.mpi.discover import find
 from leadline.mpi.launcher import launchers
@@ -194,6 +195,26 @@ def test_two_nodes_of_one_machine_give_no_number(slurm: Cluster) -> None:
     )
     assert "went over shared memory" in said or "are one machine" in said
     assert measured(run).is_empty()
+
+
+@pytest.mark.parametrize(("flavour", "pmi"), [("openmpi", "pmix"), ("mpich", "pmi2")])
+def test_settings_reach_the_ranks_of_a_step(slurm: Cluster, flavour: str, pmi: str) -> None:
+    """The same data with settings on two nodes; nothing is set where one rank lacks the library."""
+    (slurm.place / flavour).mkdir()
+    program = compile_program(slurm.place / flavour, "parallel.c", flavour)
+    (slurm.place / "settings.toml").write_text("[hdf5]\nalignment = [0, 65536]\n")
+    bare = 'test "$SLURM_PROCID" = 0 || unset LD_PRELOAD; exec "$0" "$@"'
+    said, files = [], []
+    for settings, words in (("none", []), ("settings.toml", []), ("settings.toml", ["sh", "-c", bare])):
+        files.append(slurm.place / f"{flavour}{len(files)}.h5")
+        step = ["srun", f"--mpi={pmi}", "-N2", "-n2", *words, str(program), str(files[-1])]
+        said.append(slurm.call(*LEADLINE, "io", "run", "--settings", settings, "--", *step))
+    assert said[:2] == ["done\n"] * 2
+    assert "1 of 2 ranks" in said[2]
+    sizes = [each.stat().st_size for each in files]
+    assert sizes[1] > sizes[0] == sizes[2]
+    for other in files[1:]:
+        subprocess.run(["h5diff", files[0], other], check=True)
 
 
 def test_one_processor_a_node_is_told_with_its_remedy(slurm: Cluster) -> None:
