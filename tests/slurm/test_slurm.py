@@ -204,8 +204,8 @@ def test_settings_reach_the_ranks_of_a_step(slurm: Cluster, flavour: str, pmi: s
     program = compile_program(slurm.place / flavour, "parallel.c", flavour)
     (slurm.place / "settings.toml").write_text("[hdf5]\nalignment = [0, 65536]\n")
     bare = 'test "$SLURM_PROCID" = 0 || unset LD_PRELOAD; exec "$0" "$@"'
-    said, files = [], []
-    for settings, words in (("none", []), ("settings.toml", []), ("settings.toml", ["sh", "-c", bare])):
+    said, files = list[str](), list[Path]()
+    for settings, words in (("none", ()), ("settings.toml", ()), ("settings.toml", ("sh", "-c", bare))):
         files.append(slurm.place / f"{flavour}{len(files)}.h5")
         step = ["srun", f"--mpi={pmi}", "-N2", "-n2", *words, str(program), str(files[-1])]
         said.append(slurm.call(*LEADLINE, "io", "run", "--settings", settings, "--", *step))
