@@ -25,7 +25,8 @@ from leadline.core.errors import LeadlineError
 INTERRUPTED = 130  # 128 + SIGINT
 DEFECT = 70  # EX_SOFTWARE of sysexits.h
 DEBUG = "LEADLINE_DEBUG"  # set it to see tracebacks at once
-STARVED = "see 'ulimit -v' and 'ulimit -u'"
+STARVED = "see 'ulimit -v', 'ulimit -u' and 'ulimit -n'"
+FEW_FILES = 64  # descriptors; libraries that start threads need some of their own
 
 
 class GuardedGroup(LazyGroup):
@@ -73,19 +74,21 @@ class GuardedGroup(LazyGroup):
             if os.environ.get(DEBUG):
                 raise
             if _is_starved(problem):
-                _fail(f"not enough memory or threads for this command: {STARVED}", LeadlineError.exit_code)
+                _fail(f"not enough memory, threads or descriptors for this command: {STARVED}", LeadlineError.exit_code)
             _fail(_defect(problem, args), DEFECT)
         # With standalone_mode off, `ctx.exit(code)` becomes the result.
         sys.exit(result if isinstance(result, int) else 0)
 
 
 def _is_starved(problem: BaseException) -> bool:
-    """Whether a limit on memory or threads may be why a library failed: few of them raise MemoryError."""
-    few = any(
+    """Whether a limit on memory, threads or descriptors may be why a library failed: few of them say so."""
+    little = any(
         resource.getrlimit(which)[0] != resource.RLIM_INFINITY
         for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)
     )
-    return "can't start new thread" in str(problem) or few
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    few = files != resource.RLIM_INFINITY and files < FEW_FILES
+    return "can't start new thread" in str(problem) or little or few
 
 
 def _end_on_signals() -> None:
