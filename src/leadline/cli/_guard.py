@@ -74,7 +74,7 @@ class GuardedGroup(LazyGroup):
             if os.environ.get(DEBUG):
                 raise
             if _is_starved(problem):
-                _fail(f"not enough memory, threads or descriptors for this command: {STARVED}", LeadlineError.exit_code)
+                _fail(f"not enough memory, threads or descriptors: {STARVED}", LeadlineError.exit_code)
             _fail(_defect(problem, args), DEFECT)
         # With standalone_mode off, `ctx.exit(code)` becomes the result.
         sys.exit(result if isinstance(result, int) else 0)
