@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -199,6 +200,36 @@ def test_patterns_across_four_hosts(hosts: Hosts, mpi: Mpi) -> None:
     for pairs in (1, 2):
         streams = records.filter(pl.col("pairs") == pairs)
         assert median(streams, "multistream", "bandwidth") == pytest.approx(100 * MBIT, rel=0.1)
+
+
+def test_the_doctor_names_the_slow_link_and_the_host_that_is_set_differently(hosts: Hosts) -> None:
+    """Of four hosts two have 60 % of the rate between them, and one other huge pages."""
+    mpi = next((mpi for mpi in find() if mpi.family == "mpich" and mpi.compiler), None)
+    if mpi is None:
+        pytest.skip("there is no MPICH")
+    hosts.up(4, "--rate", "100mbit", "--slow", "2,4,60mbit")
+    one, two, three, four = hosts.names(4)
+    other = hosts.place / "enabled"
+    other.write_text("always madvise [never]")
+    known = "/sys/kernel/mm/transparent_hugepage/enabled"
+    hosts.call(str(TOOL), "run", three, "mount", "--bind", str(other), known)
+    build_mock()
+    build(mpi)
+    named = ("--hosts", ",".join(hosts.names(4)), "--agent", f"{hosts.env['HOSTS_HERE']}/agent")
+    said = hosts.call(*LEADLINE, "doctor", *named, "--mpi", mpi.id, "--json", fails=True)
+    found = {each["check"]: each for each in json.loads(said[said.index("[") : said.rindex("]") + 1])}
+    assert {name for name, each in found.items() if each["state"] != "ok"} == {
+        f"bandwidth between hosts: {two}-{four}",
+        f"transparent huge pages of {three}",
+    }
+    told = found[f"bandwidth between hosts: {two}-{four}"]["found"]
+    share, low, high = (float(each) for each in re.findall(r"(\d+) %", told)[:3])
+    assert low <= share <= high
+    assert share == pytest.approx(60, abs=3)
+    assert high < 70
+    assert "always madvise [never]" in found[f"transparent huge pages of {three}"]["found"]
+    two_only = ("--hosts", f"{one},{two}", "--agent", f"{hosts.env['HOSTS_HERE']}/agent")
+    assert "three hosts or more" in hosts.call(*LEADLINE, "doctor", *two_only, fails=True)
 
 
 def test_nothing_crosses_but_through_the_network(hosts: Hosts) -> None:

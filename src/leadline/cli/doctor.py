@@ -17,9 +17,23 @@ COLUMNS = {"check": "check", "state": "state", "found": "found", "advice": "advi
 @click.command()
 @click.argument("program", required=False)
 @click.option("--install", "name", metavar="NAME", help="Install an MPI first: openmpi, mpich or impi.")
+@click.option(
+    "--hosts", metavar="NAMES", help="Compare these hosts, as a,b,c; 'allocation': those of the batch system."
+)
+@click.option("--agent", metavar="PROGRAM", help="With --hosts: starts processes on them in place of ssh.")
+@click.option("--mpi", metavar="NAME", help="With --hosts: the MPI to compare them with. Default: the first.")
 @json_option
 @click.pass_context
-def command(context: click.Context, program: str | None, name: str | None, as_json: bool) -> None:
+def command(
+    context: click.Context,
+    *,
+    program: str | None,
+    name: str | None,
+    hosts: str | None,
+    agent: str | None,
+    mpi: str | None,
+    as_json: bool,
+) -> None:
     """Check that this machine can be measured, or whether settings can be preloaded into PROGRAM.
 
     Leadline starts two ranks with each MPI that it finds. The exit code is 1 when something is missing that
@@ -27,7 +41,23 @@ def command(context: click.Context, program: str | None, name: str | None, as_js
 
     --install NAME installs an MPI from the Python package index into an environment of its own, and checks
     only this MPI. With PROGRAM only the program is checked, as 'leadline io doctor PROGRAM' does.
+
+    --hosts measures messages between pairs of hosts and names the slow host, the slow link, and the host
+    whose settings differ (clock, governor, kernel, MPI library, huge pages, NUMA); the exit code is 1 if one
+    is found. Something is called slow only where an interval, corrected for the number of pairs, makes it
+    certain.
     """
+    if hosts:
+        if program or name:
+            raise click.UsageError("--hosts compares hosts only; give neither PROGRAM nor --install", context)
+        from leadline.cli import _hosts  # noqa: PLC0415
+
+        with working("checking") as say:
+            differing = _hosts.compare(hosts, agent, mpi, say)
+        print_table([vars(finding) for finding in differing], COLUMNS, as_json)
+        context.exit(int(any(finding.state != "ok" for finding in differing)))
+    if agent or mpi:
+        raise click.UsageError("--agent and --mpi belong to --hosts", context)
     if program:
         if name:
             raise click.UsageError("--install and PROGRAM exclude each other", context)

@@ -97,8 +97,8 @@ def possible(
     """
     check(placement, PLACEMENTS, "placement")
     here = here or topology()
-    nodes = _nodes(hosts)
-    if placement == "nodes" and nodes < 2:
+    there = nodes(hosts)
+    if placement == "nodes" and there < 2:
         return "placement nodes needs two nodes or more; name them as hosts, or run inside an allocation"
     if placement == "sockets" and here.packages < 2:
         return f"placement sockets needs two sockets or more; {platform.node()} has {here.packages}"
@@ -107,14 +107,14 @@ def possible(
     room, where = {
         "core-group": (here.largest_group, "the largest core group"),
         "sockets": (len(here.cores), "a node"),
-    }.get(placement, (len(here.cores) * nodes, f"{nodes} nodes" if nodes > 1 else platform.node()))
+    }.get(placement, (len(here.cores) * there, f"{there} nodes" if there > 1 else platform.node()))
     if ranks > room and not oversubscribe:
         hint = "; oversubscribe = true runs them all the same" if placement == "default" else ""
         return f"{ranks} ranks need a core each, and {where} has {room}{hint}"
     return None
 
 
-def _nodes(hosts: Sequence[str]) -> int:
+def nodes(hosts: Sequence[str]) -> int:
     """How many nodes there are: those named, else those of the allocation, else this one."""
     if hosts:
         return len(dict.fromkeys(hosts))
