@@ -45,15 +45,15 @@ std::vector<Pair> parse_pairs(const std::string& text, int ranks) {
         used[static_cast<std::size_t>(rank)] = true;
         return before;
     };
-    for (bool more = true; more; more = at != end && *at++ == '+') {
+    const auto comes = [&](char mark) { return at != end && *at++ == mark; };
+    do {
         Pair pair{-1, -1};
-        if (!number(pair.from) || at == end || *at++ != '-' || !number(pair.to) || taken(pair.from) ||
-            (pair.from != pair.to && taken(pair.to)))
+        if (!number(pair.from) || !comes('-') || !number(pair.to) || taken(pair.from) ||
+            (pair.from != pair.to && taken(pair.to)) || (at != end && *at != '+'))
             Run::skip("'" + text + "' is not disjoint pairs of the " + std::to_string(ranks) +
                       " ranks, such as 0-1+2-3");
         pairs.push_back(pair);
-    }
-    if (at != end) Run::skip("'" + text + "' goes on after its pairs; they look like 0-1+2-3");
+    } while (at++ != end);
     return pairs;
 }
 

@@ -108,6 +108,18 @@ TEST(Arithmetic, ProtocolScalesToAMegabyte) {
     for (const double time : played.samples.at("time")) EXPECT_NEAR(time, 1000 * 257e-6 / 256, 1e-12);
 }
 
+// Half a round trip between two ranks, whole messages with itself; several pairs at once cost as much as one.
+TEST(Arithmetic, RankPairsAreHalfRoundTripsOfTheirOwnPair) {
+    const Script cost{.size = 4, .fixed = 2e-6, .per_byte = 1e-9};
+    const auto latency = [&](const char* pair) {
+        const auto played =
+            play(*find("rankpairs"), {{"bytes", std::int64_t{1000}}, {"pair", std::string(pair)}}, cost);
+        return played.samples.at("latency").front();
+    };
+    EXPECT_NEAR(latency("0-1"), 3e-6, 1e-15);
+    EXPECT_NEAR(latency("0-1+2-3"), 3e-6, 1e-15);
+}
+
 // A machine that does the same work in the same time every time loses nothing.
 TEST(Arithmetic, AQuietMachineHasNoNoise) {
     const auto played = play(*find("noise"), {{"steps", std::int64_t{50'000}}}, {});

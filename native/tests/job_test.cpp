@@ -64,6 +64,17 @@ TEST(Job, APointThatCannotBeAskedIsSkippedWithItsReason) {
     EXPECT_EQ(lines[5].at("event"), "record");
 }
 
+// Words that are not disjoint pairs of the two ranks, however nearly.
+TEST(Job, PairsThatShareARankAreSkipped) {
+    for (const char* pair :
+         {"0-1+1-0", "0-0+0-1", "0-2", "0-", "-1", "", "0-1+", "0-1 ", "0-1+0", "0-99999999999"}) {
+        const json point{{"pair", pair}, {"bytes", 8}};
+        const auto lines =
+            answers_to(json::array({{{"id", 0}, {"benchmark", "rankpairs"}, {"point", point}}}));
+        EXPECT_EQ(lines[2].at("event"), "skip") << pair;
+    }
+}
+
 json jacobi(long id) {
     return {{"id", id},
             {"benchmark", "jacobi"},

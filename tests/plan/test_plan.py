@@ -1,6 +1,7 @@
 """A plan says which points are measured; a wrong one is refused with the file, the line and what would do."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -323,6 +324,21 @@ def test_what_is_not_a_table_array_is_still_placed(tmp_path: Path) -> None:
     """Inline tables have no header: the complaint points at the line of their key."""
     with pytest.raises(UsageError, match=r":2: unknown benchmark 'pingpnog'"):
         load(tmp_path, '# plan\nmeasure = [{benchmark = "pingpnog"}]\n')
+
+
+def test_a_rank_on_every_node(tmp_path: Path) -> None:
+    """The hosts that the plan names, each once, else those that the target was given."""
+    measure = '[[measure]]\nbenchmark = "pingpong"\nbytes = 8\nbuffers = "reused"\nranks = "nodes"\n'
+    named = load(tmp_path, 'hosts = ["a", "b"]\n' + measure)
+    assert [point.hosts for point in named.points(Anywhere())] == [("a", "b")]
+    several = '[[measure]]\nbenchmark = "multistream"\nranks = "nodes"\n'
+    points = load(tmp_path, 'hosts = ["a", "b", "c", "a"]\n' + several).points(Anywhere())
+    assert {point.ranks for point in points} == {3}
+    given = replace(Anywhere(), hosts=("x", "y", "z", "w"), agent="/bin/enter")
+    points = load(tmp_path, several).points(given)
+    assert {(point.ranks, point.hosts, point.agent) for point in points} == {
+        (4, ("x", "y", "z", "w"), "/bin/enter")
+    }
 
 
 @pytest.mark.parametrize("name", sorted(plan_files.shipped()))

@@ -101,6 +101,12 @@ def _corepairs() -> Iterator[dict[str, Any]]:
                 yield {"pair": f"{first}-{second}", "bytes": size}
 
 
+def _rankpairs() -> Iterator[dict[str, Any]]:
+    """Four ranks, each with itself and with the others, and two pairs at once."""
+    for pair in ("0-0", "1-1", "2-2", "3-3", "0-1", "0-2", "0-3", "1-2", "1-3", "2-3", "0-1+2-3"):
+        yield {"pair": pair, "bytes": 8}
+
+
 def _apart(pair: str) -> int:
     """1 within a group of four cores, 2 across the two groups."""
     first, second = (int(core) for core in pair.split("-"))
@@ -152,6 +158,7 @@ RECIPES = [
     Recipe(
         "corepairs", "bandwidth", "B/s", _corepairs, lambda c, p: _rate(c, p["bytes"]) / _apart(p["pair"])
     ),
+    Recipe("rankpairs", "latency", "s", _rankpairs, lambda c, p: c.time(p["bytes"])),
     Recipe(
         "distance",
         "latency",

@@ -291,7 +291,9 @@ def test_the_page_draws_no_second_legend(findings: Findings) -> None:
     for _, figure in drawn(findings):
         spec = theme.in_page(figure.spec)
         legends = vl_convert.vegalite_to_vega(spec, vl_version=render.VEGA_LITE).get("legends", [])
-        assert len(legends) == (1 if figure.name.startswith("corepairs") else 0), figure.name
+        assert len(legends) == (
+            "-own-" not in figure.name and figure.name.startswith(("corepairs", "rankpairs"))
+        ), figure.name
 
 
 def test_series_are_named_by_what_differs() -> None:
@@ -317,6 +319,15 @@ def test_the_core_matrix_is_symmetric(findings: Findings) -> None:
     assert all(cells[b, a, choice] == value for (a, b, choice), value in cells.items())
     assert all(a != b for a, b, _ in cells)
     assert len(cells) == 8 * 7 * 4
+
+
+def test_the_matrix_of_ranks_has_pairs_alone_and_the_diagonal_beside(findings: Findings) -> None:
+    """Several pairs at once are of no cell; what a rank does with itself has another scale."""
+    matrix = one(findings, "rankpairs", "rankpairs-latency")
+    cells = {(cell["a"], cell["b"]) for cell in matrix.spec["data"]["values"]}
+    assert cells == {(a, b) for a in range(4) for b in range(4) if a != b}
+    own = one(findings, "rankpairs", "rankpairs-own-latency")
+    assert {point["r"] for point in own.spec["datasets"]["points"]} == {f"rank {n}, 8 B" for n in range(4)}
 
 
 def test_one_matrix_is_shown_at_a_time(findings: Findings) -> None:

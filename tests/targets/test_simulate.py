@@ -332,7 +332,7 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: SimulatedMachine
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
         (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
         (["quick", "--on", "bgp", "--network", "exact"], "--network cannot be 'exact'"),
-        (["--resume", "x", "--on", "bgp"], "--resume takes plan, machine and settings from the run"),
+        (["--resume", "x", "--on", "bgp"], "--resume takes plan, machine, hosts and settings from the run"),
     ],
 )
 def test_what_cannot_be_simulated_is_one_sentence(words: list[str], says: str) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from leadline.analysis.host_pairs import Judgement, Slow
-from leadline.core.errors import UsageError
 from leadline.core.paths import state_dir
 from leadline.core.units import format_quantity
 from leadline.run.hosts import Asked, Compared
@@ -16,14 +15,11 @@ LINK = "try 'leadline run nodes' for a matrix; look at cables, ports, adapters"
 HOST = "look at its adapter, cooling, and what else runs there"
 
 
-def compare(hosts: str, agent: str | None, mpi: str | None, say: Callable[[str], None]) -> list[Finding]:
-    """Compare the hosts of the option's words.
-
-    Raises UsageError for words that name none or one twice, LeadlineError as `leadline.run.hosts.compare`.
-    """
-    named = () if hosts == ALLOCATION else tuple(name.strip() for name in hosts.split(","))
-    if "" in named or len(set(named)) < len(named):
-        raise UsageError(f"--hosts takes different names with a comma between them, but got '{hosts}'")
+def compare(
+    hosts: tuple[str, ...], agent: str | None, mpi: str | None, say: Callable[[str], None]
+) -> list[Finding]:
+    """Compare these hosts, or those of the ALLOCATION; errors are those of `leadline.run.hosts.compare`."""
+    named = () if hosts == (ALLOCATION,) else hosts
     directory = state_dir()
     directory.mkdir(parents=True, exist_ok=True)
     number = nodes(named)

@@ -57,3 +57,22 @@ def machine_option(help: str, required: bool = False) -> Decorator:
         metavar="MACHINE",
         help=f"{help} A name from 'leadline list machines' or a TOML file.",
     )
+
+
+def hosts_option(help: str) -> Decorator:
+    """The option --hosts a,b,c: the parameter `hosts`, a tuple of names."""
+    return click.option("--hosts", type=Parsed(_hosts, "names"), metavar="NAMES", help=help)
+
+
+def agent_option(help: str) -> Decorator:
+    """The option --agent: the parameter `agent`, a program that starts processes on other hosts."""
+    return click.option("--agent", metavar="PROGRAM", help=help)
+
+
+def _hosts(value: str) -> tuple[str, ...]:
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+
+    names = tuple(name.strip() for name in value.split(","))
+    if "" in names or len(set(names)) < len(names):
+        raise UsageError(f"different names with a comma between them are needed, but got '{value}'")
+    return names

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli._options import agent_option, hosts_option
 from leadline.cli._table import json_option, print_table
 from leadline.cli._working import working
 
@@ -17,10 +18,8 @@ COLUMNS = {"check": "check", "state": "state", "found": "found", "advice": "advi
 @click.command()
 @click.argument("program", required=False)
 @click.option("--install", "name", metavar="NAME", help="Install an MPI first: openmpi, mpich or impi.")
-@click.option(
-    "--hosts", metavar="NAMES", help="Compare these hosts, as a,b,c; 'allocation': those of the batch system."
-)
-@click.option("--agent", metavar="PROGRAM", help="With --hosts: starts processes on them in place of ssh.")
+@hosts_option("Compare these hosts, as a,b,c; 'allocation': those of the batch system.")
+@agent_option("With --hosts: starts processes on them in place of ssh.")
 @click.option("--mpi", metavar="NAME", help="With --hosts: the MPI to compare them with. Default: the first.")
 @json_option
 @click.pass_context
@@ -29,7 +28,7 @@ def command(
     *,
     program: str | None,
     name: str | None,
-    hosts: str | None,
+    hosts: tuple[str, ...] | None,
     agent: str | None,
     mpi: str | None,
     as_json: bool,

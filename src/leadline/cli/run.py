@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leadline.cli._options import machine_option, network_option, where_option
+from leadline.cli._options import agent_option, hosts_option, machine_option, network_option, where_option
 from leadline.cli._progress import shown
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import json_option
@@ -86,6 +86,8 @@ class _Run(Submittable):
     help="Where I/O benchmarks write their files, such as a parallel file system. Default: the run's "
     "directory.",
 )
+@hosts_option("Hosts for a plan that names none, as a,b,c. Default: this one, or those of the allocation.")
+@agent_option("With --hosts: starts processes on them in place of ssh.")
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
 @click.option(
     "--sensitivity",
@@ -113,14 +115,18 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
 
     context = click.get_current_context()
     machine, tuned, files = (asked.pop(name) for name in ("machine", "tuned", "directory"))
+    where = {name: asked.pop(name) for name in ("hosts", "agent")}
     after = _against(asked, bool(machine))
-    if resume and (plan or output or machine or tuned):
+    if resume and (plan or output or machine or tuned or any(where.values())):
         raise click.UsageError(
-            "--resume takes plan, machine and settings from the run: leave out PLAN, -o, --on and --tuned",
+            "--resume takes plan, machine, hosts and settings from the run: leave out PLAN, -o, --on, "
+            "--hosts, --agent and --tuned",
             context,
         )
     if files and machine:
         raise click.UsageError("--directory needs a measured run: with --on no file is written", context)
+    if any(where.values()) and machine:
+        raise click.UsageError("--hosts and --agent need a measured run: --on names a machine", context)
     if tuned and machine:
         raise click.UsageError(
             "--tuned needs a measured run: a simulated machine has no MPI library", context
@@ -141,7 +147,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
             described = _described(machine, plan, seed, asked) if machine else None
             if described and asked["sensitivity"]:
                 after = _sensitivity(read, described, asked["as_json"])
-            target = described or _local(tuned, files)
+            target = described or _local(tuned, files, where)
         taken = partial(session.run, read, target, path, seed=seed, begun=_warn)
     else:
         raise click.UsageError("missing PLAN, such as 'quick'; 'leadline list plans' has them all", context)
@@ -175,13 +181,16 @@ def _described(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "
     )
 
 
-def _local(tuned: Path | None, files: Path | None) -> "Target":
-    """This machine, with the settings in the directory `tuned` beside each library's own choice."""
+def _local(tuned: Path | None, files: Path | None, where: dict[str, Any]) -> "Target":
+    """This machine, with the settings in the directory `tuned` beside each library's own choice.
+
+    `where` has the `hosts` and the `agent` of the options, None where they were not given.
+    """
     from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
     from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
 
     settings = {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
-    return LocalMachine.here(settings, files)
+    return LocalMachine.here(settings, files, where["hosts"] or (), where["agent"])
 
 
 def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame], None] | None":

@@ -16,6 +16,7 @@ from leadline.core.values import Value, mappings, partitions, rank_counts, words
 DEFAULT = "default"  # as the library has it by itself
 FOUND = "found"  # the word for every MPI on the machine
 CORES = "cores"  # the word for one rank on every core of the machine
+NODES = "nodes"  # the word for one rank on every node
 PROTOCOLS = (DEFAULT, "eager", "rendezvous")
 PROGRESS = (DEFAULT, "off", "on")  # of messages while the program computes
 PLACEMENTS = {
@@ -81,7 +82,7 @@ class LaunchAxes:
             names_series=True,
         ),
     ] = DEFAULT
-    ranks: Annotated[int, Axis("number of ranks of the launch", rank_counts(CORES), (), "{} ranks")]
+    ranks: Annotated[int, Axis("number of ranks of the launch", rank_counts(CORES, NODES), (), "{} ranks")]
     mapping: Annotated[
         str | None,
         later("which rank sat where on a described machine; null on real ones", mappings, (), "mapping {}"),

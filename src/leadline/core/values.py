@@ -84,12 +84,12 @@ def counts(value: object) -> tuple[int, ...]:
     return _each(value, lambda item: _range(item, count))
 
 
-def rank_counts(every_core: str) -> Callable[[object], tuple[Value, ...]]:
-    """A reader of numbers of ranks: counts from 1, or the word for one rank on every core."""
+def rank_counts(*everywhere: str) -> Callable[[object], tuple[Value, ...]]:
+    """A reader of numbers of ranks: counts from 1, or the words for one on every core or node."""
 
     def ranks(value: object) -> list[Value]:
         if isinstance(value, str) and not re.search(r"\d", value):
-            return [word((every_core,))(value)]
+            return [word(everywhere)(value)]
         found = _range(value, count)
         if 0 in found:
             raise UsageError(f"there is at least one rank, but got {value!r}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leadline.core import toml as plan_text
-from leadline.core.axes import AXES, CORES, DEFAULT, FOUND
+from leadline.core.axes import AXES, CORES, DEFAULT, FOUND, NODES
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record_files import PointKey
 from leadline.core.units import parse_fraction
@@ -172,7 +172,11 @@ class Plan:
             launch = dict(zip(AXES, words_used, strict=True))
             mpi_word, ranks_word, partition = (launch[name] for name in ("mpi", "ranks", "partition"))
             part = partition if isinstance(partition, int) else None
-            ranks = ranks_word if isinstance(ranks_word, int) else _clamp(target.cores(part), smallest)
+            if isinstance(ranks_word, int):
+                ranks = ranks_word
+            else:
+                nodes = ranks_word == NODES
+                ranks = _clamp(target.nodes(s.hosts, part) if nodes else target.cores(part), smallest)
             sweeps = {
                 sweep.name: measure.sweeps.get(sweep.name, sweep.default)
                 for sweep in self.registry(target.sweep_context(ranks, part))[measure.benchmark].sweeps
@@ -279,6 +283,6 @@ def _taken(benchmark: Benchmark) -> str:
     )
 
 
-def _clamp(cores: int, benchmark: Benchmark) -> int:
-    """A rank on every core, as far as the benchmark takes them."""
-    return max(benchmark.min_ranks, min(cores, benchmark.max_ranks or cores))
+def _clamp(places: int, benchmark: Benchmark) -> int:
+    """A rank on every core or node, as far as the benchmark takes them."""
+    return max(benchmark.min_ranks, min(places, benchmark.max_ranks or places))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # From what one message costs to what many do to each other. A benchmark that is not named here comes after.
 READING_ORDER = (
     *("pingpong", "bandwidth", "bibandwidth", "overhead", "corepairs", "distance", "flowthrough"),
-    *("congestion", "multistream", "hotspot", "fan", "protocol", "roundtrip", "flood", "noise"),
+    *("rankpairs", "congestion", "multistream", "hotspot", "fan", "protocol", "roundtrip", "flood", "noise"),
 )
 NOT_MEASURED = "not-measured"  # the anchor of what has no section of its own
 _GROUPS = {

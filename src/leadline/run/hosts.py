@@ -121,15 +121,12 @@ class _Rounds:
 
     def _points(self, words: Sequence[str], size: int) -> list[Point]:
         """One point for each group of pairs."""
-        where = {"hosts": list(self.asked.hosts), "agent": self.asked.agent}
-        keys: dict[str, Any] = {name: value for name, value in where.items() if value}
         plan = Plan.of(
             {"benchmark": "rankpairs", "ranks": self.ranks, "pair": list(words), "bytes": size},
             mpi=self.asked.mpi,
             placement="nodes",
             launcher=self.asked.launcher,
             point_time=POINT_TIME,
-            **keys,
         )
         return plan.points(self.target)
 
@@ -153,7 +150,7 @@ def compare(asked: Asked, number: int, directory: Path, say: Callable[[str], Non
             f"three hosts or more can be compared, but got {number}: of one pair nobody knows how fast it "
             "should be; 'leadline run latency' measures it"
         )
-    target = LocalMachine.here()
+    target = LocalMachine.here(hosts=asked.hosts, agent=asked.agent)
     mpi = target.mpis(asked.mpi)[0]
     asked = Asked(asked.hosts, mpi, asked.agent, asked.launcher)
     rounds = _Rounds(asked, target.executor(directory, directory, say), target, number, say)

@@ -111,7 +111,7 @@ def target_of(facts: dict[str, Any], files: Path | None = None) -> Target:
     """
     if "simulated" in facts:
         return SimulatedMachine.of_run(facts)
-    return LocalMachine.here(facts.get("tuned"), files)
+    return LocalMachine.here(facts.get("tuned"), files, facts.get("hosts", ()), facts.get("agent"))
 
 
 def _finished(campaign: Campaign, opened: Store) -> pl.DataFrame:

@@ -56,6 +56,9 @@ class Target(Protocol):
     def cores(self, partition: int | None) -> int:
         """How many ranks "cores" is."""
 
+    def nodes(self, hosts: Sequence[str], partition: int | None) -> int:
+        """How many ranks "nodes" is, where a plan names these hosts."""
+
     def sweep_context(self, ranks: int, partition: int | None) -> SweepContext:
         """What the default values of sweeps may depend on."""
 

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
 from leadline.targets.local.executor import RealExecutor
-from leadline.targets.local.topology import facts, usable_cores
+from leadline.targets.local.topology import facts, nodes, usable_cores
 
 
 @dataclass(frozen=True)
@@ -28,28 +28,35 @@ class LocalMachine:
 
     `known` are its MPIs, `count` is how many ranks "cores" is, by default those that this process may use.
     `tuned` are settings to be tried beside a library's own choice, by identity, each with the keys
-    `operations` and `environment`. `files` is where benchmarks write theirs; None: in the run.
+    `operations` and `environment`. `files` is where benchmarks write theirs; None: in the run. `hosts` and
+    `agent` stand for those of a plan that names none.
     """
 
     known: Sequence[Mpi] = ()
     count: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     tuned: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     files: Path | None = None
+    hosts: tuple[str, ...] = ()
+    agent: str | None = None
     strict: ClassVar[bool] = True
 
     @classmethod
     def here(
-        cls, tuned: Mapping[str, Mapping[str, Any]] | None = None, files: Path | None = None
+        cls,
+        tuned: Mapping[str, Mapping[str, Any]] | None = None,
+        files: Path | None = None,
+        hosts: Sequence[str] = (),
+        agent: str | None = None,
     ) -> "LocalMachine":
         """This machine with every MPI that is found on it."""
-        return cls(find(), usable_cores(), tuned or {}, files)
+        return cls(find(), usable_cores(), tuned or {}, files, tuple(hosts), agent)
 
     def settings(self, asked: Settings) -> Settings:
         """All of them, but those of described machines."""
         described = {**{key: asked.axes[key] for key in ("mapping", "partition")}, "network": asked.network}
         if key := next((key for key, words in described.items() if words), None):
             raise UsageError(f"{key}: only a described machine has one; name it with --on")
-        return asked
+        return replace(asked, hosts=asked.hosts or self.hosts, agent=asked.agent or self.agent)
 
     def mpis(self, word: str) -> Sequence[str]:
         """The identities of the libraries that a plan's word means: "found" is all of them.
@@ -64,6 +71,10 @@ class LocalMachine:
     def cores(self, partition: int | None) -> int:
         """Those of this machine."""
         return self.count
+
+    def nodes(self, hosts: Sequence[str], partition: int | None) -> int:
+        """The hosts named, else the nodes of the allocation."""
+        return nodes(hosts)
 
     def sweep_context(self, ranks: int, partition: int | None) -> SweepContext:
         """One node, as far as anybody knows before the ranks are started."""
@@ -106,6 +117,8 @@ class LocalMachine:
             "mpis": [row(mpi) for mpi in self._named(points)],
             "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
             **({"tuned": dict(self.tuned)} if self.tuned else {}),
+            **({"hosts": list(self.hosts)} if self.hosts else {}),
+            **({"agent": self.agent} if self.agent else {}),
         }
 
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> RealExecutor:

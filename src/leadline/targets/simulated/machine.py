@@ -117,6 +117,10 @@ class SimulatedMachine:
         """A rank on every core of the partition that runs one."""
         return partition or self.partition
 
+    def nodes(self, hosts: Sequence[str], partition: int | None) -> int:
+        """Nodes of the partition."""
+        return -(-(partition or self.partition) // self.machine.ranks_per_node)
+
     def sweep_context(self, ranks: int, partition: int | None) -> SweepContext:
         """The ranks, how many share a node, and the longest way through the partition."""
         topology = self.machine.partition(partition or self.partition)
