@@ -332,7 +332,7 @@ def test_a_rank_on_every_node(tmp_path: Path) -> None:
     named = load(tmp_path, 'hosts = ["a", "b"]\n' + measure)
     assert [point.hosts for point in named.points(Anywhere())] == [("a", "b")]
     several = '[[measure]]\nbenchmark = "multistream"\nranks = "nodes"\n'
-    points = load(tmp_path, 'hosts = ["a", "b", "c", "a"]\n' + several).points(Anywhere())
+    points = load(tmp_path, 'hosts = ["a", "b", "c"]\n' + several).points(Anywhere())
     assert {point.ranks for point in points} == {3}
     given = replace(Anywhere(), hosts=("x", "y", "z", "w"), agent="/bin/enter")
     points = load(tmp_path, several).points(given)

@@ -312,24 +312,6 @@ def test_series_are_named_by_what_differs() -> None:
     assert Names.of([{"mpi": "unknown", "source": "imported", "run": "x"}]).order == ("imported",)
 
 
-def test_the_core_matrix_is_symmetric(findings: Findings) -> None:
-    """A pair is one measurement, shown for both orders of its cores; its own diagonal is empty."""
-    figure = one(findings, "corepairs", "corepairs-latency")
-    cells = {(c["a"], c["b"], c["c"]): c["y"] for c in figure.spec["data"]["values"]}
-    assert all(cells[b, a, choice] == value for (a, b, choice), value in cells.items())
-    assert all(a != b for a, b, _ in cells)
-    assert len(cells) == 8 * 7 * 4
-
-
-def test_the_matrix_of_ranks_has_pairs_alone_and_the_diagonal_beside(findings: Findings) -> None:
-    """Several pairs at once are of no cell; what a rank does with itself has another scale."""
-    matrix = one(findings, "rankpairs", "rankpairs-latency")
-    cells = {(cell["a"], cell["b"]) for cell in matrix.spec["data"]["values"]}
-    assert cells == {(a, b) for a in range(4) for b in range(4) if a != b}
-    own = one(findings, "rankpairs", "rankpairs-own-latency")
-    assert {point["r"] for point in own.spec["datasets"]["points"]} == {f"rank {n}, 8 B" for n in range(4)}
-
-
 def test_one_matrix_is_shown_at_a_time(findings: Findings) -> None:
     """Of the choices exactly one is on, and each becomes a file of its own for papers."""
     figure = one(findings, "corepairs", "corepairs-latency")
