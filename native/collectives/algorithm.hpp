@@ -86,6 +86,15 @@ const std::vector<Algorithm>& algorithms();                                // by
 // one that moves least.
 std::string_view usual(std::string_view operation, std::int32_t ranks, std::int64_t bytes);
 
+// How many messages a stage is, of all ranks together.
+inline std::int64_t messages(const Stage& stage, std::int32_t ranks) {
+    std::int64_t all = 0;
+    if (stage.pattern == Stage::Pattern::exchange) all += stage.ranks;
+    if (stage.pattern == Stage::Pattern::shift) all += ranks;
+    for (const Row& row : stage.rows) all += row.count;
+    return all;
+}
+
 // Calls each(from, to) for every message of a stage.
 template <class Each>
 void each_message(const Stage& stage, std::int32_t ranks, Each each) {

@@ -14,11 +14,7 @@ Program::Program(std::vector<Stage> stages, std::int32_t ranks) : stages_(std::m
 
 std::int64_t Program::messages() const {
     std::int64_t all = 0;
-    for (const Stage& stage : stages_) {
-        if (stage.pattern == Stage::Pattern::exchange) all += stage.ranks;
-        if (stage.pattern == Stage::Pattern::shift) all += ranks_;
-        for (const Row& row : stage.rows) all += row.count;
-    }
+    for (const Stage& stage : stages_) all += collectives::messages(stage, ranks_);
     return all;
 }
 

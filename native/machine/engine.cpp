@@ -203,8 +203,18 @@ void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
                           .bytes = bytes,
                           .adaptive = messages_[id].protocol->adaptive,
                           .token = id});
-    if (conditions_.track_contention && network_->contention() > negligible) [[unlikely]]
+    if (conditions_.automatic && !conditions_.settled && is_untrue()) [[unlikely]]
         stopped_ = contended_ = true;
+}
+
+// Whether the tier has turned out not to be the one to take: `loggp` once messages wait for one another;
+// `packet`, looked at now and then, once they are long in the mean.
+bool Engine::is_untrue() const {
+    constexpr std::uint64_t now_and_then = 4096;  // messages
+    if (conditions_.track_contention) return network_->contention() > negligible;
+    return messages_sent_ % now_and_then == 0 && conditions_.network == "packet" &&
+           tier_under_contention(machine_, bytes_sent_, static_cast<std::int64_t>(messages_sent_)) !=
+               "packet";
 }
 
 void Engine::injected(std::uint32_t id, Time when) {

@@ -39,6 +39,7 @@ struct Conditions {
     std::string network = "loggp";  // tier
     bool track_contention = false;  // keep the books of contention, and stop where there is any
     bool automatic = false;         // a collective that is alone may take the cheapest tier that is true
+    bool settled = false;           // the tier stays, whatever messages come
     bool by_messages = false;       // no collective is computed at once
     std::uint64_t seed = 1;
     bool noise = false;
@@ -104,11 +105,11 @@ public:
     // What was computed at once keeps the network until then: a message that comes before stops the run.
     void keep(Time until) { kept_ = std::max(kept_, until); }
     [[nodiscard]] bool spoiled() const { return spoiled_; }
-    [[nodiscard]] bool contended() const { return contended_; }  // stopped: its tier is not the truth
+    [[nodiscard]] bool contended() const { return contended_; }  // stopped: its tier is not the one to take
     // Something with a clock of its own beside a rank's program, which sends and receives as the rank.
     int beside(int rank, Time clock);
     void end_beside(int agent);
-    // The rank as which an agent, a rank or something beside it, sends.
+    // The rank as which an agent sends.
     [[nodiscard]] int home(int agent) const {
         return agent < ranks() ? agent : beside_[static_cast<std::size_t>(agent - ranks())];
     }
@@ -120,15 +121,13 @@ public:
     void run(const std::function<bool(int rank)>& ended);
 
     // ------------------------------------------------------------------ words of the rank that runs
-    // The same, of the program's own.
     void compute(int rank, Time time) {
         spend(rank, time);
         if (!computed_.empty()) [[unlikely]]
             computed_[static_cast<std::size_t>(rank)] = {
                 computed_[static_cast<std::size_t>(rank)].in_all + time, at(rank).clock};
     }
-    // It enters a call in which it waits: what it has begun goes on from here, where nothing goes on by
-    // itself while a core computes.
+    // It enters a call in which it waits, where nothing goes on by itself while a core computes.
     void enter(int rank) {
         if (!deferred_.empty() && rank < ranks()) [[unlikely]]
             progress(rank);
@@ -288,6 +287,7 @@ private:
     [[gnu::always_inline]] inline void fetch(const Event& event, int step) const;
     void inject(std::uint32_t id);
     void send_out(std::uint32_t id, int from, int to, std::int64_t bytes);
+    [[nodiscard]] bool is_untrue() const;
     void injected(std::uint32_t id, Time when) override;
     void arrived(std::uint32_t id, Time when) override;
     void has_left(std::uint32_t id, Time when);

@@ -1,5 +1,6 @@
 #include "machine/network.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -7,9 +8,9 @@
 
 namespace leadline::machine {
 
-std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes) {
+std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes, std::int64_t messages) {
     constexpr std::int64_t few = 8;  // packets; beyond, one more or less makes little of a share
-    return machine.packets.count(bytes) <= few ? "packet" : "flow";
+    return machine.packets.count(bytes / std::max<std::int64_t>(messages, 1)) <= few ? "packet" : "flow";
 }
 
 namespace {

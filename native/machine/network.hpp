@@ -61,9 +61,10 @@ public:
 // What a message may be late for others before the tier without others is no longer the truth.
 inline constexpr double negligible = 0.01;
 
-// The tier for messages of this size that wait for one another: short ones come as single packets, which the
-// router's rules decide on; of long ones only their shares of links matter, and packets would take long.
-std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes);
+// The tier for messages that wait for one another, by what they have in the mean: short ones come as single
+// packets, which the router's rules decide on; of long ones only their shares of links matter, and packets
+// would take long.
+std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes, std::int64_t messages);
 
 // A tier by its name; `gate` has `loggp` keep the books that contention() needs.
 // Throws std::invalid_argument for a name that is none.

@@ -12,6 +12,7 @@ std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
     kept_.out = std::max(kept_.out, clear);
     kept_.in = std::max(kept_.in, clear);
     before_ = kept_;
+    choose_tier(parts);
     const bool lists = std::ranges::any_of(parts, [](const Part& part) {
         return std::ranges::any_of(
             *part.stages, [](const Stage& stage) { return stage.pattern == Stage::Pattern::listed; });

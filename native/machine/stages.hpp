@@ -100,6 +100,7 @@ private:
     void know_each();
 
     // Through a network.
+    void choose_tier(std::span<const Part> parts);
     [[nodiscard]] bool step_through(const std::vector<StageInstance>& all);
     [[nodiscard]] double attempt(std::string_view tier, const std::vector<StageInstance>& all);
     double exchange(std::string_view tier);
@@ -121,6 +122,7 @@ private:
     const Machine& machine_;
     Kept& kept_;
     Kept before_;                            // what was kept when it began
+    std::string_view contended_tier_;        // of its messages where they wait for one another
     bool through_ = false;                   // a stage of a network of its own was not free
     bool each_ = false;                      // what each rank keeps is known, in kept_
     std::span<const std::int32_t> members_;  // of all parts; none: the whole world in order

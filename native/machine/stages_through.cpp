@@ -6,11 +6,23 @@
 
 namespace leadline::machine {
 
+// By the mean of all messages of the collective: a tier for each stage would play a whole collective packet
+// by packet for a first stage of few bytes.
+void Stages::choose_tier(std::span<const Part> parts) {
+    std::int64_t bytes = 0;
+    std::int64_t messages = 0;
+    for (const Part& part : parts)
+        for (const collectives::Stage& stage : *part.stages) {
+            const auto sent = collectives::messages(stage, static_cast<std::int32_t>(part.clocks->size()));
+            messages += sent;
+            bytes += sent * stage.bytes;
+        }
+    contended_tier_ = tier_under_contention(machine_, bytes, messages);
+}
+
 // False where the stage may not begin in an empty network.
 bool Stages::step_through(const std::vector<StageInstance>& all) {
     const Conditions& conditions = engine_.conditions();
-    std::int64_t largest = 0;
-    for (const StageInstance& reach : all) largest = std::max(largest, reach.stage->bytes);
     // Requests that are granted before their receiver comes are no matter of a stage.
     if (machine_.node.rendezvous_credits > 0 && std::ranges::any_of(all, [&](const StageInstance& reach) {
             return machine_.protocol(reach.stage->bytes, false).handshake;
@@ -22,7 +34,7 @@ bool Stages::step_through(const std::vector<StageInstance>& all) {
     std::string tier = conditions.automatic || packets ? "loggp" : conditions.network;
     const double late = attempt(tier, all);
     if (conditions.automatic && late > negligible) {
-        tier = tier_under_contention(machine_, largest);
+        tier = contended_tier_;
         if (tier == "packet") return false;
         static_cast<void>(attempt(tier, all));
     } else if (packets && !conditions.automatic) {

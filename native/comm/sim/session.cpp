@@ -36,6 +36,7 @@ void Session::begin() {
                                                                 : fallback_tier_,
                             .track_contention = automatic && fallback_tier_.empty(),
                             .automatic = automatic,
+                            .settled = settled_,
                             .by_messages = by_messages_ || messages_only_ || noise_,
                             .seed = seed_,
                             .noise = noise_,
@@ -46,12 +47,15 @@ void Session::end() {
     answered_ = world_->answered;
     if (world_->engine.messages() > 0) answered_.insert(world_->engine.conditions().network);
     const sim::Engine& engine = world_->engine;
-    needs_rerun_ = engine.spoiled() || engine.contended();
+    const std::string& network = engine.conditions().network;
+    const auto messages = static_cast<std::int64_t>(engine.messages());
+    const auto by_size = machine::tier_under_contention(machine_, engine.bytes(), messages);
+    // What was begun as long messages and is short ones in the end is asked of packets, which then stand.
+    settled_ = !fallback_tier_.empty() && !engine.spoiled() && network == "flow" && messages > 0 &&
+               by_size != network;
+    needs_rerun_ = engine.spoiled() || engine.contended() || settled_;
     if (engine.spoiled()) by_messages_ = true;
-    else if (engine.contended())
-        fallback_tier_ = machine::tier_under_contention(
-            machine_,
-            engine.bytes() / static_cast<std::int64_t>(std::max<std::uint64_t>(engine.messages(), 1)));
+    else if (needs_rerun_) fallback_tier_ = by_size;
     if (needs_rerun_) return;
     fallback_tier_.clear();
     by_messages_ = false;

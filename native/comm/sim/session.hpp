@@ -72,6 +72,7 @@ private:
     std::uint64_t seed_ = 1;
     bool noise_ = false;
     std::string fallback_tier_;  // the tier to ask the point of anew, where loggp was not the truth
+    bool settled_ = false;       // and it stays, whatever messages come
     bool by_messages_ = false;   // and without computing collectives at once, where that was not
     bool needs_rerun_ = false;
     bool messages_only_ = false;  // no collective is ever computed at once
