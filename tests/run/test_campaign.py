@@ -1,6 +1,6 @@
 """The campaign: exact, since its executor is a script and its clock moves only when a point is asked."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class Script:
         """A name, since nothing is sent."""
         return "script"
 
-    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Generator[Event, None, None]:
         """Answer each point in its turn."""
         sizes = [int(point.values["bytes"]) for point in points]
         self.launches.append(sizes)

@@ -58,7 +58,7 @@ def test_a_launch_that_is_given_up_leaves_nothing_behind(tmp_path: Path) -> None
     script = """echo '{"event":"launch","ranks":2,"places":[]}' >> $2; sleep 300"""
     heard = executor(tmp_path, script).launch([POINT], lambda: None)
     assert next(heard)["event"] == "launch"
-    heard.close()  # type: ignore[attr-defined]  # a generator, which only its caller need not know
+    heard.close()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -320,7 +320,7 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: SimulatedMachine
     executor = SimExecutor(site, tmp_path, ["/bin/sh", "-c", script])
     heard = executor.launch(points(tmp_path, site, PINGPONG), lambda: None)
     assert next(heard)["event"] == "launch"
-    heard.close()  # type: ignore[attr-defined]  # a generator, which only its caller need not know
+    heard.close()
     assert [path for path in tmp_path.glob("leadline-*") if path.is_dir()] == []
 
 

@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -87,13 +87,15 @@ class Launch:
         self._lost: str | None = None  # why listening was given up
         self._spoke = time.monotonic()  # when something was printed last
 
-    def events(self, tick: Callable[[], None] | None = None) -> Iterator[Event]:
+    def events(self, tick: Callable[[], None] | None = None) -> Generator[Event, None, None]:
         """What the program says, as it comes; the last event is `done`, or `lost` with the reason.
 
         After `done` comes `late`, with the reason, where the launch had to be ended because it did not end by
         itself: every point is answered, but something is wrong, such as an MPI_Finalize that hangs. `lost`
         carries the `id` of the point that was being asked, None where the ranks never came to one.
-        `tick` is called a few times a second. Raises LeadlineError when nothing can be started at all.
+        `tick` is called a few times a second. Whoever may be interrupted closes it (`contextlib.closing`):
+        from a generator that is only collected a second interruption cannot be raised. Raises LeadlineError
+        when nothing can be started at all.
         """
         answers = self.directory / "answers.jsonl"
         job = self.directory / "job.json"

@@ -10,6 +10,7 @@ each round. A headline point also gets short launches of its own in between.
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import inf
@@ -228,11 +229,12 @@ class Campaign:
         self.doing = points[0].describe()
         began = self.clock()
         try:
-            for event in self.executor.launch(points, self._tick):
-                if event["event"] == "died":
-                    return self._lost(states, listener, event)
-                if outcome := listener.hear(event):
-                    self._take(states[outcome.index], outcome)
+            with closing(self.executor.launch(points, self._tick)) as events:
+                for event in events:
+                    if event["event"] == "died":
+                        return self._lost(states, listener, event)
+                    if outcome := listener.hear(event):
+                        self._take(states[outcome.index], outcome)
         finally:
             self.remarks.update(listener.remarks)
             each = (self.clock() - began) / max(1, len(points))  # shared by their measurements

@@ -5,6 +5,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -103,18 +104,19 @@ class _Rounds:
             raise LeadlineError(refused[1])
         self.order.shuffle(points)  # so that what drifts in a launch drifts for all pairs alike
         found: dict[str, dict[Group, float]] = {metric: {} for metric in metrics}
-        for event in self.executor.launch(points, lambda: None):
-            kind = event["event"]
-            if kind == "launch":
-                self._placed(event["places"])
-            elif kind in ("died", "skip", "fail"):
-                raise LeadlineError(str(event["reason"]))
-            elif kind == "record":
-                point = points[event["id"]]
-                samples = event["samples"][event["warmup"] :] or event["samples"]
-                if point.values["bytes"] == SIZES.get(event["metric"]):
-                    speeds = [1 / each for each in samples] if event["better"] == "lower" else samples
-                    found[event["metric"]][words[str(point.values["pair"])]] = what(speeds)
+        with closing(self.executor.launch(points, lambda: None)) as events:
+            for event in events:
+                kind = event["event"]
+                if kind == "launch":
+                    self._placed(event["places"])
+                elif kind in ("died", "skip", "fail"):
+                    raise LeadlineError(str(event["reason"]))
+                elif kind == "record":
+                    point = points[event["id"]]
+                    samples = event["samples"][event["warmup"] :] or event["samples"]
+                    if point.values["bytes"] == SIZES.get(event["metric"]):
+                        speeds = [1 / each for each in samples] if event["better"] == "lower" else samples
+                        found[event["metric"]][words[str(point.values["pair"])]] = what(speeds)
         if any(len(each) < len(words) for each in found.values()):
             raise LeadlineError("a launch ended before every pair was measured")
         return found

@@ -1,6 +1,6 @@
 """Where a plan is run: on this machine, or on a described one."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +21,7 @@ class Executor(Protocol):
         The first point of a launch configuration has it prepared: built, set, probed.
         """
 
-    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Generator[Event, None, None]:
         """Launch points, measured ones of one configuration; the events' ids are their places in `points`.
 
         The events are those of `leadline.native.launch`, and `fail` for a point not worth another.

@@ -8,8 +8,8 @@ import os
 import platform
 import shutil
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -158,17 +158,18 @@ class RealExecutor:
             site=kind.site,
         )
 
-    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Generator[Event, None, None]:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
         with scratch(self.directory) as place, scratch(self.files.absolute()) as files:
             job = {"points": asked(enumerate(points)), "directory": str(files)}
             launch = Launch(kind.command, kind.env, job, place, point_limit=limit)
-            for event in launch.events(tick):
-                if event["event"] == "died":
-                    _survive(launch)
-                yield event
+            with closing(launch.events(tick)) as events:
+                for event in events:
+                    if event["event"] == "died":
+                        _survive(launch)
+                    yield event
 
     def facts(self) -> list[dict[str, object]]:
         """What was found out about each kind that was prepared, for the provenance."""
@@ -271,14 +272,15 @@ class RealExecutor:
         launched: Event = {}
         with scratch(self.directory) as place:
             started = Launch(command, env, job, place, point_limit=point.point_limit)
-            for event in started.events():
-                if event["event"] == "launch":
-                    launched = event
-                elif event["event"] == "done" and "sent" in event:
-                    launched = {**launched, "sent": event["sent"]}
-                elif event["event"] == "died" and not launched:
-                    _survive(started)
-                    raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
+            with closing(started.events()) as events:
+                for event in events:
+                    if event["event"] == "launch":
+                        launched = event
+                    elif event["event"] == "done" and "sent" in event:
+                        launched = {**launched, "sent": event["sent"]}
+                    elif event["event"] == "died" and not launched:
+                        _survive(started)
+                        raise LeadlineError(f"{mpi.id} cannot start: {event['reason']}")
         return launched, kin.read_probe(started.output.text) or None
 
 

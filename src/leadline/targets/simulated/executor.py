@@ -7,7 +7,8 @@ nothing that is simulated knows of the others, so the answers do not depend on h
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from queue import Empty, Queue, SimpleQueue
 from threading import Event as Flag
@@ -85,7 +86,7 @@ class SimExecutor:
         """What was simulated of each kind, for the provenance."""
         return list(self.kinds.values())
 
-    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Iterator[Event]:
+    def launch(self, points: Sequence[Point], tick: Callable[[], None]) -> Generator[Event, None, None]:
         """Simulate points, dealt to several processes; the events of a point come together."""
         heard: Queue[list[Event] | Exception | Interrupted | None] = Queue()
         stop = Flag()
@@ -170,24 +171,25 @@ class SimExecutor:
         job = {"points": asked(share.items()), "simulate": self._job(next(iter(share.values())))}
         with scratch(self.directory) as place:
             launch = Launch(self.program, {}, job, place, point_limit=LIMIT, start_limit=LIMIT)
-            for event in launch.events(watch):
-                told.append(event)
-                if event["event"] in ("launch", "done", "hung_at_exit"):
-                    tell([{"id": next(iter(share)), **event}] if event["event"] == "launch" else [event])
-                    told = []
-                elif event["event"] == "end":
-                    answered.add(event["id"])
-                    tell(told)
-                    told = []
-                elif event["event"] == "died":
-                    if self.batch and (over := self.batch.ended(os.environ, launch.output.text)):
-                        raise Interrupted(over)
-                    if not last:
-                        continue
-                    lost = self._lost(event, share, answered)
-                    reason = event["reason"].removeprefix("rank 0: ")  # one process plays all ranks
-                    tell([each for index in lost for each in _failed(index, reason)])
-                    answered |= set(lost)
+            with closing(launch.events(watch)) as events:
+                for event in events:
+                    told.append(event)
+                    if event["event"] in ("launch", "done", "hung_at_exit"):
+                        tell([{"id": next(iter(share)), **event}] if event["event"] == "launch" else [event])
+                        told = []
+                    elif event["event"] == "end":
+                        answered.add(event["id"])
+                        tell(told)
+                        told = []
+                    elif event["event"] == "died":
+                        if self.batch and (over := self.batch.ended(os.environ, launch.output.text)):
+                            raise Interrupted(over)
+                        if not last:
+                            continue
+                        lost = self._lost(event, share, answered)
+                        reason = event["reason"].removeprefix("rank 0: ")  # one process plays all ranks
+                        tell([each for index in lost for each in _failed(index, reason)])
+                        answered |= set(lost)
         return answered
 
     def _lost(self, event: Event, share: dict[int, Point], answered: set[int]) -> list[int]:
