@@ -236,15 +236,16 @@ def c_frame(row: Row, types: list[str]) -> str:
         for word, (each, _), argument in zip(words, parameters, body.passed, strict=True)
     ]
     first = "\n        ".join([*locals_, body.first])
-    real = f"((int (*)({', '.join(['intptr_t'] * len(words)) or 'void'}))(void (*)(void))PMPI_{name})"
+    kinds = ", ".join(["intptr_t"] * len(words)) or "void"
     return f"""
 LR_SEEN int lr_in_{name}({declared}) __asm__("MPI_{name}");
 int lr_in_{name}({declared}) {{
+    static int (*const lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))PMPI_{name};
     struct lr_call lr_call;
-    if (!lr_enter(&lr_call, __builtin_return_address(0))) return {real}({", ".join(words)});
+    if (!lr_enter(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
     {{
         {first}
-        const int lr_code = {real}({", ".join(passed)});
+        const int lr_code = lr_real({", ".join(passed)});
         lr_leave(&lr_call);
         {body.last}
         lr_end();
