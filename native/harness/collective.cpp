@@ -1,5 +1,6 @@
 #include "harness/collective.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <exception>
@@ -43,6 +44,11 @@ Form form(const Run& run) {
 
 bool isolated(const Run& run) { return run.word("cadence") == "isolated"; }
 
+const TimedCadence* timed(const Run& run) {
+    const auto* found = std::ranges::find(timed_cadences, run.word("cadence"), &TimedCadence::name);
+    return found == timed_cadences.end() ? nullptr : found;
+}
+
 // By an algorithm of ours over messages, where no machine can be told to take it.
 bool over_messages(const Run& run) { return !Control::simulated && run.word("algorithm") != library; }
 
@@ -51,6 +57,8 @@ void check(Run& run, Collective what, const Membership& members) {
     if (has_root(what) && run["root"] >= members.size)
         Run::skip("there is no rank " + std::to_string(run["root"]) + " in '" + run.word("communicator") +
                   "', which has " + std::to_string(members.size) + " ranks");
+    if (timed(run) && form(run) != Form::blocking)
+        Run::skip("the cadence '" + run.word("cadence") + "' has only the blocking form");
     if (over_messages(run) && form(run) != Form::blocking)
         Run::skip("an algorithm over messages has only the blocking form");
     if (!reduces(what)) return;
@@ -250,9 +258,45 @@ Task<> one_beside_work(Run& run, Operation& operation) {
     }
 }
 
+// One byte of each cache line: the lines of what was there before make way.
+void walk(Bytes memory) {
+    constexpr std::size_t line = 64;
+    for (std::size_t at = 0; at < memory.size(); at += line) memory[at] ^= std::byte{1};
+}
+
+// Each call timed by itself.
 template <class Operation>
-Task<> repeat(Run& run, Comm& comm, Operation& operation) {
+Task<> timed_singly(Run& run, Comm& comm, Operation& operation, TimedCadence cadence) {
+    const Bytes memory = run.buffers(cadence.walked)[0];
+    while (co_await run.next_sample()) {
+        for (int i = 0; i < cadence.barriers_before; ++i) co_await comm.barrier();
+        double inside = 0;
+        run.start();
+        for ([[maybe_unused]] auto i : run.batch()) {
+            if (cadence.walked > 0) {
+                auto walked = run.compute({.flops = 0, .bytes = static_cast<double>(cadence.walked)},
+                                          [&] { walk(memory); });
+                co_await walked;
+            }
+            const double begin = run.now();
+            co_await operation.begin();
+            co_await operation.end();
+            inside += run.now() - begin;
+            if (cadence.barrier_after) co_await comm.barrier();
+        }
+        run.stop();
+        give(run, inside / static_cast<double>(run.batch().size));
+    }
+}
+
+template <class Operation>
+Task<> repeat(Run& run, Comm& comm, Operation& operation, Collective what) {
     const bool whole = form(run) == Form::blocking;
+    if (const TimedCadence* found = timed(run)) {
+        TimedCadence cadence = *found;
+        if (what == Collective::barrier) cadence.barrier_after = false;
+        return timed_singly(run, comm, operation, cadence);
+    }
     if (isolated(run)) return whole ? one_by_one(run, operation) : one_beside_work(run, operation);
     if (!whole) return beside_work(run, comm, operation);
     // Back to back: each rank calls again as it comes out.
@@ -291,7 +335,7 @@ Task<Operation> granted(Run& run, Task<Operation> asked) {
 
 Task<> by_messages(Run& run, Comm& comm, const Asking& asking, std::vector<Part>& own) {
     P2PCollective operation = co_await granted(run, ready_over_messages(run, comm, asking, own));
-    co_await repeat(run, comm, operation);
+    co_await repeat(run, comm, operation, asking.what);
     co_await operation.free();
 }
 
@@ -313,7 +357,7 @@ Task<> collective(Run& run, Asking asking) {
         co_return;
     }
     Comm::Prepared operation = co_await granted(run, ready(run, comm, asking, own));
-    co_await repeat(run, comm, operation);
+    co_await repeat(run, comm, operation, asking.what);
     co_await operation.free();
 }
 

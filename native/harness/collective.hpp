@@ -2,6 +2,8 @@
 // each rank's buffers hold; communicators, forms, cadences and algorithms are the same for all.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,21 @@ struct Asking {
 };
 
 Task<> collective(Run& run, Asking asking);
+
+// A cadence whose calls are timed one by one; the time of a sample is their mean. What passes between the
+// calls is outside of it.
+struct TimedCadence {
+    std::string_view name;
+    int barriers_before;  // a sample
+    bool barrier_after;   // each call, except where the call is a barrier
+    std::int64_t walked;  // bytes of memory that a rank writes before each call, 0: none
+};
+inline constexpr std::array<TimedCadence, 3> timed_cadences{{
+    // More than the private caches of a core hold, so that the call's data come from farther away.
+    {.name = "application", .barriers_before = 0, .barrier_after = false, .walked = 4 << 20},
+    {.name = "osu", .barriers_before = 1, .barrier_after = true, .walked = 0},
+    {.name = "imb", .barriers_before = 2, .barrier_after = true, .walked = 0},
+}};
 
 // Sweeps: the rank of the communicator from which, or towards which, it goes; whether blocks are told one by
 // one (MPI's v-variants), and are equal then; the size.

@@ -14,6 +14,12 @@ std::vector<std::string> algorithms_of(Collective what) {
     return names;
 }
 
+std::vector<std::string> cadences() {
+    std::vector<std::string> names{"back-to-back", "isolated"};
+    for (const TimedCadence& each : timed_cadences) names.emplace_back(each.name);
+    return names;
+}
+
 }  // namespace
 
 Sweep roots() {
@@ -36,8 +42,10 @@ Sweep dimensions() { return counts("dimensions", {2, 3}, "dimensions of the grid
 std::vector<Sweep> ways(Collective what) {
     return {
         choice("form", {"blocking", "nonblocking", "persistent"}, "how the operation is said", {"blocking"}),
-        choice("cadence", {"back-to-back", "isolated"},
-               "again and again, or each alone from one moment on all ranks", {"back-to-back"}),
+        choice("cadence", cadences(),
+               "again and again; each alone from one moment on all ranks; each between computations; or as "
+               "the suites OSU and IMB define it",
+               {"back-to-back"}),
         choice("algorithm", [what] { return algorithms_of(what); },
                "the library's own choice, or by messages of ours", {library})};
 }

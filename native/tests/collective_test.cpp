@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "harness/collective.hpp"
 #include "harness/overlap.hpp"
 #include "playing.hpp"
 
@@ -60,6 +61,17 @@ TEST(Collective, IsolatedTimeBeginsAtTheAgreedStart) {
         play(*find("bcast"), with(call(1000), "cadence", "isolated"), {.fixed = 2e-6, .per_byte = 1e-9});
     expect_all(played.samples.at("time"), 3e-6);
     EXPECT_EQ(played.batch, 1);
+}
+
+// Barriers and memory walked between the calls do not count.
+TEST(Collective, TimedCadencesCountOnlyTheCalls) {
+    const Script script{.size = 4, .fixed = 2e-6, .per_byte = 1e-9};
+    for (const TimedCadence& cadence : timed_cadences) {
+        const auto played =
+            play(*find("allreduce"), with(call(1000), "cadence", std::string(cadence.name)), script);
+        expect_all(played.samples.at("time"), 3e-6);
+        expect_all(played.samples.at("mean"), 3e-6);
+    }
 }
 
 // On the mock nothing goes on by itself: an operation of 3 us, begun in 1 us, takes 4 us, and so long again
