@@ -6,10 +6,15 @@ from typing import NamedTuple
 import polars as pl
 
 from leadline.core.errors import UsageError, suggest
-from leadline.core.record import KEYS
+from leadline.core.record import KEYS, point_columns
 
 MACHINE = "machine"  # may be given as a key in which two runs differ
 OF_MACHINE = ("source", "mpi", "stack", "mapping", "partition")  # where these differ, the machine explains it
+# Columns of a comparison that are not of the point.
+FIGURES = (
+    *("unit", "better", "a", "a_low", "a_high", "b", "b_low", "b_high", "ratio", "low", "high"),
+    *("confidence", "detectable", "chance", "launches_a", "launches_b", "verdict", "reason"),
+)
 
 
 class Aligned(NamedTuple):
@@ -68,3 +73,26 @@ def _same_families(a: pl.DataFrame, b: pl.DataFrame) -> tuple[pl.DataFrame, list
             renamed[mpi] = before[0]
             notes.append(f"{before[0]} in A is compared with {mpi} in B")
     return (b.with_columns(pl.col("mpi").replace(renamed)) if renamed else b), notes
+
+
+def other_cadences(table: pl.DataFrame) -> list[str]:
+    """A sentence for each pair of cadences in which points of A and B differ and in nothing else.
+
+    `table` is one of `leadline.analysis.compare.compare`: such points are on one side each, since a time by
+    one suite's definition is not a time by another's.
+    """
+    if "cadence" not in table.columns:
+        return []
+    point = [name for name in (*KEYS, *point_columns(table)) if name in table.columns and name not in FIGURES]
+    sides = [
+        table.filter(pl.col("verdict") == f"only in {side}").select(point).unique() for side in ("A", "B")
+    ]
+    beside = [name for name in point if name not in ("cadence", "metric")]
+    pairs = sides[0].join(sides[1], on=beside, suffix="_b", how="inner", nulls_equal=True)
+    counts = pairs.select(*beside, "cadence", "cadence_b").unique().group_by("cadence", "cadence_b").len()
+    return [
+        f"{count} points differ in their cadence only ({a or 'none'} in A, {b or 'none'} in B), which is "
+        f'another definition, so they were not compared; measure with cadence = ["{a or b}"]'
+        for a, b, count in counts.sort("cadence", "cadence_b").iter_rows()
+        if a != b
+    ]

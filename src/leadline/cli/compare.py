@@ -93,7 +93,7 @@ def command(
     could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
-    from leadline.analysis.alignment import MACHINE, align  # noqa: PLC0415
+    from leadline.analysis.alignment import MACHINE, align, other_cadences  # noqa: PLC0415
 
     with working("reading records") as say:
         sides = _sides(runs, across)
@@ -109,7 +109,8 @@ def command(
         print_table(table.to_dicts(), {}, as_json=True)
     else:
         print_table(_for_people(table, machines), COLUMNS)
-        notes = [*(f"{note}." for note in align(a, b, across).notes), *found.sentences()]
+        known = [*align(a, b, across).notes, *other_cadences(table)]
+        notes = [*(f"{note}." for note in known), *found.sentences()]
         for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
             click.echo(sentence)
     if compare.is_worse(table) and not machines:
@@ -151,12 +152,15 @@ def _before(runs: Sequence[Path | str]) -> "list[pl.DataFrame]":
 def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:
     """Raises UsageError when no point is in both: a check that compares nothing must not pass."""
     from leadline.analysis import changes, compare  # noqa: PLC0415
+    from leadline.analysis.alignment import other_cadences  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
 
     alone = (changes.ONLY_IN_A, changes.ONLY_IN_B)
     if not table.get_column("verdict").is_in(alone).all():
         return
     keys = compare.unmatched_keys(a, b)
+    if not keys and (cadences := other_cadences(table)):
+        raise UsageError(f"A and B have no point in common: {'; '.join(cadences)}")
     if not keys:
         raise UsageError("A and B have no point in common, so there is nothing to compare")
     values = "; ".join(

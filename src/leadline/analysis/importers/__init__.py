@@ -33,12 +33,20 @@ class Importer(Protocol):
 
 
 # The unit of each metric that is read, and which way is good.
-METRICS = {"latency": ("s", "lower"), "bandwidth": ("B/s", "higher"), "message_rate": ("1/s", "higher")}
+METRICS = {
+    "latency": ("s", "lower"),
+    "mean": ("s", "lower"),
+    "time": ("s", "lower"),
+    "bandwidth": ("B/s", "higher"),
+    "message_rate": ("1/s", "higher"),
+}
 
 
 def names() -> list[str]:
     """The suites that can be read."""
-    return sorted(each.name for each in iter_modules(__path__) if each.name != "table")
+    return sorted(
+        each.name for each in iter_modules(__path__) if each.name != "table" and not each.name.startswith("_")
+    )
 
 
 def importer(name: str) -> Importer:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from leadline.analysis.importers import _collectives
 from leadline.analysis.importers.table import Cell, Table, is_row, number, whole, word
 from leadline.core.errors import LeadlineError
 
@@ -32,8 +33,13 @@ _REDUCES = re.compile(r"reduce|scan|accumulate", re.IGNORECASE)
 _DEFECTS = "defects"  # a column with -DCHECK: how far the data are wrong
 _OFF_CACHE = re.compile(r"-off_cache\s+(?!-1\b|0\b)\S+")
 
+_NO_SYNC = re.compile(r"-sync\s+(?:off|0|disable|no)\b")
+_ROOT_SHIFT = re.compile(r"-root_shift\s+(?:on|1|enable|yes)\b")
+_SYNCED = 2019  # from this version on a barrier follows each call
+
 # The column that is the time of one operation, the best known first.
 _TIMES = ("t[usec]", "t_avg[usec]", "t_pure[usec]")
+_SLOWEST = "t_max[usec]"
 _BANDWIDTH, _RATE = "Mbytes/sec", "Msg/sec"
 _MEGA = (1e6, 2.0**20)
 _READ = {
@@ -98,14 +104,15 @@ def _table(path: Path, lines: Sequence[str], first: int, above: str) -> Table:
     suite = _SUITE.search(above)
     benchmark, coordinates = _meaning(name, ranks, suite["part"] if suite else "MPI-1 part", above)
     mega = _mega(rows)
-    left = [column for column in columns or () if column not in _READ]
+    read = _READ | ({_SLOWEST} if "cadence" in coordinates else set())
+    left = [column for column in columns or () if column not in read]
     window = coordinates.get("window")
     return Table(
         benchmark=benchmark,
         ranks=ranks,
-        coordinates={**coordinates, **told, **_data(name, above)},
+        coordinates={**coordinates, **told, **({} if "type" in coordinates else _data(name, above))},
         version=suite["version"] if suite else "",
-        cells=[_cell(row, mega, place) for place, row in rows] + left_out,
+        cells=[_cell(row, mega, place, "cadence" in coordinates) for place, row in rows] + left_out,
         empty=f"{path}:{first}: no row of numbers follows this name",
         place=f"{path}:{first}",
         notes=[f"columns of {name} that were not read: {', '.join(left)}"] if left else [],
@@ -138,9 +145,26 @@ def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, 
         return "multistream", {"pairs": ranks // 2, "window": window}
     if part == "MPI-1 part" and name == "Biband" and ranks == 2:
         return "bibandwidth", {"window": window}
+    if part == "MPI-1 part" and (ours := _collective(name, above)):
+        return ours
     kind = re.sub(r"^(?:MPI|IMB)-| part", "", part) if part != "MPI-1 part" else ""
     words = f"{kind} {name}"
     return "imb_" + word(words), {}
+
+
+def _collective(name: str, above: str) -> tuple[str, Mapping[str, int | str]] | None:
+    """A collective as a point of ours, where options leave the suite's own loop: a barrier after each call.
+
+    Its barriers follow one another; versions before 2019, and -sync off, call again at once. A root that
+    moves (-root_shift), operations, types or buffers out of cache that are asked for are the suite's own.
+    """
+    version = re.search(r"\d+", suite["version"]) if (suite := _SUITE.search(above)) else None
+    alone = name == "Barrier" or bool(_NO_SYNC.search(above)) or bool(version and int(version[0]) < _SYNCED)
+    asked = {match["name"]: match["value"] for match in _DATA.finditer(above)}
+    if _ROOT_SHIFT.search(above) or _OFF_CACHE.search(above) or asked.get("MPI_Op", "MPI_SUM") != "MPI_SUM":
+        return None
+    kind = word(asked.get("MPI_Datatype for reductions", "MPI_FLOAT"))
+    return _collectives.meaning(name, "back-to-back" if alone else "imb", kind)
 
 
 def _row(words: list[str], columns: list[str], place: str) -> dict[str, str]:
@@ -154,8 +178,11 @@ def _row(words: list[str], columns: list[str], place: str) -> dict[str, str]:
     return dict(zip(columns, words, strict=True))
 
 
-def _cell(row: Mapping[str, str], mega: float, place: str) -> Cell:
-    """The point and the values of one row in SI units; bandwidth only where no time is told."""
+def _cell(row: Mapping[str, str], mega: float, place: str, collective: bool) -> Cell:
+    """The point and the values of one row in SI units; bandwidth only where no time is told.
+
+    A `collective` of ours has the mean over the ranks and the slowest rank's time.
+    """
     at: dict[str, int | str] = {"bytes": whole(row["#bytes"], place)} if "#bytes" in row else {}
     if "Group" in row:
         at["group"] = whole(row["Group"], place)
@@ -163,7 +190,9 @@ def _cell(row: Mapping[str, str], mega: float, place: str) -> Cell:
         return Cell(at, reason=f"{place}: the suite's own check of the data failed", failed=True)
     time = next((row[column] for column in _TIMES if column in row), None)
     if time is not None:
-        values = {"latency": number(time, place) * 1e-6}
+        values = {"mean" if collective else "latency": number(time, place) * 1e-6}
+        if collective and _SLOWEST in row:
+            values["time"] = number(row[_SLOWEST], place) * 1e-6
     else:
         # Of messages without bytes there is a rate but no bandwidth.
         values = {"bandwidth": number(row[_BANDWIDTH], place) * mega} if at.get("bytes") != 0 else {}

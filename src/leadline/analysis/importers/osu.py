@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from leadline.analysis.importers import _collectives
 from leadline.analysis.importers.table import Cell, Table, is_row, number, whole, word
 from leadline.core.errors import LeadlineError
 
@@ -34,6 +35,7 @@ _TAG = re.compile(r"(?:\[\d+,\d+\]<stdout>:|\d+:)\s?")
 _METRICS = {
     "latency(us)": ("latency", 1e-6),
     "avglatency(us)": ("latency", 1e-6),
+    "maxlatency(us)": ("time", 1e-6),
     "purecomm.(us)": ("latency", 1e-6),
     "bandwidth(mb/s)": ("bandwidth", 1e6),
     "bi-bandwidth(mb/s)": ("bandwidth", 1e6),
@@ -49,6 +51,15 @@ _SAME: dict[str, tuple[str, dict[str, int | str]]] = {
     "MPI Bi-Directional Bandwidth": ("bibandwidth", {"window": _WINDOW}),
     "MPI Multiple Bandwidth / Message Rate": ("multistream", {}),
 }
+_COLLECTIVE = re.compile(r"MPI (?P<name>\w+) Latency")
+# One-sided programs as versions from 4 on are by default; another window or synchronisation is their own.
+_ONE_SIDED: dict[str, tuple[str, dict[str, int | str]]] = {
+    "MPI_Put Latency": ("roundtrip", {"operation": "put"}),
+    "MPI_Get Latency": ("roundtrip", {"operation": "get"}),
+    "MPI_Put Bandwidth": ("flood", {"operation": "put", "outstanding": _WINDOW}),
+    "MPI_Get Bandwidth": ("flood", {"operation": "get", "outstanding": _WINDOW}),
+}
+_AS_OURS = {"window_creation": "mpi_win_allocate", "synchronization": "mpi_win_flush"}
 _OF_TWO_RANKS = {"pingpong", "bandwidth", "bibandwidth"}
 
 
@@ -80,6 +91,19 @@ class _Part:
     columns: list[str] | None = None
     cells: list[Cell] = field(default_factory=list)
 
+    def as_collective(self) -> None:
+        """What is printed of a collective of ours: the mean over the ranks, and the slowest."""
+        self.cells = [
+            Cell(
+                cell.coordinates,
+                {"mean" if name == "latency" else name: value for name, value in cell.values.items()},
+                cell.batch,
+                cell.reason,
+                cell.failed,
+            )
+            for cell in self.cells
+        ]
+
     def fail(self, line: str, place: str) -> None:
         """Take out what the suite found to be wrong: the size that it names, or all."""
         size = _AT_SIZE.search(line)
@@ -98,8 +122,10 @@ def _tables(path: Path, title: re.Match[str], lines: Sequence[str], first: int) 
     parts = [_Part()]
     for number_, line in enumerate(lines, start=first + 1):
         _take(parts, line, f"{path}:{number_}")
-    benchmark, coordinates = _SAME.get(title["title"], (_own_name(title["title"]), {}))
     for part in parts:
+        benchmark, coordinates = _meaning(title["title"], part.facts)
+        if "cadence" in coordinates:
+            part.as_collective()
         pairs = part.facts.get("pairs")
         ranks = 2 * int(pairs) if pairs else 2 if benchmark in _OF_TWO_RANKS else None
         left = [
@@ -119,6 +145,20 @@ def _tables(path: Path, title: re.Match[str], lines: Sequence[str], first: int) 
             if assumed
             else {},
         )
+
+
+def _meaning(title: str, facts: dict[str, int | str]) -> tuple[str, dict[str, int | str]]:
+    """Our benchmark and coordinates for a program; facts that these include are taken out."""
+    if title in _ONE_SIDED and all(facts.get(name) == value for name, value in _AS_OURS.items()):
+        for name in _AS_OURS:
+            del facts[name]
+        return _ONE_SIDED[title]
+    if (match := _COLLECTIVE.fullmatch(title)) and "form" not in facts:
+        kind = str(facts.get("datatype", "mpi_float"))  # versions before 7 reduce floats and do not say so
+        if found := _collectives.meaning(match["name"], "osu", kind):
+            facts.pop("datatype" if "type" in found[1] else "", None)
+            return found
+    return _SAME.get(title, (_own_name(title), {}))
 
 
 def _take(parts: list[_Part], line: str, place: str) -> None:
