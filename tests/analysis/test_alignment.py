@@ -16,7 +16,7 @@ def run(cadence: str, sizes: tuple[int, ...]) -> pl.DataFrame:
 
 
 def test_points_of_another_cadence_are_named() -> None:
-    """Of three sizes two are on both sides by other definitions; by one definition there is nothing to say."""
+    """Two sizes are on both sides by other definitions; by one definition there is nothing to say."""
     [sentence] = other_cadences(compare(run("back-to-back", (8, 64)), run("osu", (8, 64, 512))))
     assert sentence.startswith("2 points differ in their cadence only (back-to-back in A, osu in B)")
     assert other_cadences(compare(run("osu", (8,)), run("osu", (8, 64)))) == []
