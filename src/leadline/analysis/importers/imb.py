@@ -35,7 +35,7 @@ _OFF_CACHE = re.compile(r"-off_cache\s+(?!-1\b|0\b)\S+")
 
 _NO_SYNC = re.compile(r"-sync\s+(?:off|0|disable|no)\b")
 _ROOT_SHIFT = re.compile(r"-root_shift\s+(?:on|1|enable|yes)\b")
-_SYNCED = 2019  # from this version on a barrier follows each call
+_SYNCED = 2018  # from this version on a barrier is known to follow each call
 
 # The column that is the time of one operation, the best known first.
 _TIMES = ("t[usec]", "t_avg[usec]", "t_pure[usec]")
@@ -155,11 +155,13 @@ def _meaning(name: str, ranks: int | None, part: str, above: str) -> tuple[str, 
 def _collective(name: str, above: str) -> tuple[str, Mapping[str, int | str]] | None:
     """A collective as a point of ours, where options leave the suite's own loop: a barrier after each call.
 
-    Its barriers follow one another; versions before 2019, and -sync off, call again at once. A root that
-    moves (-root_shift), operations, types or buffers out of cache that are asked for are the suite's own.
+    Its barriers follow one another, and with -sync off all do. A root that moves (-root_shift), operations
+    or buffers out of cache that are asked for are the suite's own, and so are versions whose loop is unknown.
     """
     version = re.search(r"\d+", suite["version"]) if (suite := _SUITE.search(above)) else None
-    alone = name == "Barrier" or bool(_NO_SYNC.search(above)) or bool(version and int(version[0]) < _SYNCED)
+    if version and int(version[0]) < _SYNCED:
+        return None
+    alone = name == "Barrier" or bool(_NO_SYNC.search(above))
     asked = {match["name"]: match["value"] for match in _DATA.finditer(above)}
     if _ROOT_SHIFT.search(above) or _OFF_CACHE.search(above) or asked.get("MPI_Op", "MPI_SUM") != "MPI_SUM":
         return None

@@ -61,12 +61,21 @@ def _script(mpi: Mpi, choices: list[Choice], tuned: Tuned, run: str) -> str:
     lines = [
         f"# Algorithms of collectives for {mpi.id}, chosen by 'leadline tune collectives' from run {run}.",
         "# Source this before the launcher, which hands it on; files named below must be seen by every node.",
+        _measured(mpi, choices),
         _OPERATIONS + ", ".join(operations),
         *(f"# {line}" for choice in choices for line in told(choice)),
         *(f"# {note}" for note in tuned.notes),
         *(f"export {name}={shlex.quote(value)}" for name, value in tuned.environment.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _measured(mpi: Mpi, choices: list[Choice]) -> str:
+    """What the settings were measured with, as a comment."""
+    ranks = ", ".join(str(each) for each in sorted({choice.ranks for choice in choices}))
+    most = max((each.last for choice in choices for each in choice.ranges), default=0)
+    sizes = f"up to {format_bytes(most)}" if most else "no sizes"
+    return f"# Measured: {mpi.id}, communicators of {ranks} ranks, {sizes}; they hold for these only."
 
 
 def told(choice: Choice) -> list[str]:
