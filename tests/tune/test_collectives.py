@@ -67,6 +67,16 @@ def test_the_fastest_is_chosen_where_it_is_certain() -> None:
     }
 
 
+def test_a_gain_that_vanishes_between_computations_is_none() -> None:
+    """Faster back to back alone is not chosen; faster in both has both ratios."""
+    for factor, expected in ((1.0, None), (0.8, "ring")):
+        there = run({None: {}, "ring": {1024: factor}}, seed=2, cadence="application")
+        both = pl.concat([run({None: {}, "ring": {1024: 0.7}}), there])
+        [best] = [each for each in choose(both) if each.bytes == 1024]
+        assert best.algorithm == expected
+        assert (best.applied is None) == (expected is None)
+
+
 def test_noise_alone_chooses_nothing() -> None:
     """Twenty algorithms as fast as the library's own choice: in 20 runs next to none is taken."""
     names: dict[str | None, dict[int, float]] = {None: {}} | {f"a{each}": {} for each in range(20)}

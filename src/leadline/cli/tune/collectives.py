@@ -1,5 +1,6 @@
 """`leadline tune collectives`: chooses the fastest collective algorithms of an MPI library."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ CHOSEN = {
     "size": "size",
     "chosen": "algorithm",
     "told": "time / default, 95 %",
+    "applied": "between computations",
     "own": "default",
     "time": "time",
     "tried": "tried",
@@ -30,6 +32,7 @@ GAINED = {
     "operation": "operation",
     "ranks": "ranks",
     "size": "size",
+    "cadence": "cadence",
     "told": "tuned / default, 95 %",
     "own": "default",
     "time": "tuned",
@@ -109,6 +112,8 @@ def _write(chosen: "list[Chosen]", output: Path, run: Path) -> list[str]:
         if not tuned.environment:
             said.append(f"{name}: no file written: the library has no setting for these choices")
             continue
+        ratios = [_gain(each) for each in chosen if each.mpi == name and each.algorithm]
+        tuned = replace(tuned, notes=[*tuned.notes, *ratios])
         paths = collectives_files.write(output, mpi, choices, tuned, run.name)
         said.append(f"{name}: {', '.join(str(path) for path in paths)}")
     if output.is_dir():
@@ -118,6 +123,16 @@ def _write(chosen: "list[Chosen]", output: Path, run: Path) -> list[str]:
             "no file written: no algorithm is significantly faster than the library's default"
         )
     return said
+
+
+def _gain(each: "Chosen") -> str:
+    """A choice with its ratios, for the settings file."""
+    from leadline.core.formatting import ratio_text  # noqa: PLC0415
+
+    text = f"{each.operation} {_size(each)}: {each.algorithm}, time / default {_ratio(each)}"
+    if each.applied is None:
+        return f"{text}, not checked between computations"
+    return f"{text}; between computations {ratio_text(each.applied, each.applied_low, each.applied_high)}"
 
 
 def _summary(chosen: "list[Chosen]") -> str:
@@ -131,10 +146,12 @@ def _summary(chosen: "list[Chosen]") -> str:
 
 def _chosen(each: "Chosen") -> dict[str, object]:
     """A choice in words."""
+    from leadline.core.formatting import ratio_text  # noqa: PLC0415
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
     words = each.row() | {"chosen": each.algorithm or "default", "size": _size(each)}
-    words |= {"told": _ratio(each), "own": format_quantity(each.own, "s")}
+    applied = ratio_text(each.applied, each.applied_low, each.applied_high)
+    words |= {"told": _ratio(each), "applied": applied, "own": format_quantity(each.own, "s")}
     return words | {"time": format_quantity(each.time, "s") if each.algorithm else ""}
 
 

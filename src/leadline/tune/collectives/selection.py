@@ -8,7 +8,7 @@ again (`gains`).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, fsum, log, log1p
 from statistics import median
 from typing import Any
@@ -30,8 +30,10 @@ FASTER, SLOWER, ALIKE, UNDECIDED = "faster", "slower", "alike", "undecided"
 # Axes of which a library has one value.
 ONE_OF = tuple(name for name in AXES if name not in ("mpi", "ranks", "collectives"))
 
+APPLICATION = ("cadence", "application")  # of a variant: its calls stand between computations
 Place = tuple[str, str, int, int]  # MPI, operation as settings name it, ranks, bytes
 Variant = tuple[object, ...]
+Trial = tuple[bool, Change]  # whether calls stood between computations
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Chosen:
     own: float  # s, the library's own choice
     time: float  # s
     tried: int  # algorithms
+    # The ratio in calls between computations; None where these were not measured.
+    applied: float | None = None
+    applied_low: float | None = None
+    applied_high: float | None = None
 
     def row(self) -> dict[str, object]:
         """The choice as an object."""
@@ -69,6 +75,7 @@ class Gain:
     own: float | None
     time: float | None
     verdict: str  # faster, slower, alike, or undecided
+    cadence: str = ""  # how calls followed one another
 
     def row(self) -> dict[str, Any]:
         return dict(vars(self))
@@ -116,13 +123,15 @@ def choices(chosen: Iterable[Chosen]) -> dict[str, list[Choice]]:
 
 def gains(records: pl.DataFrame) -> list[Gain]:
     """What tuned launches gained over those beside them: each operation in all, then size by size."""
-    by_operation: dict[tuple[str, str, int], list[tuple[int, Series, Series]]] = {}
+    by_operation: dict[tuple[str, str, int, str], list[tuple[int, Series, Series]]] = {}
     for (mpi, operation, ranks, size), variants in sorted(_places(records).items()):
         for series in variants.values():
             if None in series and TUNED in series:
                 pair = (size, series[None], series[TUNED])
-                by_operation.setdefault((mpi, operation, ranks), []).append(pair)
-    asked: list[tuple[tuple[str, str, int], int | None, list[float], list[float]]] = []
+                by_operation.setdefault(
+                    (mpi, operation, ranks, str(series[None].values.get("cadence", ""))), []
+                ).append(pair)
+    asked: list[tuple[tuple[str, str, int, str], int | None, list[float], list[float]]] = []
     for place, pairs in by_operation.items():
         asked.append(
             (place, None, _typical(own for _, own, _ in pairs), _typical(new for _, _, new in pairs))
@@ -134,16 +143,22 @@ def gains(records: pl.DataFrame) -> list[Gain]:
 
 
 def _gain(
-    place: tuple[str, str, int], size: int | None, own: list[float], new: list[float], change: Change | None
+    place: tuple[str, str, int, str],
+    size: int | None,
+    own: list[float],
+    new: list[float],
+    change: Change | None,
 ) -> Gain:
     """The gain that launches show; the times of several sizes together are no times."""
+    mpi, operation, ranks, cadence = place
+    there = (mpi, operation, ranks, size)
     before, after = (None, None) if size is None else (median(own), median(new))
     if change is None:
-        return Gain(*place, size, median(new) / median(own), None, None, before, after, UNDECIDED)
+        return Gain(*there, median(new) / median(own), None, None, before, after, UNDECIDED, cadence)
     low, high = exp(change.low), exp(change.high)
     near = low >= 1 - ALIKE_WITHIN and high <= 1 + ALIKE_WITHIN
     verdict = FASTER if change.falls else SLOWER if change.rises else ALIKE if near else UNDECIDED
-    return Gain(*place, size, exp(change.shift), low, high, before, after, verdict)
+    return Gain(*there, exp(change.shift), low, high, before, after, verdict, cadence)
 
 
 def _typical(several: Iterable[Series]) -> list[float]:
@@ -203,29 +218,41 @@ def _algorithms(variants: Mapping[Variant, Mapping[str | None, Series]]) -> list
 
 def _trials(
     places: Mapping[Place, Mapping[Variant, Mapping[str | None, Series]]],
-) -> dict[Place, dict[str, list[Change]]]:
+) -> dict[Place, dict[str, list[Trial]]]:
     """Each algorithm beside the library's own choice in every variant that has both, judged together."""
-    asked: list[tuple[Place, str]] = []
+    asked: list[tuple[Place, str, bool]] = []
     pairs: list[tuple[list[float], list[float]]] = []
     for place, variants in places.items():
         for name in _algorithms(variants):
-            for series in variants.values():
+            for variant, series in variants.items():
                 if None in series and name in series:
-                    asked.append((place, name))
+                    asked.append((place, name, APPLICATION in variant))
                     pairs.append((list(series[None].medians.values()), list(series[name].medians.values())))
-    found: dict[Place, dict[str, list[Change]]] = {place: {} for place in places}
-    for (place, name), change in zip(asked, within_run(pairs), strict=True):
+    found: dict[Place, dict[str, list[Trial]]] = {place: {} for place in places}
+    for (place, name, applied), change in zip(asked, within_run(pairs), strict=True):
         if change is not None:
-            found[place].setdefault(name, []).append(change)
+            found[place].setdefault(name, []).append((applied, change))
     return found
 
 
 def _best(
-    place: Place, variants: Mapping[Variant, Mapping[str | None, Series]], trials: Mapping[str, list[Change]]
+    place: Place, variants: Mapping[Variant, Mapping[str | None, Series]], trials: Mapping[str, list[Trial]]
 ) -> Chosen:
-    """The algorithm that gains most, among those that gain somewhere and lose nowhere."""
+    """The algorithm that gains most, among those that gain somewhere and lose nowhere.
+
+    Where calls between computations were measured too, a gain must be there as well.
+    """
+    in_loop: dict[str, list[Change]] = {}
+    applied: dict[str, list[Change]] = {}
+    for name, each in trials.items():
+        for between, change in each:
+            (applied if between else in_loop).setdefault(name, []).append(change)
     fit = {
-        name: each for name, each in trials.items() if any(map(_gains, each)) and not any(map(_loses, each))
+        name: changes
+        for name, changes in (in_loop or applied).items()
+        if any(map(_gains, changes))
+        and not any(map(_loses, [*changes, *applied.get(name, [])]))
+        and (not applied or any(map(_gains, applied.get(name, []))))
     }
     own = [_median(series[None]) for series in variants.values() if None in series]
     tried = len(_algorithms(variants))
@@ -235,7 +262,12 @@ def _best(
     least = max(fit[name], key=lambda change: change.shift)  # the variant that gains least is told
     times = [_median(series[name]) for series in variants.values() if name in series]
     ratio, low, high = exp(least.shift), exp(least.low), exp(least.high)
-    return Chosen(*place, name, ratio, low, high, own[0], times[0], tried)
+    found = Chosen(*place, name, ratio, low, high, own[0], times[0], tried)
+    if not applied:
+        return found
+    least = max(applied[name], key=lambda change: change.shift)
+    shifts = [exp(each) for each in (least.shift, least.low, least.high)]
+    return replace(found, applied=shifts[0], applied_low=shifts[1], applied_high=shifts[2])
 
 
 def _median(series: Series) -> float:
