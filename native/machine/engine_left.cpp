@@ -80,11 +80,13 @@ std::string Engine::who_waits() const {
             rank = peer;
         }
     };
-    for (int rank = 0; rank < ranks(); ++rank) {
-        if (at(rank).ended) continue;
-        ++waiting;
-        tell(rank);
-    }
+    // Those who have come to a meeting wait for the others: these first.
+    for (const bool met : {false, true})
+        for (int rank = 0; rank < ranks(); ++rank) {
+            if (at(rank).ended || (at(rank).parked != nullptr) != met) continue;
+            ++waiting;
+            tell(rank);
+        }
     if (waiting > count) said += ", and " + std::to_string(waiting - count) + " ranks more wait";
     return said;
 }

@@ -11,11 +11,13 @@
 // take
 //   as much of one as they are long.
 // - Grid (links of rings or lines between nodes): one deterministic channel under the bubble rule (BG/L,
-// BG/P:
-//   to enter a ring a packet needs room for itself and a full one, to stay in it for itself, so that a ring
-//   never fills), and one dynamic
-//   channel for messages routed by load. Their packets take, at each node, the link with the most free room
-//   among the message's variants, and the deterministic channel where there is none; they stay in it then.
+//   BG/P), and one dynamic channel for messages routed by load. Their packets take, at each node, the link
+//   with the most free room among the message's variants, and the deterministic channel where there is none;
+//   they stay in it then. The bubble rule: to enter a ring a packet needs room for itself and a full one, and
+//   the ring must have room left beyond it. Packets have several lengths, so that room may lie in pieces, of
+//   which none holds the next packet; therefore to stay in a ring any free room will do, and what of the
+//   packet does not fit is held by the link. Room is neither lost nor won by that, some is always free in a
+//   ring, and what stands before it moves: a ring never stops.
 // - Elsewhere: a channel for each hop of a route, so that no circle of waiting can close, and no bubble rule.
 // - A link serves packets in transit before those of its node (machine.transit_first), each class in the
 // order
@@ -54,21 +56,30 @@ std::int64_t unit_of(const Machine& machine) {
     return std::max(machine.packets.granule, (buffer_of(machine) + most - 1) / most);
 }
 
-// Axis and direction of a link between two neighbours of a grid; -1 for any other link.
-int ring_of(const Topology& topology, Link link) {
+// Axis and direction of a link between two neighbours of a grid, and the node where its ring begins; -1 for
+// any other link.
+struct Place {
+    int direction = -1;
+    int begin = 0;
+};
+Place place_of(const Topology& topology, Link link) {
     const auto [from, to] = topology.ends(link);
-    if (from >= topology.nodes() || to >= topology.nodes()) return -1;
+    if (from >= topology.nodes() || to >= topology.nodes()) return {};
     const auto lengths = topology.axes(), at = topology.coordinates(from), goal = topology.coordinates(to);
-    int ring = -1;
+    Place place;
     for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
         const int step = goal[axis] - at[axis];
         if (step == 0) continue;
-        if (ring >= 0) return -1;  // more than one axis
+        if (place.direction >= 0) return {};  // more than one axis
         const bool grows = step == 1 || step == 1 - lengths[axis];
-        if (!grows && step != -1 && step != lengths[axis] - 1) return -1;
-        ring = static_cast<int>(2 * axis) + (grows ? 0 : 1);
+        if (!grows && step != -1 && step != lengths[axis] - 1) return {};
+        place.direction = static_cast<int>(2 * axis) + (grows ? 0 : 1);
     }
-    return ring;
+    // Nodes are counted by an order of their own: any number that the ring has to itself will do.
+    for (std::size_t axis = 0; axis < lengths.size(); ++axis)
+        place.begin =
+            place.begin * lengths[axis] + (static_cast<int>(axis) == place.direction / 2 ? 0 : at[axis]);
+    return place;
 }
 
 double per_byte(double rate) { return 1e12 / rate; }
@@ -99,6 +110,8 @@ void PacketNetwork::lay_out() {
     paces_.resize(links_ + nodes);
     since_.resize(links_);
     bool other = false;
+    const int directions = static_cast<int>(2 * topology_.axes().size());
+    rings_.resize(nodes * static_cast<std::size_t>(directions));
     for (Index port = 0; port < ports_.size(); ++port) {
         double rate = machine_.node.reception;
         if (port < links_) {
@@ -106,8 +119,12 @@ void PacketNetwork::lay_out() {
             const double width = topology_.width(link);
             if (width <= 0) continue;  // no cable
             rate = machine_.links.rate * width;
-            ports_[port].ring = ring_of(topology_, link);
-            (ports_[port].ring >= 0 ? grid_ : other) = true;
+            const auto [direction, begin] = place_of(topology_, link);
+            (direction >= 0 ? grid_ : other) = true;
+            if (direction >= 0) {
+                ports_[port].ring = begin * directions + direction;
+                rings_[static_cast<std::size_t>(ports_[port].ring)] += static_cast<std::int32_t>(room_);
+            }
         } else {
             ports_[port].node = port - links_;
         }

@@ -80,7 +80,7 @@ private:
         Index first = none, last = none;              // buffers whose heads wait for it
         Index local_first = none, local_last = none;  // messages of the node that begin with it
         Index node = 0;                               // whose engine feeds it, or which it feeds
-        std::int32_t ring = -1;                       // axis and direction in a grid
+        std::int32_t ring = -1;                       // in a grid: of rings_
         Index queued = none;                          // the next port that waits for the same engine
         bool waits = false;                           // for the injection engine
     };
@@ -141,7 +141,10 @@ private:
     [[nodiscard]] Index sendable(Index at, Index& before);
     void forward(Index from, Index before, Index at);
     [[nodiscard]] bool inject(Index at, bool turn);
-    [[nodiscard]] Index entrance(Index at, const Message& message, Packet& packet) const;
+    [[nodiscard]] bool fits(Index at, Index channel, Index need);
+    void take(Index at, Index channel, const Packet& packet);
+    void give_back(Index at, Index channel, const Packet& packet);
+    [[nodiscard]] Index entrance(Index at, const Message& message, Packet& packet);
     [[nodiscard]] Index better(Index at, Index id, const Message& message) const;
     [[nodiscard]] bool engine_taken(Index at, bool turn);
     Time pass(Index at, const Packet& packet, Index channel, bool promised);
@@ -190,7 +193,8 @@ private:
     std::int64_t passed_ = 0;
     std::size_t under_way_ = 0;
 
-    std::vector<Port> ports_;  // links, then reception engines
+    std::vector<Port> ports_;          // links, then reception engines
+    std::vector<std::int32_t> rings_;  // units free in the deterministic buffers of each ring of a grid
     struct Pace {
         double per_byte = 0;  // ps
         Time full = 0;        // how long a full packet takes

@@ -82,7 +82,8 @@ void PacketNetwork::request(Index at) {
         buffer.need = 0;
     } else if (packet.ways == 0) {
         const bool stays = at < links_ && port.ring == ports_[at].ring;
-        buffer.need = static_cast<std::uint16_t>(units(packet) + (stays ? 0 : bubble()));
+        // It may begin to move into the last of the room, as far as a packet is long.
+        buffer.need = static_cast<std::uint16_t>(stays && bubble() > 0 ? 1 : units(packet) + bubble());
         buffer.channel = channel(place(packet));
     }
     buffer.since = now_;
@@ -169,7 +170,7 @@ PacketNetwork::Index PacketNetwork::sendable(Index at, Index& before) {
     for (Index each = ports_[at].first; each != none; before = each, each = buffers_[each].next) {
         const Buffer& buffer = buffers_[each];
         if (at < links_) {
-            if (buffer.need == 0 || ports_[at].taken[buffer.channel] + buffer.need <= room_) return each;
+            if (buffer.need == 0 || fits(at, buffer.channel, buffer.need)) return each;
             continue;
         }
         if (gap <= now_) return each;
@@ -178,6 +179,31 @@ PacketNetwork::Index PacketNetwork::sendable(Index at, Index& before) {
         arm(at, gap);  // a further message must wait for its turn at the engine
     }
     return none;
+}
+
+// Whether a buffer has so many units free, and its ring some beyond them for those who enter. Where only the
+// ring lacks them it is asked again a packet later: others free them, anywhere in it.
+bool PacketNetwork::fits(Index at, Index channel, Index need) {
+    const Port& port = ports_[at];
+    if (port.taken[channel] + need > room_) return false;
+    if (need <= bubble() || bubble() == 0) return true;
+    if (rings_[static_cast<std::size_t>(port.ring)] > static_cast<std::int32_t>(need - bubble())) return true;
+    arm(at, now_ + std::max<Time>(1, paces_[at].full));
+    return false;
+}
+
+void PacketNetwork::take(Index at, Index channel, const Packet& packet) {
+    const Index size = units(packet);
+    ports_[at].taken[channel] += static_cast<std::uint16_t>(size);
+    if (grid_ && channel == 0)
+        rings_[static_cast<std::size_t>(ports_[at].ring)] -= static_cast<std::int32_t>(size);
+}
+
+void PacketNetwork::give_back(Index at, Index channel, const Packet& packet) {
+    const Index size = units(packet);
+    ports_[at].taken[channel] -= static_cast<std::uint16_t>(size);
+    if (grid_ && channel == 0)
+        rings_[static_cast<std::size_t>(ports_[at].ring)] += static_cast<std::int32_t>(size);
 }
 
 // Takes the head of a buffer that waits for a port, behind `before`, over that port.
@@ -192,7 +218,7 @@ void PacketNetwork::forward(Index from, Index before, Index at) {
         if (source.first != none) __builtin_prefetch(&buffers_[source.first]);
         work_.push_back({port_free, link});
     }
-    source.taken[from < links_ ? 0 : from / links_] -= static_cast<std::uint16_t>(units(buffer.head));
+    give_back(link, from < links_ ? 0 : from / links_, buffer.head);
     pass(at, buffer.head, buffer.channel, buffer.head.ways != 0 && grid_);
     if (--buffer.count == 0) return;
     const Index next = buffer.first;
@@ -210,7 +236,7 @@ Time PacketNetwork::pass(Index at, const Packet& packet, Index channel, bool pro
     port.busy = now_ + lasts;
     clear_ = std::max(clear_, port.busy);
     ++passed_;
-    if (at < links_ && !promised) port.taken[channel] += static_cast<std::uint16_t>(units(packet));
+    if (at < links_ && !promised) take(at, channel, packet);
     if (options_.watch != nullptr)
         options_.watch->passed(static_cast<int>(at), now_, port.busy, messages_[packet.message].token,
                                static_cast<int>(port.taken[channel] * unit_),
@@ -302,7 +328,7 @@ bool PacketNetwork::inject(Index at, bool turn) {
 }
 
 // The channel that a message's next packet would take over a port, and its ways; none where there is no room.
-PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, Packet& packet) const {
+PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, Packet& packet) {
     packet.route = message.routes[0];
     const Index size = message.unsent == 1 ? units(message.rest) : full_units_;
     if (message.variants != 0) {
@@ -317,7 +343,7 @@ PacketNetwork::Index PacketNetwork::entrance(Index at, const Message& message, P
         }
         if (route_at(packet.route, 0) != at) return none;
     }
-    return ports_[at].taken[0] + size + bubble() <= room_ ? 0 : none;
+    return fits(at, 0, size + bubble()) ? 0 : none;
 }
 
 // Which of the ports where a message stands first should take its next packet: the one with the most free
