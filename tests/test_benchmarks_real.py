@@ -42,6 +42,9 @@ SHRINK, SHRUNK = "shrink", 1024
 # Words that are sizes: the usual ones alone, the others take minutes and more memory than there may be.
 SIZED_BY_WORDS = {"class"}
 
+# Cadences whose calls are timed one by one.
+TIMED_CADENCES = {"application", "imb", "osu"}
+
 # Metrics that may truly be nothing, or, as a difference of two times, less than nothing.
 MAY_BE_ZERO = {("noise", "lost"), ("noise", "longest"), ("sum3d", "rest")}
 # Parts of the time of NAS FT that not every way of handing over has.
@@ -175,6 +178,10 @@ def reason(mpi: Mpi, ranks: int, asked: Asked) -> str | None:
         (
             values.get("communicator") == "world-1" and values.get("root") == last,
             rf"there is no rank {last} in 'world-1', which has {last} ranks",
+        ),
+        (
+            values.get("cadence") in TIMED_CADENCES and values["form"] != "blocking",
+            rf"the cadence '{values.get('cadence')}' has only the blocking form",
         ),
         (
             values.get("algorithm", "library") != "library" and values["form"] != "blocking",

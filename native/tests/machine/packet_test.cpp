@@ -302,6 +302,7 @@ TEST(Packet, a_ring_drains_whatever_the_lengths_of_its_packets) {
     for (const int room : {3, 4, 8}) {
         of.buffer = static_cast<int>(room * of.packets.largest());
         std::vector<Timed> messages;
+        messages.reserve(static_cast<std::size_t>(40) * 32);
         for (int token = 0; token < 40 * 32; ++token)
             messages.push_back(
                 {0, transfer(token % 32, (token + 15) % 32, 736, static_cast<std::uint32_t>(token), true)});
