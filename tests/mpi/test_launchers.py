@@ -188,3 +188,13 @@ def test_the_processors_of_each_node_are_counted() -> None:
     nodes = launchers()["srun"].nodes
     assert nodes({"SLURM_JOB_CPUS_PER_NODE": "72(x2),36"}) == [72, 72, 36]
     assert nodes({}) == []
+
+
+def test_an_srun_that_lists_nothing_is_quoted(
+    allocation: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failing `srun --mpi=list` is no statement about plug-ins."""
+    monkeypatch.setattr(srun, "plugins", frozenset)
+    monkeypatch.setattr(srun, "plugin_list", lambda: "srun: error: no slurm.conf\n")
+    with pytest.raises(Unsupported, match=r"lists no plug-in: srun: error: no slurm\.conf"):
+        choose(OPENMPI, "srun", allocation)

@@ -22,7 +22,6 @@ import pytest
 from h5programs import compile_program
 from leadline.batch import jobs
 from leadline.mpi.discover import find
-from leadline.mpi.launcher import launchers
 from leadline.mpi.library import Mpi
 from leadline.native.build import build, build_mock
 from leadline.run.store import load
@@ -145,7 +144,7 @@ def unbinding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     yield from cluster(tmp_path_factory, SLURM_TASK="task/none")
 
 
-def until(holds: Callable[[], bool], limit: float = 60.0) -> None:
+def until(holds: Callable[[], bool], limit: float = LIMIT) -> None:
     """Wait until something holds."""
     end = time.monotonic() + limit
     while not holds():
@@ -178,8 +177,6 @@ def test_default_stays_on_one_node(slurm: Cluster, mpi: Mpi) -> None:
 
     PMIx for Open MPI, PMI-2 for MPICH and Intel MPI: with another, each rank would be a world of its own.
     """
-    if obstacle := launchers()["srun"].obstacle(mpi):
-        pytest.skip(f"Slurm: {obstacle}")
     build(mpi)
     run = slurm.place / f"default-{mpi.id}"
     slurm.call(*ALLOCATION, *LEADLINE, "run", slurm.plan(2, mpi=mpi.id), "-o", str(run))

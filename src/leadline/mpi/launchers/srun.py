@@ -36,6 +36,9 @@ class Srun(Launcher):
         wanted = SPOKEN.get(mpi.family, ())
         if not wanted:
             return f"srun: it is not known what {mpi.library} speaks with Slurm; use launcher mpirun"
+        if "none" not in plugins():  # which every Slurm lists
+            why = (plugin_list().strip().splitlines() or ["no answer"])[-1]
+            return f"srun: `srun --mpi=list` lists no plug-in: {why}"
         if not set(wanted) & plugins():
             return f"srun: this Slurm has no plug-in for {' or '.join(wanted)}, which {mpi.id} needs"
         if mpi.family == "intel" and pmi2_library() is None:
@@ -127,9 +130,14 @@ def _counts(variable: str) -> list[int]:
 
 
 @cache
+def plugin_list() -> str:
+    """What `srun --mpi=list` prints, which may be why it failed."""
+    return ask(["srun", "--mpi=list"], os.environ)
+
+
 def plugins() -> frozenset[str]:
     """The interfaces that this Slurm offers, as `srun --mpi=list` names them."""
-    return frozenset(ask(["srun", "--mpi=list"], os.environ).split())
+    return frozenset(plugin_list().split())
 
 
 @cache
