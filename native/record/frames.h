@@ -6,6 +6,10 @@
 
 #include "record.h"
 
+#ifdef MPI_H_ABI
+typedef int MPI_Fint; /* the standard ABI is C's alone */
+#endif
+
 #define LR_SEEN __attribute__((visibility("default")))
 #define LR_STATUS_WORDS (sizeof(MPI_Status) / sizeof(MPI_Fint))
 

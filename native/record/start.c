@@ -49,7 +49,11 @@ static int make_known(struct dl_phdr_info* info, size_t size, void* data) {
     (void)size;
     (void)data;
     const char* name = strrchr(info->dlpi_name, '/');
-    if (!name || (strncmp(name, "/libmpi.so", 10) != 0 && strncmp(name, "/libmpich.so", 12) != 0)) return 0;
+    static const char* const known[] = {"/libmpi.so", "/libmpich.so", "/libmpi_abi.so"};
+    bool is = false;
+    for (size_t i = 0; name && i < sizeof known / sizeof *known; ++i)
+        is |= strncmp(name, known[i], strlen(known[i])) == 0;
+    if (!is) return 0;
     return dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) != NULL;
 }
 static void reach(void) {
@@ -68,7 +72,11 @@ static bool ours(void) {
     const void* init = fortran("PMPI_Init");
     const bool standard =
         init && dladdr(init, &from) && from.dli_fname && strstr(from.dli_fname, "libmpi_abi");
+#ifdef MPI_H_ABI
+    const bool same = standard; /* whoever made the library */
+#else
     const bool same = !strstr(version, "Open MPI") && !standard;
+#endif
 #endif
     if (!same) lr_other(version);
     return same;

@@ -314,7 +314,9 @@ def main(output: str, compiler: str, *includes: str) -> None:
             continue
         if len(types) != len(row[1]):
             sys.exit(f"calls.txt has {len(row[1])} parameters of MPI_{row[0]}, mpi.h has {len(types)}")
-        parts += [c_frame(row, types), fortran_frames(row)]
+        parts.append(c_frame(row, types))
+        if "MPI_ABI_Comm" not in text:  # the standard ABI is C's alone
+            parts.append(fortran_frames(row))
         if large := known.get(f"{row[0]}_c"):
             parts.append(c_frame(large_row(row), large))
     Path(output).write_text("".join(parts))

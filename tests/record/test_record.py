@@ -12,9 +12,12 @@ from click.testing import CliRunner, Result
 
 from leadline import program
 from leadline.cli import main
+from leadline.core.errors import UsageError
 from leadline.mpi import Mpi
 from leadline.mpi.discover import find
+from leadline.mpi.install import install
 from leadline.program.model import Construction, Kind, Loop, Operation, Program
+from leadline.record import session
 
 pytestmark = pytest.mark.mpi
 
@@ -86,7 +89,11 @@ def test_the_record_is_what_the_source_says(mpi: Mpi, build: Build, tmp_path: Pa
     path = tmp_path / "known.program"
     done = recorded(path, launched(mpi, build("known.c")))
     assert done.exit_code == 3, done.output  # the program's own
-    made = program.read(path)
+    check_known(program.read(path))
+
+
+def check_known(made: Program) -> None:
+    """What the ranks of known.c say."""
     assert made.ranks == RANKS
     assert made.partial == frozenset()
     for rank in range(RANKS):
@@ -124,6 +131,28 @@ def test_the_record_is_what_the_source_says(mpi: Mpi, build: Build, tmp_path: Pa
         site = made.sites[both.site]
         assert site.startswith("known.c:")
         assert site.endswith(" main")
+
+
+@pytest.mark.full
+def test_a_program_of_the_standard_abi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of libmpi_abi, which MPICH 5 has beside its own library, with other handles."""
+    monkeypatch.setenv("LEADLINE_STATE", str(tmp_path / "state"))
+    mpich = install("mpich")
+    app, path = tmp_path / "known", tmp_path / "known.program"
+    compiler = mpich.prefix / "bin" / "mpicc_abi"
+    subprocess.run([compiler, "-g", "-w", "-o", app, PROGRAMS / "known.c"], check=True)
+    done = recorded(path, launched(mpich, app))
+    assert done.exit_code == 3, done.output
+    check_known(program.read(path))
+
+
+def test_without_the_standard_s_header_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is built."""
+    monkeypatch.setattr(session, "_linked", lambda _: session.STANDARD)
+    monkeypatch.setattr(session, "find", lambda: MPIS)
+    monkeypatch.setattr(session, "_standard_include", lambda _: ())
+    with pytest.raises(UsageError, match=r"libmpi_abi.*mpi_abi\.h.*--install mpich"):
+        session.prepare(MPIS[0], ["app"])
 
 
 def test_the_record_is_executed_again(mpi: Mpi, build: Build, tmp_path: Path) -> None:

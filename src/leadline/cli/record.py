@@ -50,7 +50,7 @@ def command(
         with working("building the recorder"):
             found = session.mpi_of(command, mpi)
             session.check(command, found)
-            library = session.prepare(found)
+            library = session.prepare(found, command)
         status = session.run(command, Path(name), library, found)
         try:
             with working("reading the records") as say:

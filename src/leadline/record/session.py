@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.paths import native_dir
 from leadline.mpi.discover import find, resolve
 from leadline.mpi.library import Mpi
 from leadline.native.build import build
@@ -18,7 +20,13 @@ from leadline.record.convert import convert
 
 LIBRARY = "libleadline_record.so"
 # Which library of MPI an executable is linked with, as ldd prints it, by family.
-_SONAMES = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich", "libmpi.so.12": "mpich"}
+STANDARD = "the standard ABI"  # of MPI 5, which any MPI may have beside its own
+_SONAMES = {
+    "libmpi.so.40": "openmpi",
+    "libmpich.so.12": "mpich",
+    "libmpi.so.12": "mpich",
+    "libmpi_abi.so": STANDARD,
+}
 
 
 def mpi_of(command: Sequence[str], name: str | None = None) -> Mpi:
@@ -36,7 +44,7 @@ def mpi_of(command: Sequence[str], name: str | None = None) -> Mpi:
                 return mpi
     families = [family for word in command if (family := _linked(word))]
     for mpi in known:
-        if mpi.family in families:
+        if mpi.family in families or (STANDARD in families and _standard_include(mpi)):
             return mpi
     names = ", ".join(mpi.id for mpi in known) or "none"
     raise UsageError(
@@ -69,6 +77,8 @@ def check(command: Sequence[str], mpi: Mpi) -> None:
             done = subprocess.run([word, "-c", _ASK_PYTHON], capture_output=True, text=True, check=False)
             if done.returncode == 0:
                 found = "openmpi" if "Open MPI" in done.stdout else "mpich"
+        if found == STANDARD:
+            continue
         if found is not None and found != mpi.family and {found, mpi.family} != {"mpich", "intel"}:
             raise UsageError(
                 f"{word} uses {found}, but would be recorded as a program of {mpi.id}: start it with its own "
@@ -95,9 +105,28 @@ def environment(library: Path, directory: Path, libmpi: Path | None = None) -> d
     }
 
 
-def prepare(mpi: Mpi) -> Path:
-    """The library to preload. Raises LeadlineError, naming the log, where it cannot be built."""
-    return build(mpi, LIBRARY)
+def prepare(mpi: Mpi, command: Sequence[str] = ()) -> Path:
+    """The library to preload before a command that runs with an MPI.
+
+    A program of the standard ABI (`libmpi_abi`) has other handles than the MPI's own: its recorder is built with
+    the standard's header, which is the same whichever MPI it came with. Raises UsageError where no MPI here has
+    that header, LeadlineError, naming the log, where the library cannot be built.
+    """
+    if STANDARD not in map(_linked, command):
+        return build(mpi, LIBRARY)
+    for each in (mpi, *find()):
+        if include := _standard_include(each):
+            own = str(native_dir() / "record" / "abi")
+            return build(replace(each, id=f"{each.id}-abi", include=(own, *include), link=()), LIBRARY)
+    raise UsageError(
+        "the program uses MPI's standard ABI (libmpi_abi), and no MPI here has its header, mpi_abi.h; "
+        "'leadline doctor --install mpich' adds one that has"
+    )
+
+
+def _standard_include(mpi: Mpi) -> tuple[str, ...]:
+    """The directories of an MPI's headers where the standard ABI's is among them, else none."""
+    return mpi.include if any((Path(place) / "mpi_abi.h").is_file() for place in mpi.include) else ()
 
 
 def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> int:
