@@ -173,24 +173,48 @@ static void degrees(MPI_Comm comm, int* in, int* out) {
     }
 }
 
-void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
-               const int* gives, const MPI_Datatype* gives_types, const int* takes,
-               const MPI_Datatype* takes_types, bool each, MPI_Request request) {
+/* Counts as MPI has them: ints, or MPI_Count where `large`. */
+struct counts {
+    const void* of;
+    bool large;
+};
+static int64_t count_at(struct counts counts, size_t i) {
+    return counts.large ? (int64_t)((const MPI_Count*)counts.of)[i] : ((const int*)counts.of)[i];
+}
+
+static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
+                   struct counts gives, const MPI_Datatype* gives_types, struct counts takes,
+                   const MPI_Datatype* takes_types, bool each, MPI_Request request) {
     int size = 0, inter = 0, in = 0, out = 0;
     PMPI_Comm_test_inter(comm, &inter);
     if (inter) PMPI_Comm_remote_size(comm, &size);
     else PMPI_Comm_size(comm, &size);
     in = out = size;
     if (kind >= LR_NEIGHBOR_ALLGATHER) degrees(comm, &in, &out);
-    const size_t given = gives ? (size_t)out : 0, taken = takes ? (size_t)in : 0, count = 8 + given + taken;
+    const size_t given = gives.of ? (size_t)out : 0, taken = takes.of ? (size_t)in : 0;
+    const size_t count = 8 + given + taken;
     int64_t* values = malloc(8 * count);
     if (!values) return;
     const int64_t head[] = {of_comm(comm), peer_of(root), own, 0, 0, lr_handle(request), 1, (int64_t)given};
     memcpy(values, head, sizeof head);
-    for (size_t i = 0; i < given; ++i) values[8 + i] = lr_bytes(gives[i], gives_types[each ? i : 0]);
-    for (size_t i = 0; i < taken; ++i) values[8 + given + i] = lr_bytes(takes[i], takes_types[each ? i : 0]);
+    int64_t* at = values + 8;
+    for (size_t i = 0; i < given; ++i) *at++ = lr_bytes(count_at(gives, i), gives_types[each ? i : 0]);
+    for (size_t i = 0; i < taken; ++i) *at++ = lr_bytes(count_at(takes, i), takes_types[each ? i : 0]);
     lr_note(call, kind, form, 1, values, count);
     free(values);
+}
+
+void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
+               const int* gives, const MPI_Datatype* gives_types, const int* takes,
+               const MPI_Datatype* takes_types, bool each, MPI_Request request) {
+    blocks(call, kind, form, comm, root, own, (struct counts){gives, false}, gives_types,
+           (struct counts){takes, false}, takes_types, each, request);
+}
+void lr_blocks_c(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
+                 const MPI_Count* gives, const MPI_Datatype* gives_types, const MPI_Count* takes,
+                 const MPI_Datatype* takes_types, bool each, MPI_Request request) {
+    blocks(call, kind, form, comm, root, own, (struct counts){gives, true}, gives_types,
+           (struct counts){takes, true}, takes_types, each, request);
 }
 
 /* World ranks of a group; false where memory lacks. */

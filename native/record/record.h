@@ -110,6 +110,9 @@ void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm
 void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
                const int* gives, const MPI_Datatype* gives_types, const int* takes,
                const MPI_Datatype* takes_types, bool each, MPI_Request request);
+void lr_blocks_c(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
+                 const MPI_Count* gives, const MPI_Datatype* gives_types, const MPI_Count* takes,
+                 const MPI_Datatype* takes_types, bool each, MPI_Request request);
 void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_Comm made);
 void lr_comm_free(const struct lr_call* call, int64_t comm);
 int64_t lr_comm_handle(MPI_Comm comm);

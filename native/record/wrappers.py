@@ -294,11 +294,9 @@ LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
 
 
 def large_row(row: Row) -> Row:
-    """The call whose counts are MPI_Count; one with arrays of them is only named."""
+    """The call whose counts are MPI_Count."""
     name, parameters, note = row
-    if any(letter == "I" for _, letter in parameters):
-        return f"{name}_c", [(each, "b") for each, _ in parameters], f'lr_outside("MPI_{name}_c")'
-    return f"{name}_c", parameters, note
+    return f"{name}_c", parameters, note.replace("lr_blocks(", "lr_blocks_c(")
 
 
 def main(output: str, compiler: str, *includes: str) -> None:

@@ -133,6 +133,33 @@ def check_known(made: Program) -> None:
         assert site.endswith(" main")
 
 
+def test_large_counts_are_recorded(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Of blocks that vary, in C, and of Fortran's usual names, where the MPI has them (MPI 4)."""
+    if mpi.family == "openmpi" and mpi.major < 6:
+        pytest.skip("Open MPI before 6 has no large counts")
+    path = tmp_path / "large.program"
+    assert recorded(path, launched(mpi, build("large.c"))).exit_code == 0
+    made = program.read(path)
+    for rank in range(RANKS):
+        gives = tuple(n for other in range(RANKS) for n in (other, 8 * (other + 1)))
+        takes = tuple(n for other in range(RANKS) for n in (other, 8 * (rank + 1)))
+        both = only(made, rank, Kind.ALLTOALL)
+        assert [(each.gives, each.takes, each.form) for each in both] == [
+            (gives, takes, 0),
+            (gives, takes, 1),
+        ]
+        (everywhere,) = only(made, rank, Kind.ALLGATHER)
+        (once,) = only(made, rank, Kind.GATHER)
+        assert everywhere.takes == gives
+        assert (once.bytes, once.takes) == (8 * (rank + 1), gives if rank == 1 else ())
+    assert recorded(path, launched(mpi, build("large.f90"))).exit_code == 0
+    made = program.read(path)
+    for rank in range(RANKS):
+        (both,) = only(made, rank, Kind.SENDRECV)
+        assert (both.bytes, both.source_bytes) == (40, 40)
+        assert [each.bytes for each in only(made, rank, Kind.ALLREDUCE)] == [40]
+
+
 @pytest.mark.full
 def test_a_program_of_the_standard_abi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of libmpi_abi, which MPICH 5 has beside its own library, with other handles."""

@@ -108,9 +108,9 @@ def environment(library: Path, directory: Path, libmpi: Path | None = None) -> d
 def prepare(mpi: Mpi, command: Sequence[str] = ()) -> Path:
     """The library to preload before a command that runs with an MPI.
 
-    A program of the standard ABI (`libmpi_abi`) has other handles than the MPI's own: its recorder is built with
-    the standard's header, which is the same whichever MPI it came with. Raises UsageError where no MPI here has
-    that header, LeadlineError, naming the log, where the library cannot be built.
+    A program of the standard ABI (`libmpi_abi`) has other handles than the MPI's own: its recorder is built
+    with the standard's header, which is the same whichever MPI it came with. Raises UsageError where no MPI
+    here has that header, LeadlineError, naming the log, where the library cannot be built.
     """
     if STANDARD not in map(_linked, command):
         return build(mpi, LIBRARY)
