@@ -155,8 +155,8 @@ def test_large_counts_are_recorded(mpi: Mpi, build: Build, tmp_path: Path) -> No
     assert recorded(path, launched(mpi, build("large.f90"))).exit_code == 0
     made = program.read(path)
     for rank in range(RANKS):
-        (both,) = only(made, rank, Kind.SENDRECV)
-        assert (both.bytes, both.source_bytes) == (40, 40)
+        (around,) = only(made, rank, Kind.SENDRECV)
+        assert (around.bytes, around.source_bytes) == (40, 40)
         assert [each.bytes for each in only(made, rank, Kind.ALLREDUCE)] == [40]
 
 
