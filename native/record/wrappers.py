@@ -240,7 +240,7 @@ def c_frame(row: Row, types: list[str]) -> str:
     return f"""
 LR_SEEN int lr_in_{name}({declared}) __asm__("MPI_{name}");
 int lr_in_{name}({declared}) {{
-    static int (*const lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))PMPI_{name};
+    static int (*lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))PMPI_{name};
     struct lr_call lr_call;
     if (!lr_enter(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
     {{
