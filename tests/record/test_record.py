@@ -16,8 +16,10 @@ from leadline.core.errors import UsageError
 from leadline.mpi import Mpi
 from leadline.mpi.discover import find
 from leadline.mpi.install import install
+from leadline.program.events import collectives
 from leadline.program.model import Construction, Kind, Loop, Operation, Program
-from leadline.record import session
+from leadline.record import session, spills
+from leadline.record.convert import convert
 
 pytestmark = pytest.mark.mpi
 
@@ -131,6 +133,35 @@ def check_known(made: Program) -> None:
         site = made.sites[both.site]
         assert site.startswith("known.c:")
         assert site.endswith(" main")
+
+
+def test_hosts_with_wrong_clocks_are_aligned(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """A record of which two ranks are said to be on a host whose time of day is 5 ms ahead.
+
+    Nobody leaves an allreduce before the last one comes, by aligned clocks neither, and the clock is right to
+    within what is said, however long busy cores let messages wait.
+    """
+    command = launched(mpi, build("known.c"))
+    session.run(command, tmp_path, session.prepare(mpi), mpi)
+    found = [spills.load(path) for path in sorted(tmp_path.glob("*.raw"))]
+    right = convert(found, {})
+    for spill in found:
+        if spill.rank >= 2:
+            spill.facts["host"] = "another"
+            spill.facts["clock_offset"] += 5_000_000
+    made = convert(found, {})
+    within = made.recorded["clocks"]["within_s"]
+    assert made.recorded["clocks"]["unaligned"] == []
+    assert 0 < within < 10
+    for rank in range(RANKS):
+        times, true = made.times(rank), right.times(rank)
+        assert times is not None
+        assert true is not None
+        assert abs((times - true)[-1, 1] * 1e-9) <= within + 1e-6
+    for operation, places in collectives(made):
+        if operation.kind == Kind.ALLREDUCE:
+            every = [made.times(rank)[index] for rank, index in places]  # type: ignore[index]
+            assert max(each[0] for each in every) <= min(each[1] for each in every) + within * 1e9
 
 
 def test_large_counts_are_recorded(mpi: Mpi, build: Build, tmp_path: Path) -> None:

@@ -117,8 +117,8 @@ def _print_sites(found: "Profile") -> None:
 def _print_findings(found: "Profile") -> None:
     """Whom others wait for, who is on the critical path, and what to do."""
     from leadline.profile.findings import findings  # noqa: PLC0415
-    from leadline.profile.sentences import critical_path, waited_for  # noqa: PLC0415
+    from leadline.profile.sentences import clocks, critical_path, waited_for  # noqa: PLC0415
 
-    click.echo("\n" + "\n".join(filter(None, [waited_for(found), critical_path(found)])))
+    click.echo("\n" + "\n".join(filter(None, [waited_for(found), critical_path(found), clocks(found)])))
     for sentence in findings(found):
         click.echo("\n" + wrapped(sentence))

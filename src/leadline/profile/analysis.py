@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.errors import UsageError
-from leadline.profile.events import Message, Place, collectives, messages
+from leadline.program.events import Message, Place, collectives, messages
 from leadline.program.model import Kind, Operation, Program
 
 SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"

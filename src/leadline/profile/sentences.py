@@ -40,6 +40,26 @@ def critical_path(found: Profile) -> str:
     )
 
 
+def clocks(found: Profile) -> str | None:
+    """How well the clocks of a recording's hosts agree; None where there is one host."""
+    known = found.program.recorded.get("clocks")
+    if not isinstance(known, dict):
+        return None
+    lost = [str(host) for host in known.get("unaligned", [])]
+    within = format_quantity(float(known["within_s"]), "s")
+    said = (
+        f"The clocks of hosts were aligned by the program's own messages to within {within}: shorter "
+        "waits for ranks of other hosts are uncertain."
+    )
+    if lost:
+        names = ", ".join(lost[:8])
+        said += (
+            f" No messages in both directions bind {names} to the others: there the time of day was "
+            "taken, and waits may be wrong by its error."
+        )
+    return said
+
+
 def _named(shares: npt.NDArray[np.float64], form: str) -> str:
     """The ranks that have most, with their share in per cent; empty where none has much."""
     most = [rank for rank in shares.argsort()[::-1][:RANKS].tolist() if shares[rank] >= LEAST]

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from leadline.core.errors import UsageError
 from leadline.program.build import ProgramBuilder
 from leadline.program.model import Program
 from leadline.record import sites as naming
+from leadline.record.clocks import align
 from leadline.record.ranks import Communicators, Rank
 from leadline.record.spills import Spill
 
@@ -18,8 +20,8 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     Raises UsageError where files of ranks are missing, or are of different runs.
     """
     ranks = _check(found)
-    builder = ProgramBuilder(ranks, measured=True)
-    shared, outside = Communicators(builder.communicators), set[str]()
+    made = ProgramBuilder(ranks, measured=True)
+    shared, outside = Communicators(made.communicators), set[str]()
     read = []
     for spill in sorted(found, key=lambda each: each.rank):
         rank = Rank(spill, shared, outside)
@@ -30,33 +32,66 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
                 rank.stopped = "an entry of its record is damaged"
                 break
         read.append(rank)
-    start = min(int(rank.spill.facts["began"]) for rank in read)
-    sites = _sites(read, builder.sites)
-    builder.regions = [str(level) for level in range(1, max(max(r.regions, default=0) for r in read) + 1)]
-    for number, rank in enumerate(read):
-        offset = int(rank.spill.facts["shift"]) - start
-        times = np.array(rank.times, np.int64).reshape(-1, 2) + offset
-        # Threads of a rank are under way at once; here they follow one another.
-        if len(times):
-            times[:, 0] = np.maximum(times[:, 0], np.maximum.accumulate(np.concatenate(([0], times[:-1, 1]))))
-            times[:, 1] = np.maximum(times[:, 0], times[:, 1])
+    sites = _sites(read, made.sites)
+    made.regions = [str(level) for level in range(1, max(max(r.regions, default=0) for r in read) + 1)]
+    made.partial = {number for number, rank in enumerate(read) if not rank.ended or rank.stopped}
+    facts = found[0].facts
+    names = [str(rank.spill.facts["host"]) for rank in read]
+    made.recorded = {
+        **recorded,
+        "mpi": facts["mpi"],
+        "hosts": sorted(set(names)),
+        "nodes": names,
+        "threads": max(len(rank.threads) for rank in read),
+        "outside": sorted(outside),
+    }
+    every = [_one_after_another(rank) for rank in read]
+    begins = np.array([int(rank.spill.facts["began"]) for rank in read], np.int64)
+    program = _built(made, read, sites, every, begins)
+    if len(set(names)) == 1:
+        return program
+    hosts = list(dict.fromkeys(names))
+    places = [hosts.index(name) for name in names]
+    alignment = align(program, places)
+    start = begins.min()
+    aligned = [alignment.shift(place, times - start) for place, times in zip(places, every, strict=True)]
+    begins = np.array(
+        [alignment.shift(place, begins[r : r + 1] - start)[0] for r, place in enumerate(places)]
+    )
+    lost = [host for host, line in zip(hosts, alignment.lines, strict=True) if line is None]
+    made.recorded["clocks"] = {"within_s": alignment.within, "unaligned": lost}
+    return _built(made, read, sites, aligned, begins)
+
+
+def _one_after_another(rank: Rank) -> npt.NDArray[np.int64]:
+    """When a rank entered and left each operation, ns, by its host's time of day.
+
+    Threads of a rank are under way at once; here they follow one another.
+    """
+    times = np.array(rank.times, np.int64).reshape(-1, 2) + int(rank.spill.facts["shift"])
+    if len(times):
+        begun = int(rank.spill.facts["began"])
+        before = np.maximum.accumulate(np.concatenate(([begun], times[:-1, 1])))
+        times[:, 0] = np.maximum(times[:, 0], before)
+        times[:, 1] = np.maximum(times[:, 0], times[:, 1])
+    return times
+
+
+def _built(
+    made: ProgramBuilder,
+    read: Sequence[Rank],
+    sites: dict[tuple[int, int], int],
+    every: Sequence[npt.NDArray[np.int64]],
+    begins: npt.NDArray[np.int64],
+) -> Program:
+    """The program with these times of each rank, ns, counted from the first of `begins`."""
+    for number, (rank, times) in enumerate(zip(read, every, strict=True)):
         operations = [
             operation._replace(site=sites.get((number, address), 0)) if address else operation
             for operation, address in zip(rank.operations, rank.addresses, strict=True)
         ]
-        builder.add(number, operations, times=times)
-        if not rank.ended or rank.stopped:
-            builder.partial.add(number)
-    facts = found[0].facts
-    builder.recorded = {
-        **recorded,
-        "mpi": facts["mpi"],
-        "hosts": sorted({str(spill.facts["host"]) for spill in found}),
-        "nodes": [str(rank.spill.facts["host"]) for rank in read],
-        "threads": max(len(rank.threads) for rank in read),
-        "outside": sorted(outside),
-    }
-    return builder.build()
+        made.add(number, operations, times=np.maximum(times - begins.min(), 0))
+    return made.build()
 
 
 def _check(found: Sequence[Spill]) -> int:
