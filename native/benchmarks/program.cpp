@@ -4,8 +4,11 @@
 // accesses of the program, and between them its computation, as time that a core is kept busy. Communicators
 // are made before the clock starts; where the program makes one, its ranks tell each other what they told
 // then.
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "harness/benchmark.hpp"
 #include "program/player.hpp"
@@ -31,6 +34,33 @@ double factor(const std::string& word) { return std::strtod(word.c_str(), nullpt
 // Of the simulated ranks, or of this one alone.
 using AllTimes = std::vector<std::vector<std::int64_t>>;
 
+// Where the simulator knows of which of the machine's constants a time is made, the trace says that of the
+// time until the last rank has ended, in the place of each operation's times.
+#ifdef LEADLINE_PARTS
+constexpr bool knows_parts = true;
+struct Parts {
+    double time = -1;  // s
+    std::array<double, Control::parts> of{};
+};
+
+// A rank has ended: what its time is made of, where it is the last so far.
+void ended(Parts& last, const Run& run, const std::array<double, Control::parts>& began) {
+    if (run.elapsed() <= last.time) return;
+    last = {.time = run.elapsed(), .of = run.made_of()};
+    for (std::size_t i = 0; i < last.of.size(); ++i) last.of[i] -= began[i];
+}
+
+void write(const Parts& parts, const std::string& path) {
+    constexpr std::array<const char*, Control::parts> names{"latency", "bandwidth", "overhead", "computation",
+                                                            "messages"};
+    nlohmann::json said{{"time", parts.time}};
+    for (std::size_t i = 0; i < names.size(); ++i) said[names[i]] = parts.of[i];
+    if (!(std::ofstream(path) << said)) throw std::runtime_error("cannot write " + path);
+}
+#else
+constexpr bool knows_parts = false;
+#endif
+
 }  // namespace
 
 BENCHMARK(program, at_least(1),
@@ -54,19 +84,31 @@ BENCHMARK(program, at_least(1),
         return program::Playing{.compute = factor(run.word("compute")),
                                 .algorithms = program::algorithms(run.word("algorithms"))};
     });
-    const bool keeps = Control::simulated && run.word("trace") != "none";
+    const bool keeps = Control::simulated && !knows_parts && run.word("trace") != "none";
     const auto& kept = run.once([&] { return std::make_shared<AllTimes>(keeps ? run.ranks() : 0); });
+#ifdef LEADLINE_PARTS
+    const auto& parts = run.once([] { return std::make_shared<Parts>(); });
+#endif
     program::Player player(run, played, playing);
     co_await player.prepare();
     while (co_await run.next_sample()) {
         auto* times = keeps ? &(*kept)[static_cast<std::size_t>(run.rank())] : nullptr;
         if (times) times->clear();
         run.start();
+#ifdef LEADLINE_PARTS
+        const auto began = run.made_of();
+#endif
         co_await player.play(times);
         run.stop();
+#ifdef LEADLINE_PARTS
+        ended(*parts, run, began);
+#endif
         run.sample("time", run.elapsed());
         run.sample("communication", run.elapsed() - player.computed());
     }
+#ifdef LEADLINE_PARTS
+    if (run.rank() == 0) write(*parts, run.word("trace"));
+#endif
     if (keeps && run.rank() == 0) program::write_times(run.word("trace"), played.checksum, *kept);
 }
 

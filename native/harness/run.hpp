@@ -217,6 +217,10 @@ public:
     [[nodiscard]] bool verifies() const { return control_.carries(); }
     auto busy(double seconds) { return control_.busy(seconds); }
     auto work(std::int64_t steps) { return control_.work(steps); }
+    // Where a described machine knows of which of its constants this rank's time is made: of these, so far.
+#ifdef LEADLINE_PARTS
+    [[nodiscard]] auto made_of() const { return control_.made_of(); }
+#endif
 
     // This rank's value of a metric for this sample, in the metric's SI unit.
     void sample(std::string_view metric, double value);

@@ -19,7 +19,9 @@ constexpr double most_seconds = 100;
 // A table of the description and its path, so that whatever is wrong is told with its key.
 class Table {
 public:
-    Table(const json& from, std::string path) : from_(from), path_(std::move(path)) {
+    // `kinds` says of which kind keys are, by their ends; of the kinds of `Part` by their names.
+    Table(const json& from, std::string path, const json& kinds)
+        : from_(from), kinds_(kinds), path_(std::move(path)) {
         if (!from_.is_object()) refuse(path_, "is a table");
     }
 
@@ -32,9 +34,13 @@ public:
         // A route of a hundred thousand hops is still a time then.
         if (*value > most_seconds) refuse(path(key), "is at most 100 s, but got " + from_.at(key).dump());
         to = from_seconds(*value);
+        if (is("latency", key)) mark(to, Part::latency);
+        if (is("overhead", key)) mark(to, Part::overhead);
+        if (is("message", key)) mark(to, Part::messages);
     }
-    void rate(const char* key, double& to) const {
+    void rate(const char* key, Rate& to) const {
         if (const auto value = number(key)) to = *value;
+        if (is("bandwidth", key)) mark(to);
         if (to <= 0) refuse(path(key), "is more than nothing");
     }
     void factor(const char* key, double& to) const {
@@ -60,11 +66,11 @@ public:
     template <class Read>
     void each(const char* key, Read read) const {
         if (!has(key)) return;
-        for (const auto& one : from_.at(key)) read(Table(one, path(key)));
+        for (const auto& one : from_.at(key)) read(Table(one, path(key), kinds_));
     }
     template <class Read>
     void part(const char* key, Read read) const {
-        if (has(key)) read(Table(from_.at(key), path(key)));
+        if (has(key)) read(Table(from_.at(key), path(key), kinds_));
     }
 
 private:
@@ -74,6 +80,12 @@ private:
         if (!value.is_number()) refuse(path(key), "is a number, but got " + value.dump());
         if (value.get<double>() < 0) refuse(path(key), "is not negative, but got " + value.dump());
         return value.get<double>();
+    }
+    [[nodiscard]] bool is(const char* kind, const char* key) const {
+        if (!kinds_.contains(kind)) return false;
+        return std::ranges::any_of(kinds_.at(kind), [&](const json& end) {
+            return path(key).ends_with(end.get_ref<const std::string&>());
+        });
     }
     template <class T>
     void read(const char* key, T& to) const {
@@ -86,6 +98,7 @@ private:
     }
 
     const json& from_;
+    const json& kinds_;
     std::string path_;
 };
 
@@ -227,7 +240,9 @@ const Protocol& Machine::protocol(std::int64_t bytes, bool local) const {
 
 Machine parse_machine(const json& description) {
     Machine machine;
-    const Table from(description, "");
+    const json none = json::object();
+    const bool says_kinds = description.is_object() && description.contains("kinds");
+    const Table from(description, "", says_kinds ? description.at("kinds") : none);
     from.word("name", machine.name);
     from.part("links", [&](const Table& links) { parse_links(links, machine.links); });
     from.part("packets", [&](const Table& packets) { parse_packets(packets, machine.packets); });

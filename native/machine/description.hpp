@@ -21,8 +21,8 @@ struct Protocol {
     Time receive_overhead = 0;                                      // of the receiving core, a message
     Time send_packet = 0;                                           // of the sending core, a packet
     Time receive_packet = 0;                                        // of the receiving core, a packet
-    double send_copy = infinite;  // B/s at which the sending core copies the message; infinite: it does not
-    double receive_copy = infinite;  // B/s at which the receiving core copies it
+    Rate send_copy = infinite;  // B/s at which the sending core copies the message; infinite: it does not
+    Rate receive_copy = infinite;  // B/s at which the receiving core copies it
     std::int64_t header = 0;         // B that the message carries beside its payload
     bool handshake = false;          // rendezvous: a request and a grant travel first
     Time handshake_overhead = 0;  // of the sending core for its request, of the receiving one for its grant
@@ -44,7 +44,7 @@ struct Packets {
 };
 
 struct Links {
-    double rate = infinite;  // B/s on the wire, each direction
+    Rate rate = infinite;  // B/s on the wire, each direction
     Time hop = 0;            // each link passed
     Time base = 0;           // of the network's two ends together, beside the hops
 };
@@ -56,9 +56,9 @@ struct Node {
     int ranks = 1;           // processes a node, as the machine is run
     double thread_gain = 1;  // rate of a core on several of its threads, over that on one
     // The network's engines of the node, shared by its ranks: B/s on the wire out, in, and within the node.
-    double injection = infinite;
-    double reception = infinite;
-    double local = infinite;
+    Rate injection = infinite;
+    Rate reception = infinite;
+    Rate local = infinite;
     bool local_by_network = false;  // messages within the node pass the network's engine; else memory copies
     Time local_latency = 0;         // of a message within the node, beside the cores' overheads
     Time message_gap = 0;           // the engine's least time between two messages, out and in each
@@ -66,8 +66,8 @@ struct Node {
     Time poll = 100'000;            // of the core, for asking whether an operation is over
     Time match = 0;                 // of the receiving core, for each queue entry that a match passes by
     Time socket_latency = 0;        // more, for a message between two sockets of a node
-    double flops = infinite;        // a second, each core
-    double memory = infinite;       // B/s of the whole node
+    Rate flops = infinite;        // a second, each core
+    Rate memory = infinite;       // B/s of the whole node
     int rendezvous_credits = 0;     // messages with a handshake that a rank lets come before it asks for them
     double contend =
         0;  // of the time that a rank's messages and a collective are both under way: what is lost
@@ -86,7 +86,7 @@ struct BarrierNetwork {
 };
 struct CollectiveNetwork {
     bool present = false;
-    double rate = infinite;     // B/s of payload, up and down at the same time
+    Rate rate = infinite;     // B/s of payload, up and down at the same time
     Time latency = 0;           // up and down the tree of so many nodes
     int nodes = 0;              // 0: of however many there are
     Time overhead = 0;          // of each core, a call
@@ -126,7 +126,7 @@ struct Machine {
     bool line_broadcast = false;  // packets that every node of a line takes as they pass
     double line_reduce = 0;       // B/s of a reduction along lines; 0: there is none
     std::int64_t lines_from = 0;  // B; what is shorter goes as from rank to rank
-    double reduce = infinite;     // B/s at which a core combines two operands
+    Rate reduce = infinite;     // B/s at which a core combines two operands
     bool reduce_streams = false;  // it combines packets as they come, not a message that is there
     Coalescing coalesce;
     Noise noise;

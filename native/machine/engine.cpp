@@ -240,7 +240,7 @@ void Engine::arrived(std::uint32_t id, Time when) {
 void Engine::has_left(std::uint32_t id, Time when) {
     const Message& message = messages_[id];
     if (message.leg != Leg::data || message.send == no_operation) return;
-    if (when <= now_) complete(message.send, now_);
+    if (when <= now_) complete(message.send, std::max(when, now_));
     else events_.push(when, {Kind::left, message.send});
 }
 

@@ -41,7 +41,7 @@ void Engine::lose_to_collective(int rank, const Pending& pending) {
     const Time both = std::min(pending.done, span.until) - std::max(pending.posted, span.from);
     if (both <= 0) return;
     span.from = std::min(pending.done, span.until);  // lost once, however many messages there were
-    spend(rank, whole(machine_.node.contend * static_cast<double>(both)));
+    spend(rank, scaled(both, machine_.node.contend));
 }
 
 }  // namespace leadline::machine

@@ -88,7 +88,9 @@ void Engine::run(const std::function<bool(int)>& ended) {
             too_long(seconds(now_));
         if (event <= inner) {
             events_.foresee([this](const Event& each, int step) { fetch(each, step); });
-            happen(events_.pop([this](const Event& each, int step) { fetch(each, step); }));
+            const Event next = events_.pop([this](const Event& each, int step) { fetch(each, step); });
+            now_ = std::max(events_.now(), now_);  // the same, made of what the event's time is
+            happen(next);
         } else {
             network_->advance();
         }

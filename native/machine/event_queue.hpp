@@ -61,7 +61,7 @@ public:
         if (level > 0 && bucket(level, slot).head != nullptr) {
             deal(level, slot, see);
             level = 0;
-            slot = static_cast<int>(now_ & (slots - 1));
+            slot = static_cast<int>(picoseconds(now_) & (slots - 1));
         }
         return take(level, slot);
     }
@@ -124,9 +124,9 @@ private:
     }
 
     void append(Time when, const Event& event) {
-        const auto distance = static_cast<std::uint64_t>(when ^ now_);
+        const auto distance = static_cast<std::uint64_t>(picoseconds(when) ^ picoseconds(now_));
         const int level = (63 - std::countl_zero(distance | 1)) / bits;
-        const int slot = static_cast<int>(when >> (level * bits)) & (slots - 1);
+        const int slot = static_cast<int>(picoseconds(when) >> (level * bits)) & (slots - 1);
         Bucket& to = bucket(level, slot);
         to.least = std::min(to.least, when);
         if (to.head != nullptr) {
@@ -198,11 +198,13 @@ private:
         --size_;
         if (from.has_one) {
             from.has_one = false;
+            now_ = from.one.when;  // no other time, but made of what this event's is
             const Event event = from.one.event;
             if (from.head == nullptr) forget(level, slot);
             return event;
         }
         Block* const block = from.head;
+        now_ = block->entries[from.read].when;
         const Event event = block->entries[from.read++].event;
         if (block == from.tail && from.read == from.fill) {
             forget(level, slot);

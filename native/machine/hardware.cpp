@@ -33,7 +33,7 @@ std::optional<Service> by_network(const Machine& machine, int nodes, const Call&
         if (call.floating) factor = tree.float_factor;
         else if (!call.sums) factor = tree.product_factor;
     }
-    const auto passes = whole(factor * static_cast<double>(transfer_time(call.bytes, tree.rate)));
+    const auto passes = scaled(transfer_time(call.bytes, tree.rate), factor);
     return Service{
         .waits_for_all = reduces, .lasts = tree_latency(tree, nodes) + passes, .overhead = tree.overhead};
 }
@@ -67,8 +67,8 @@ void LineTraffic::begin(Time when, const Box& box, const Call& call, std::functi
         rings += static_cast<int>(box.spans[axis] == lengths[axis] && lengths[axis] > 1);
     const bool reduces = call.operation != "bcast";
     const int streams = std::max(1, 2 * rings);
-    const double alone =
-        reduces ? machine.line_reduce : std::min(streams * machine.links.rate, machine.node.reception);
+    const Rate alone =
+        reduces ? Rate(machine.line_reduce) : std::min(streams * machine.links.rate, machine.node.reception);
     const std::int64_t wire = reduces ? call.bytes : machine.packets.wire(call.bytes);
     engine_.at_time(when, [this, &box, alone, wire, then = std::move(then)]() mutable {
         share();
@@ -96,7 +96,7 @@ void LineTraffic::share() {
         const auto sharing =
             std::ranges::count_if(streams_, [&](const Stream& other) { return other.box->meets(*each.box); });
         each.rate = each.alone / static_cast<double>(sharing);
-        first = std::min(first, now + static_cast<Time>(std::ceil(each.left * (1e12 / each.rate))));
+        first = std::min(first, now + with_parts(static_cast<Time>(std::ceil(each.left * (1e12 / each.rate))), each.alone));
     }
     ++epoch_;
     if (first != never) engine_.at_time(first, [this, epoch = epoch_] { look(epoch); });

@@ -56,7 +56,7 @@ public:
 private:
     struct Stream {
         const Box* box;
-        double alone;  // B/s
+        Rate alone;  // B/s
         double left;   // B
         double rate = 0;
         std::function<void(Time)> then;

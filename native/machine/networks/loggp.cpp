@@ -211,7 +211,7 @@ private:
         Times& known = times_[static_cast<std::size_t>(wire) / 8 % times_.size()];
         if (known.wire == wire) return known;
         const Node& node = machine_.node;
-        const double rate = machine_.links.rate;
+        const Rate rate = machine_.links.rate;
         known = {.wire = wire,
                  .lasts = transfer_time(wire, std::min({node.injection, rate, node.reception})),
                  .injection = std::max(transfer_time(wire, node.injection), node.message_gap),

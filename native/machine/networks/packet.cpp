@@ -203,8 +203,8 @@ void PacketNetwork::find_routes(Message& message, const Transfer& transfer) {
 
 // The law of an idle network, on the deterministic route.
 void PacketNetwork::foresee(Message& message, Time now, std::int64_t wire) {
-    double rate = machine_.node.injection;
-    Time hops = 0;
+    Rate rate = machine_.node.injection;
+    int hops = 0;
     for (Index port = 0; (port = route_at(message.routes[0], static_cast<unsigned>(hops))) < links_; ++hops)
         rate = std::min(rate, machine_.links.rate * topology_.width(static_cast<Link>(port)));
     message.slowest = per_byte(rate);
