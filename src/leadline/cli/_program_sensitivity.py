@@ -36,14 +36,6 @@ def print_program_sensitivity(found: "ProgramSensitivity", as_json: bool) -> Non
         shares[REST] = rest
     rows = [{"what": what, "share": f"{100 * share:.2f} %"} for what, share in shares.items()]
     print_table(rows, COLUMNS)
-    for slope in found.slopes:
-        if not slope.even:
-            click.echo(
-                wrapped(
-                    f"With a little more or less of {slope.what} messages come in another order: its "
-                    f"share is {100 * slope.least:.1f} % one way and {100 * slope.most:.1f} % the other."
-                )
-            )
     if not found.per_message and not any(found.tolerated.values()):
         click.echo("\nNo message between nodes is on the critical path, whatever its latency.")
         return

@@ -24,6 +24,7 @@ from leadline.mpi.library import Mpi
 
 TUNER = "libleadline_h5.so"
 BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
+SENSITIVITY = "leadline-sensitivity"  # the simulator whose times know of which constants they are made
 WORDS = "leadline-words"  # a test: says every word of an MPI
 LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
 LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]

@@ -4,6 +4,7 @@ It is a point of the benchmark `program`, so launches, intervals and failures ar
 Of a described machine it is also known when each rank entered and left each operation.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ class Replay:
     launches: int
     oversubscribed: bool
     times: Times | None = None
+    made_of: dict[str, float] | None = None  # kinds of constants, where the target has such
 
 
 def replay(
@@ -86,7 +88,9 @@ def replay(
             keys |= {"mpi": mpi, "oversubscribe": True, "point_limit": "3600 s"}
             keys |= {"launches": launches or {"at_least": 6, "at_most": 12}}
         records = simulate(Plan.of(measure, name="replay", **keys), target, say=say)
-        times = _read_times(trace) if detailed and described and trace.exists() else None
+        kinds = described and target.kinds is not None
+        times = _read_times(trace) if detailed and not kinds and trace.exists() else None
+        made_of = json.loads(trace.read_text()) if kinds and trace.exists() else None
     rows = {row["metric"]: row for row in summarise(records).rows(named=True) if row["status"] == OK}
     if "time" not in rows:
         reasons = records.filter(pl.col("status") != OK)["reason"].drop_nulls()
@@ -99,6 +103,7 @@ def replay(
         launches=int(rows["time"]["launches"]),
         oversubscribed=bool(rows["time"]["oversubscribed"]),
         times=times,
+        made_of=made_of,
     )
 
 

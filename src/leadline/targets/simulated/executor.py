@@ -205,7 +205,7 @@ class SimExecutor:
         """What the simulator must know of a kind of launch (`native/comm/sim`)."""
         partition = point.partition or point.ranks
         return {
-            "machine": self.target.machine.native(),
+            "machine": self.target.native(),
             "topology": self.target.machine.partition(partition),
             "ranks": point.ranks,
             "partition": partition,

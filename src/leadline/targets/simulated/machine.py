@@ -14,7 +14,7 @@ from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.machine.topologies import kind_of
 from leadline.mpi.launcher import AUTO
-from leadline.native.build import build_sim
+from leadline.native.build import SENSITIVITY, SIM, build_sim
 from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
@@ -45,6 +45,9 @@ class SimulatedMachine:
     noise: bool = False
     seed: int = 1
     beside: tuple[Path, ...] = (Path(),)
+    # Ends of the keys of constants of a kind (native Part), where the program `program` is to say of how much
+    # of each its time is made; none: nobody asks.
+    kinds: Mapping[str, tuple[str, ...]] | None = None
     strict: ClassVar[bool] = False  # several MPIs and stacks become one machine
 
     @classmethod
@@ -157,7 +160,12 @@ class SimulatedMachine:
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:
         """What simulates points; the simulator is built first."""
         say("building the simulator")
-        return SimExecutor(self, directory, [str(build_sim())], files)
+        return SimExecutor(self, directory, [str(build_sim(SIM if self.kinds is None else SENSITIVITY))], files)
+
+    def native(self) -> dict[str, Any]:
+        """The machine's description as the simulator reads it."""
+        described = self.machine.native()
+        return described if self.kinds is None else described | {"kinds": dict(self.kinds)}
 
     def seating(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
