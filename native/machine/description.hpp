@@ -21,12 +21,12 @@ struct Protocol {
     Time receive_overhead = 0;                                      // of the receiving core, a message
     Time send_packet = 0;                                           // of the sending core, a packet
     Time receive_packet = 0;                                        // of the receiving core, a packet
-    Rate send_copy = infinite;  // B/s at which the sending core copies the message; infinite: it does not
+    Rate send_copy = infinite;     // B/s at which the sending core copies the message; infinite: it does not
     Rate receive_copy = infinite;  // B/s at which the receiving core copies it
-    std::int64_t header = 0;         // B that the message carries beside its payload
-    bool handshake = false;          // rendezvous: a request and a grant travel first
-    Time handshake_overhead = 0;  // of the sending core for its request, of the receiving one for its grant
-    bool adaptive = false;        // routed by load; else always the same way
+    std::int64_t header = 0;       // B that the message carries beside its payload
+    bool handshake = false;        // rendezvous: a request and a grant travel first
+    Time handshake_overhead = 0;   // of the sending core for its request, of the receiving one for its grant
+    bool adaptive = false;         // routed by load; else always the same way
     bool waits =
         false;  // a blocking send returns when the message has left the node, not when it is handed over
 };
@@ -45,8 +45,8 @@ struct Packets {
 
 struct Links {
     Rate rate = infinite;  // B/s on the wire, each direction
-    Time hop = 0;            // each link passed
-    Time base = 0;           // of the network's two ends together, beside the hops
+    Time hop = 0;          // each link passed
+    Time base = 0;         // of the network's two ends together, beside the hops
 };
 
 struct Node {
@@ -66,8 +66,8 @@ struct Node {
     Time poll = 100'000;            // of the core, for asking whether an operation is over
     Time match = 0;                 // of the receiving core, for each queue entry that a match passes by
     Time socket_latency = 0;        // more, for a message between two sockets of a node
-    Rate flops = infinite;        // a second, each core
-    Rate memory = infinite;       // B/s of the whole node
+    Rate flops = infinite;          // a second, each core
+    Rate memory = infinite;         // B/s of the whole node
     int rendezvous_credits = 0;     // messages with a handshake that a rank lets come before it asks for them
     double contend =
         0;  // of the time that a rank's messages and a collective are both under way: what is lost
@@ -86,7 +86,7 @@ struct BarrierNetwork {
 };
 struct CollectiveNetwork {
     bool present = false;
-    Rate rate = infinite;     // B/s of payload, up and down at the same time
+    Rate rate = infinite;       // B/s of payload, up and down at the same time
     Time latency = 0;           // up and down the tree of so many nodes
     int nodes = 0;              // 0: of however many there are
     Time overhead = 0;          // of each core, a call
@@ -126,7 +126,7 @@ struct Machine {
     bool line_broadcast = false;  // packets that every node of a line takes as they pass
     double line_reduce = 0;       // B/s of a reduction along lines; 0: there is none
     std::int64_t lines_from = 0;  // B; what is shorter goes as from rank to rank
-    Rate reduce = infinite;     // B/s at which a core combines two operands
+    Rate reduce = infinite;       // B/s at which a core combines two operands
     bool reduce_streams = false;  // it combines packets as they come, not a message that is there
     Coalescing coalesce;
     Noise noise;

@@ -96,7 +96,8 @@ void LineTraffic::share() {
         const auto sharing =
             std::ranges::count_if(streams_, [&](const Stream& other) { return other.box->meets(*each.box); });
         each.rate = each.alone / static_cast<double>(sharing);
-        first = std::min(first, now + with_parts(static_cast<Time>(std::ceil(each.left * (1e12 / each.rate))), each.alone));
+        first = std::min(first, now + with_parts(static_cast<Time>(std::ceil(each.left * (1e12 / each.rate))),
+                                                 each.alone));
     }
     ++epoch_;
     if (first != never) engine_.at_time(first, [this, epoch = epoch_] { look(epoch); });

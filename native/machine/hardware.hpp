@@ -56,8 +56,8 @@ public:
 private:
     struct Stream {
         const Box* box;
-        Rate alone;  // B/s
-        double left;   // B
+        Rate alone;   // B/s
+        double left;  // B
         double rate = 0;
         std::function<void(Time)> then;
     };

@@ -27,6 +27,23 @@ def halo(comm: program.Comm, size: str = "8 KiB", steps: int = 10) -> Any:
         yield comm.allreduce(8)
 
 
+def stencil(comm: program.Comm, steps: int) -> Any:
+    """All 26 neighbours in a periodic grid, then the least time step of all."""
+    grid = comm.grid(3)
+    here = grid.coordinates(comm.rank)
+    around = [
+        grid.rank([(at + by) % length for at, by, length in zip(here, step, grid.lengths, strict=True)])
+        for step in product((-1, 0, 1), repeat=3)
+        if any(step)
+    ]
+    for _ in range(steps):
+        requests = [comm.irecv(peer, 1024) for peer in around]
+        requests += [comm.isend(peer, 1024) for peer in around]
+        yield comm.wait_all(requests)
+        yield comm.compute("20 us")
+        yield comm.allreduce(8)
+
+
 async def rows(comm: program.Comm) -> None:
     """A sum over the row of each, then a message down the column; the last row has no communicator."""
     row = await comm.split(comm.rank // 4 if comm.rank < 8 else None, -comm.rank)

@@ -45,7 +45,7 @@ public:
     [[nodiscard]] static double clock_error() { return 0; }
     Ready<> busy(double seconds) {
         machine::Time time = machine::from_seconds(seconds);
-        mark(time, machine::Part::computation);
+        machine::mark(time, machine::Part::computation);
         return pass(time);
     }
     // Of which the rank's time is made so far, by machine::Part, where the simulator was built to know it; s,

@@ -88,7 +88,7 @@ def replay(
             keys |= {"mpi": mpi, "oversubscribe": True, "point_limit": "3600 s"}
             keys |= {"launches": launches or {"at_least": 6, "at_most": 12}}
         records = simulate(Plan.of(measure, name="replay", **keys), target, say=say)
-        kinds = described and target.kinds is not None
+        kinds = isinstance(target, SimulatedMachine) and target.kinds is not None
         times = _read_times(trace) if detailed and not kinds and trace.exists() else None
         made_of = json.loads(trace.read_text()) if kinds and trace.exists() else None
     rows = {row["metric"]: row for row in summarise(records).rows(named=True) if row["status"] == OK}

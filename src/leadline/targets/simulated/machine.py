@@ -160,7 +160,8 @@ class SimulatedMachine:
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:
         """What simulates points; the simulator is built first."""
         say("building the simulator")
-        return SimExecutor(self, directory, [str(build_sim(SIM if self.kinds is None else SENSITIVITY))], files)
+        simulator = build_sim(SIM if self.kinds is None else SENSITIVITY)
+        return SimExecutor(self, directory, [str(simulator)], files)
 
     def native(self) -> dict[str, Any]:
         """The machine's description as the simulator reads it."""
