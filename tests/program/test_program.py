@@ -2,6 +2,7 @@
 
 import random
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from leadline import program
 from leadline.core.errors import UsageError
+from leadline.program import files
 from leadline.program.build import ProgramBuilder
 from leadline.program.fold import fold
 from leadline.program.model import Folded, Kind, Loop, Operation
@@ -30,15 +32,10 @@ def halo(comm: program.Comm, size: str = "8 KiB", steps: int = 10) -> Any:
 def stencil(comm: program.Comm, steps: int) -> Any:
     """All 26 neighbours in a periodic grid, then the least time step of all."""
     grid = comm.grid(3)
-    here = grid.coordinates(comm.rank)
-    around = [
-        grid.rank([(at + by) % length for at, by, length in zip(here, step, grid.lengths, strict=True)])
-        for step in product((-1, 0, 1), repeat=3)
-        if any(step)
-    ]
+    around = [grid.neighbour(step) for step in product((-1, 0, 1), repeat=3) if any(step)]
     for _ in range(steps):
-        requests = [comm.irecv(peer, 1024) for peer in around]
-        requests += [comm.isend(peer, 1024) for peer in around]
+        requests = [comm.irecv(peer, 1024) for peer in around if peer is not None]
+        requests += [comm.isend(peer, 1024) for peer in around if peer is not None]
         yield comm.wait_all(requests)
         yield comm.compute("20 us")
         yield comm.allreduce(8)
@@ -89,6 +86,14 @@ def test_ranks_of_a_periodic_grid_share_a_few_sequences(tmp_path: Path) -> None:
     assert made.operations_in_all == 64 * 1000 * 14
     assert len(made.sequences) < 64
     assert (tmp_path / "halo.program").stat().st_size < 50_000
+
+
+@pytest.mark.full
+def test_a_thousand_steps_of_26_neighbours_take_less_than_a_megabyte(tmp_path: Path) -> None:
+    """Of 64 ranks, with a global time step; and what is read again has as many operations."""
+    program.evaluate(lambda comm: stencil(comm, 1000), 64).write(tmp_path / "stencil.program")
+    assert (tmp_path / "stencil.program").stat().st_size < 1_000_000
+    assert files.read(tmp_path / "stencil.program").operations_in_all == 64 * 1000 * (2 * 26 + 2)
 
 
 @pytest.mark.parametrize(("code", "ranks"), [(halo, 27), (rows, 12)])
