@@ -114,10 +114,11 @@ bool Stages::by_itself(const StageInstance& reach) const {
     return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(reach).waits;
 }
 
-// Whether messages that have their nodes' engines to themselves cannot wait for one another on links either, in
-// any network. On a grid a message between nodes that differ in one coordinate stays on their line. Of those
-// that pass one link each has come another number of hops, as every node sends one; so their heads are there
-// at least a hop apart, but for what their starts differ by, and one that is through within that is not met.
+// Whether messages that have their nodes' engines to themselves cannot wait for one another on links either,
+// in any network. On a grid a message between nodes that differ in one coordinate stays on their line. Of
+// those that pass one link each has come another number of hops, as every node sends one; so their heads are
+// there at least a hop apart, but for what their starts differ by, and one that is through within that is not
+// met.
 bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
     const Topology& topology = engine_.topology();
     if (!topology.grid()) return false;

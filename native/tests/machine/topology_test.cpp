@@ -134,8 +134,8 @@ TEST_P(TopologyContract, TheEndsOfARouteAreThoseOfTheRouteWrittenOut) {
     });
 }
 
-// What lets a collective's stage be known to meet nobody: on a grid, of the messages along a line those that pass
-// one link have come different numbers of hops.
+// What lets a collective's stage be known to meet nobody: on a grid, of the messages along a line those that
+// pass one link have come different numbers of hops.
 TEST_P(TopologyContract, OnALineOfAGridALinkIsAsFarFromNoTwoSenders) {
     if (!topology->grid()) return;
     std::set<std::tuple<Link, std::size_t, int>> passed;  // link, hops before it, sender
