@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "machine/topologies/parts.hpp"
+
 namespace leadline::machine {
 
 using collectives::Stage;
@@ -89,9 +91,11 @@ bool Stages::pass(const std::vector<StageInstance>& all) {
     }
     if (sending.empty()) return true;
     const Conditions& conditions = engine_.conditions();
-    if (conditions.network == "loggp" && !conditions.track_contention && !conditions.automatic &&
-        std::ranges::all_of(sending, [&](const StageInstance& reach) { return by_itself(reach); })) {
-        answered_.insert(conditions.network);
+    const bool alone = conditions.network == "loggp" && !conditions.track_contention;
+    if ((alone || conditions.automatic) &&
+        std::ranges::all_of(sending, [&](const StageInstance& reach) { return by_itself(reach); }) &&
+        (!conditions.automatic || meet_nobody(sending))) {
+        answered_.insert("loggp");
         return std::ranges::all_of(sending, [&](const StageInstance& reach) { return step(reach); });
     }
     through_ = !step_through(sending);
@@ -108,6 +112,62 @@ void Stages::copy(const StageInstance& reach) {
 // engines to itself, all take the same protocol, and the sender asks for nothing.
 bool Stages::by_itself(const StageInstance& reach) const {
     return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(reach).waits;
+}
+
+// Whether messages that have their nodes' engines to themselves cannot wait for one another on links either,
+// in any network. On a grid a message between nodes that differ in one coordinate stays on their line. Of
+// those that pass one link each has come another number of hops, as every node sends one; so their heads are
+// there at least a hop apart, but for what their starts differ by, and one that is through within that is not
+// met.
+bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
+    const Topology& topology = engine_.topology();
+    if (!topology.grid()) return false;
+    Time first = never;
+    Time last = 0;
+    Time passes = 0;
+    for (const StageInstance& reach : all) {
+        const std::int64_t bytes = reach.stage->bytes;
+        const Protocol& way = protocol(reach);
+        const Time send = engine_.send_cost(way, bytes);
+        passes =
+            std::max(passes, transfer_time(machine_.packets.wire(bytes + way.header), machine_.links.rate));
+        each_message(reach, [&](std::size_t from, std::size_t) {
+            first = std::min(first, clocks_[from] + send);
+            last = std::max(last, clocks_[from] + send);
+        });
+    }
+    // Nothing of the stage before may be on a link any longer.
+    if (first < std::max(kept_.out, kept_.in) || last - first + passes > machine_.links.hop) return false;
+    struct Line {
+        Divider step;  // from a node to the next on it
+        Divider next;  // and to the next line of its axis
+    };
+    std::vector<Line> lines;
+    int step = topology.nodes();
+    for (const int length : topology.axes()) {
+        const int next = std::exchange(step, step / length);
+        lines.push_back({Divider(step), Divider(next)});
+    }
+    std::size_t axis = 0;  // of the message before, which is most often the next one's
+    const auto on_line = [&](const Line& line, int from, int to) {
+        const int a = line.step.quotient(from);
+        const int b = line.step.quotient(to);
+        return from - a * line.step.by() == to - b * line.step.by() &&
+               line.next.quotient(from) == line.next.quotient(to);
+    };
+    return std::ranges::all_of(all, [&](const StageInstance& reach) {
+        bool straight = true;
+        each_message(reach, [&](std::size_t sender, std::size_t receiver) {
+            const int from = engine_.seat(rank_of(sender)).node;
+            const int to = engine_.seat(rank_of(receiver)).node;
+            if (!straight || on_line(lines[axis], from, to)) return;
+            axis = 0;
+            while (axis < lines.size() && !on_line(lines[axis], from, to)) ++axis;
+            straight = axis < lines.size();
+            if (!straight) axis = 0;
+        });
+        return straight;
+    });
 }
 
 const Protocol& Stages::protocol(const StageInstance& reach) const {

@@ -5,7 +5,8 @@
 // and the time of combining. It is a short cut: what a collective takes is what its messages take, and this
 // is only taken where it gives the same to the picosecond, which it proves as it goes. Nothing else may be
 // under way; and
-//   - where every message has its node's engines to itself: no message finds an engine or a port in use;
+//   - where every message has its node's engines to itself: no message finds an engine or a port in use, and
+//     under `auto` none can meet another on a link, which is known without a route;
 //   - else, where the messages of a stage travel through a network of their own: what they use is free again
 //     before the first message of the next stage is handed over.
 // Where that does not hold it says so, and the messages are played one by one.
@@ -93,6 +94,7 @@ private:
     // Each message by itself. False where one may find what it needs in use.
     struct Costs;  // of the messages of a stage
     [[nodiscard]] bool by_itself(const StageInstance& reach) const;
+    [[nodiscard]] bool meet_nobody(const std::vector<StageInstance>& all) const;
     [[nodiscard]] const Protocol& protocol(const StageInstance& reach) const;  // between nodes
     [[nodiscard]] bool step(const StageInstance& reach);
     [[nodiscard]] bool step_exchange(const StageInstance& reach, const Costs& costs);

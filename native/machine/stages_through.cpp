@@ -62,6 +62,8 @@ double Stages::attempt(std::string_view tier, const std::vector<StageInstance>& 
         });
     first_ = never;
     for (const Call& each : calls_) first_ = std::min(first_, each.ready);
+    // Too early for an empty network, which step_through() says.
+    if (first_ < std::max(kept_.out, kept_.in)) return 0;
     travel_together();
     for (std::uint32_t token = 0; token < calls_.size(); ++token)
         if (!calls_[token].rides) agenda_.push(calls_[token].ready, token);
@@ -89,7 +91,9 @@ void Stages::call(std::size_t from, std::size_t to, std::int64_t bytes, bool com
 
 double Stages::exchange(std::string_view tier) {
     const auto network = make_network(tier, machine_, engine_.topology(), *this, tier == "loggp");
-    for (;;) {
+    const bool gate = tier == "loggp" && engine_.conditions().automatic;
+    // A gate has seen enough at the first message that waits.
+    while (!gate || network->contention() <= negligible) {
         const Time ready = agenda_.next();
         const Time inner = network->next();
         if (ready == never && inner == never) break;

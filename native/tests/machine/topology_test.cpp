@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace leadline::machine {
 namespace {
@@ -130,6 +132,27 @@ TEST_P(TopologyContract, TheEndsOfARouteAreThoseOfTheRouteWrittenOut) {
         ASSERT_EQ(ends.last, links.back());
         ASSERT_EQ(ends.hops, static_cast<int>(links.size()));
     });
+}
+
+// What lets a collective's stage be known to meet nobody: on a grid, of the messages along a line those that
+// pass one link have come different numbers of hops.
+TEST_P(TopologyContract, OnALineOfAGridALinkIsAsFarFromNoTwoSenders) {
+    if (!topology->grid()) return;
+    std::set<std::tuple<Link, std::size_t, int>> passed;  // link, hops before it, sender
+    std::set<std::pair<Link, std::size_t>> places;
+    each_pair([&](int from, int to) {
+        const auto a = topology->coordinates(from);
+        const auto b = topology->coordinates(to);
+        int differ = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) differ += a[i] != b[i] ? 1 : 0;
+        if (differ != 1) return;
+        const Route links = route(from, to, 0);
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            passed.emplace(links[i], i, from);
+            places.emplace(links[i], i);
+        }
+    });
+    EXPECT_EQ(passed.size(), places.size());
 }
 
 TEST_P(TopologyContract, ThereAndBackAreAsFar) {
