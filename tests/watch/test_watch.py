@@ -21,6 +21,7 @@ from planted import records, rows
 PLAN = '[[measure]]\nbenchmark = "pingpong"\n'
 SIZES = [8 * 2**k for k in range(10)]
 RUNS = 20
+FACTS = {"date": "2026-02-01T00:00:00+00:00", "machine": {"host": "a", "cpu": "x"}}
 
 
 def history(directory: Path, shifts: Sequence[float], *, seed: int = 1, first: int = 1) -> Path:
@@ -34,7 +35,9 @@ def history(directory: Path, shifts: Sequence[float], *, seed: int = 1, first: i
     return directory
 
 
-def add(directory: Path, number: int, launches: np.ndarray, plan: str = PLAN, date: str = "", **machine: str) -> Path:
+def add(
+    directory: Path, number: int, launches: np.ndarray, plan: str = PLAN, date: str = "", **machine: str
+) -> Path:
     """One finished run of a history."""
     path = directory / f"run-{number:04d}"
     day = date or str(np.datetime64("2026-01-01") + number) + "T02:00:00+00:00"
@@ -62,7 +65,9 @@ def test_a_shift_of_one_point_fails_with_its_date_and_its_files_say_so(tmp_path:
     assert bad[0].change[1] < 0.08 < bad[0].change[2]
     cases = ElementTree.parse(tmp_path / "junit.xml").getroot().findall("testsuite/testcase")
     assert [case.find("failure") is not None for case in cases].count(True) == 1
-    families = {each.name: each for each in text_string_to_metric_families((tmp_path / "leadline.prom").read_text())}
+    families = {
+        each.name: each for each in text_string_to_metric_families((tmp_path / "leadline.prom").read_text())
+    }
     assert sorted(sample.value for sample in families["leadline_regression"].samples) == [0.0] * 9 + [1.0]
     assert "run-0018" in (tmp_path / "trend.html").read_text()
 
@@ -124,9 +129,15 @@ def test_runs_that_cannot_be_used_are_set_aside_with_their_reason(tmp_path: Path
 def test_a_point_that_fails_fails_the_watch_at_once(tmp_path: Path) -> None:
     """Even while the baseline is learned."""
     history(tmp_path, [0] * 3)
-    wrong = {**rows([[1e-6]], [SIZES[3]])[0], "status": record.FAILED, "reason": "\x1b[31mkilled", "metric": "", "samples": None}
+    wrong = {
+        **rows([[1e-6]], [SIZES[3]])[0],
+        "status": record.FAILED,
+        "reason": "\x1b[31mkilled",
+        "metric": "",
+        "samples": None,
+    }
     path = tmp_path / "run-0004"
-    with Store.create(path, PLAN, {"date": "2026-01-05T00:00:00+00:00", "machine": {"host": "a", "cpu": "x"}}) as store:
+    with Store.create(path, PLAN, FACTS) as store:
         store.append([record.Record.of(wrong), *records(np.full((6, 9), 1e-6), SIZES[:3] + SIZES[4:])])
         store.finish()
     found = show(tmp_path)
@@ -157,7 +168,7 @@ def test_a_new_version_of_an_mpi_is_compared_and_named(tmp_path: Path) -> None:
     """openmpi-4.1.5 after openmpi-4.1.4."""
     history(tmp_path, [0] * RUNS)
     path = tmp_path / "run-0021"
-    with Store.create(path, PLAN, {"date": "2026-02-01T00:00:00+00:00", "machine": {"host": "a", "cpu": "x"}}) as store:
+    with Store.create(path, PLAN, FACTS) as store:
         store.append(records(np.full((6, len(SIZES)), 1e-6), SIZES, mpi="openmpi-4.1.5"))
         store.finish()
     found = show(tmp_path)
@@ -167,7 +178,9 @@ def test_a_new_version_of_an_mpi_is_compared_and_named(tmp_path: Path) -> None:
 
 def test_json_has_every_point(tmp_path: Path) -> None:
     """Ten points and what they share."""
-    found = CliRunner().invoke(main, ["watch", "show", "--history", str(history(tmp_path, [0] * RUNS)), "--json"])
+    found = CliRunner().invoke(
+        main, ["watch", "show", "--history", str(history(tmp_path, [0] * RUNS)), "--json"]
+    )
     assert len(json.loads(found.stdout)) == len(SIZES) + 1
 
 

@@ -9,22 +9,22 @@ run's deviation d from its mean has the model
 - **q**: its standard deviation is that of the baseline's runs, moderated with what all points have in common
   (`leadline.analysis.verdict.moderated`), and larger where a run's own launches are farther apart than those
   of the baseline. Runs that resemble the run before, as all points together show, count as fewer.
-- **c**: the median over the points, where there are `SHARED` or more, is taken out of each point and judged as
-  a series of its own.
+- **c**: the median over the points, where there are `SHARED` or more, is taken out of each point and judged
+  as a series of its own.
 - A **shift** is sought in the mean of the newest 3, 5, 8, ... runs. Deviations are cut a little beyond what
   that mean must reach, so that one wild run never calls a change: it is suspected, and the next runs decide.
 - A **drift** is the slope of all runs over days, named as such where a line lies closer to the runs than a
   step does.
 
 A p value is multiplied by the number of series and of windows (Bonferroni) and held against `LEVEL`, a run's
-chance of a false alarm in either direction; the estimate must also lie beyond the threshold. What the dates of
-changes are comes from `ruptures` (C. Truong et al., Signal Process. 167 (2020) 107299; PELT: R. Killick et
+chance of a false alarm in either direction; the estimate must also lie beyond the threshold. The dates of
+changes come from `ruptures` (C. Truong et al., Signal Process. 167 (2020) 107299; PELT: R. Killick et
 al., J. Am. Stat. Assoc. 107 (2012) 1590).
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import expm1, log1p
 from statistics import NormalDist
 
@@ -113,7 +113,7 @@ class _Frame:
     def error(self, window: int) -> Array:
         """The standard error of the difference between the newest runs and the baseline."""
         each = self.variance * (self.inflated(window) + self.inflated(self.baseline))
-        return np.sqrt(each + self.extra[-window:].mean(axis=0) / window)
+        return np.asarray(np.sqrt(each + self.extra[-window:].mean(axis=0) / window))
 
     def mean(self, window: int, called: Array | None = None) -> Array:
         """Mean deviation of the newest runs, NaN where one of them lacks the point.
@@ -138,7 +138,7 @@ class _Frame:
         return np.asarray(around + np.clip(self.deviations - around, -reach, reach))
 
 
-def assess(
+def assess(  # noqa: PLR0917
     values: Array,
     days: Sequence[float],
     baseline: int,
@@ -230,37 +230,33 @@ def _judged(
     means = {window: frame.mean(window) for window in (1, *windows)}
     errors = {window: frame.error(window) for window in (1, *windows)}
     findings = []
+    error_of = {window: each.tolist() for window, each in errors.items()}
     for place in range(frame.series):
         window = int(chosen[place])
-        shift, error = float(means[window][place]), float(errors[window][place])
-        numbers = (
-            expm1(shift),
-            expm1(shift - float(reach[place]) * error),
-            expm1(shift + float(reach[place]) * error),
-        )
+        shift, away = float(means[window][place]), float(reach[place]) * error_of[window][place]
         slope, span = float(slopes[place]), float(days[-1] - days[0])
+        newest = float(frame.deviations[-1, place])
         drifts = trend[place] <= level and abs(slope * span) > log1p(threshold)
         shifts = best[place] <= level and _beyond(shift, threshold)
         series = smooth[:, place] / float(frame.sigma[place])
         line = (drifts or shifts) and len(days) >= frame.baseline + TREND and _is_line(series, days)
-        least = float(detectable[place])
-        common = {"detectable": expm1(least), "window": window}
+        found = Finding(
+            UNCHANGED,
+            *(expm1(shift), expm1(shift - away), expm1(shift + away)),
+            min(1.0, float(best[place])),
+            expm1(float(detectable[place])),
+            window,
+        )
         if drifts and line:
-            chance = min(1.0, float(trend[place]))
-            findings.append(
-                Finding(DRIFT, *numbers, chance, since=0, rate=expm1(slope), worse=slope > 0, **common)  # type: ignore[arg-type]
-            )
+            rate, worse = expm1(slope), slope > 0
+            found = replace(found, verdict=DRIFT, chance=float(trend[place]), since=0, rate=rate, worse=worse)
         elif shifts:
             verdict = REGRESSION if shift > 0 else IMPROVEMENT
             since = change_point(series, frame.baseline)
-            findings.append(
-                Finding(verdict, *numbers, float(best[place]), since=since, worse=shift > 0, **common)
-            )  # type: ignore[arg-type]
-        elif alone[place] <= level and _beyond(float(frame.deviations[-1, place]), threshold):
-            shift = float(frame.deviations[-1, place])
-            findings.append(Finding(SUSPECTED, *numbers, float(alone[place]), worse=shift > 0, **common))  # type: ignore[arg-type]
-        else:
-            findings.append(Finding(UNCHANGED, *numbers, min(1.0, float(best[place])), **common))  # type: ignore[arg-type]
+            found = replace(found, verdict=verdict, since=since, worse=shift > 0)
+        elif alone[place] <= level and _beyond(newest, threshold):
+            found = replace(found, verdict=SUSPECTED, chance=float(alone[place]), worse=newest > 0)
+        findings.append(found)
     return findings
 
 
@@ -289,20 +285,12 @@ def _beside(finding: Finding, moved: Finding | None, threshold: float) -> Findin
     if finding.verdict in (REGRESSION, IMPROVEMENT, DRIFT, SUSPECTED) and (
         not _beyond(total, threshold) or (total > 0) != (finding.change > 0)
     ):
-        return Finding(
-            UNCHANGED,
-            finding.change,
-            finding.low,
-            finding.high,
-            finding.chance,
-            finding.detectable,
-            finding.window,
-        )
+        return replace(finding, verdict=UNCHANGED, since=None, rate=None, worse=False)
     return finding
 
 
 def _trend(frame: _Frame, days: Sequence[float], tests: int) -> tuple[Array, Array]:
-    """The slope of each series (logarithm a day) and its p value among all tests; 1 where days are too few."""
+    """The slope of each series (logarithm a day) and its p value among all tests; 1 with too few days."""
     from scipy.special import stdtr  # noqa: PLC0415
 
     none = np.zeros(frame.series), np.ones(frame.series)

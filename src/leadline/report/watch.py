@@ -115,8 +115,8 @@ def sentences(verdict: Verdict) -> list[str]:
     said = []
     if verdict.learning:
         said.append(
-            f"{newest} is run {len(runs)} of a baseline of {history.baseline.runs}: too few runs are known to say how "
-            "much runs differ, so nothing is judged yet."
+            f"{newest} is run {len(runs)} of a baseline of {history.baseline.runs}: too few runs are "
+            "known to say how much runs differ, so nothing is judged yet."
         )
         if counts[FAILS]:
             said.append(f"{counts[FAILS]} points of earlier runs failed in it.")
@@ -124,7 +124,8 @@ def sentences(verdict: Verdict) -> list[str]:
         listed = ", ".join(f"{counts[each]} {each}" for each in ORDER if counts[each])
         against = f"{verdict.baseline} runs from {runs[0].told} on" if verdict.baseline else runs[0].told
         said.append(
-            f"{newest} against {against}: {len(verdict.points)} points, threshold {percent(verdict.threshold)}: {listed}."
+            f"{newest} against {against}: {len(verdict.points)} points, threshold "
+            f"{percent(verdict.threshold)}: {listed}."
         )
         if verdict.shared and verdict.shared.verdict in (REGRESSION, IMPROVEMENT, DRIFT):
             said.append(_of_shared(verdict, verdict.shared))
@@ -132,8 +133,8 @@ def sentences(verdict: Verdict) -> list[str]:
         if found and verdict.baseline:
             middle, worst = found[len(found) // 2], found[-1]
             said.append(
-                f"A change of {percent(middle)} would be found within 3 runs with probability 80 % at half of the points, "
-                f"of {percent(worst)} at each."
+                f"A change of {percent(middle)} would be found within 3 runs with probability 80 % at "
+                f"half of the points, of {percent(worst)} at each."
             )
     said += [
         f"{run.told}: {what} was {old or 'unknown'}, is {new or 'unknown'}."
@@ -237,7 +238,7 @@ def metrics(verdict: Verdict) -> bytes:
         Gauge("leadline_watch_newest_timestamp_seconds", "When the newest run began.", registry=registry).set(
             date.timestamp()
         )
-    return bytes(generate_latest(registry))
+    return bytes(generate_latest(registry))  # type: ignore[no-untyped-call]
 
 
 def compose(verdict: Verdict) -> Answers:
@@ -350,7 +351,7 @@ def _caption(finding: Finding, verdict: Verdict) -> str:
     return f"{said[0].upper()}{said[1:]}{': ' + row['reason'] if row['reason'] else ''}."
 
 
-def _figure(
+def _figure(  # noqa: PLR0917
     anchor: str,
     title: str,
     y: str,

@@ -1,4 +1,4 @@
-"""The history of a watched machine: a directory of runs of one plan, and the run that its baseline begins with.
+"""The history of a watched machine: a directory of runs of one plan, and where its baseline begins.
 
 Runs are numbered as they are taken (`run-0001`, ...): their order is that of the numbers, whatever the clock
 said. A run that cannot be used is set aside with its reason and nothing is guessed about it.
@@ -152,7 +152,7 @@ class Verdict:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """No other watch uses the history meanwhile. Raises LeadlineError while one does, or it cannot be made."""
+    """No other watch uses the history meanwhile. Raises LeadlineError while one does."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = journal.open_locked(directory / LOCK, os.O_CREAT)
@@ -243,8 +243,8 @@ def open_history(directory: Path, any_host: bool = False) -> History:
     baseline = baseline_of(directory)
     if baseline and baseline.first and baseline.first not in known_names:
         raise UsageError(
-            f"the baseline of {directory} begins with {baseline.first}, which is gone; accept another run with "
-            f"'leadline watch accept RUN --history {directory}'"
+            f"the baseline of {directory} begins with {baseline.first}, which is gone; accept another run "
+            f"with 'leadline watch accept RUN --history {directory}'"
         )
     if baseline and baseline.first is None:
         return History(directory, baseline, [], {}, [], None)
@@ -273,7 +273,7 @@ def open_history(directory: Path, any_host: bool = False) -> History:
 
 
 def differs(first: WatchedRun, plan: str, facts: Mapping[str, Any], any_host: bool) -> str | None:
-    """Why a run with that plan and provenance cannot be compared with the baseline's first; None if it can."""
+    """Why a run with that plan and provenance cannot be compared with the baseline's first, or None."""
     if plan != first.plan:
         return f"its plan differs from that of {first.name}"
     for what, key in (("simulated machine", "simulated"), ("machine", "machine")):
@@ -297,8 +297,8 @@ def _notes(runs: Sequence[WatchedRun]) -> list[str]:
     for before, after in pairwise(runs):
         if before.date and after.date and after.date < before.date:
             notes.append(
-                f"{after.told} is dated before {before.told}: the clock went backwards; runs are taken in the "
-                "order of their numbers"
+                f"{after.told} is dated before {before.told}: the clock went backwards; runs are taken in "
+                "the order of their numbers"
             )
     undated = [run.name for run in runs if run.date is None]
     if undated:
@@ -329,7 +329,9 @@ def _fact(facts: Mapping[str, Any], path: Sequence[str]) -> str:
     return "" if value is None else str(value)
 
 
-def judge(history: History, threshold: float = watch.THRESHOLD) -> Verdict:
+def judge(  # noqa: PLR0912  (one branch for each kind of point)
+    history: History, threshold: float = watch.THRESHOLD
+) -> Verdict:
     """What the history says of its newest run.
 
     Raises UsageError where that run was set aside, or has no point in common with the baseline: a check that
@@ -360,10 +362,10 @@ def judge(history: History, threshold: float = watch.THRESHOLD) -> Verdict:
     findings: list[Finding] = [Finding(watch.ABSENT, None, None, None, None, None, 0)] * len(keys)
     shared, together = None, np.zeros(len(tables))
     if complete and not exact.all():
-        found = watch.assess(logs[:, ~exact], history.days, count, threshold, errors[:, ~exact])
-        for place, finding in zip(np.flatnonzero(~exact), found.points, strict=True):
+        assessed = watch.assess(logs[:, ~exact], history.days, count, threshold, errors[:, ~exact])
+        for place, finding in zip(np.flatnonzero(~exact), assessed.points, strict=True):
             findings[place] = finding
-        shared, together = found.shared, found.together
+        shared, together = assessed.shared, assessed.together
     points = []
     for column, key in enumerate(keys):
         finding, reason = findings[column], None

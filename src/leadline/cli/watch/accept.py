@@ -22,9 +22,9 @@ def command(*, run: str | None, history: Path, following: bool, runs: int | None
     RUN is the name of a run in the history, such as run-0017; without it, it is the newest one. Runs before
     it are kept, and no longer judged.
     """
+    from leadline.analysis.watch import BASELINE  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.run import watched  # noqa: PLC0415
-    from leadline.analysis.watch import BASELINE  # noqa: PLC0415
 
     if run and following:
         raise click.UsageError("RUN and --next exclude each other", click.get_current_context())
