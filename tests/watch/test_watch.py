@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -184,19 +185,22 @@ def test_json_has_every_point(tmp_path: Path) -> None:
     assert len(json.loads(found.stdout)) == len(SIZES) + 1
 
 
-def synthetic(random: np.random.Generator, runs: int, points: int = 200) -> np.ndarray:
-    """Logarithms of times of an unchanged machine.
+def synthetic(random: np.random.Generator, runs: int, spread: float = 0.005, points: int = 200) -> np.ndarray:
+    """Logarithms of times of an unchanged machine, run by run.
 
-    Days of 3 %, correlated by 0.3; points of 0.5 % (Student with 5 degrees of freedom, of sizes that differ),
-    half of the variance correlated by 0.3 from run to run; launches 0.3 %.
+    Days of 3 % that all points share, and points that differ from run to run by `spread` in the middle (half
+    to twice that), both with Student's tails (5 degrees of freedom) and resembling the run before by
+    0.3, so that a wild run is followed by others; launches add 0.3 %.
     """
-    day, own = np.zeros(runs), np.zeros((runs, points))
-    scale = 0.005 * np.exp(random.normal(0, 0.3, points)) / 2**0.5
-    for run in range(runs):
-        day[run] = random.normal(0, 0.03 * 0.91**0.5) + (0.3 * day[run - 1] if run else 0)
-        own[run] = random.normal(0, 0.91**0.5, points) + (0.3 * own[run - 1] if run else 0)
-    tails = random.standard_t(5, (runs, points)) * (3 / 5) ** 0.5
-    return day[:, None] + scale * (own + tails) + random.normal(0, 0.003, (runs, points))
+
+    def series(size: int) -> np.ndarray:
+        new = random.standard_t(5, (runs, size)) * (3 / 5) ** 0.5
+        for run in range(1, runs):
+            new[run] = 0.3 * new[run - 1] + 0.91**0.5 * new[run]
+        return new
+
+    scale = spread * np.exp(random.normal(0, 0.4, points))
+    return 0.03 * series(1) + scale * series(points) + random.normal(0, 0.003, (runs, points))
 
 
 def test_a_drift_is_named_with_its_rate() -> None:
@@ -218,35 +222,39 @@ def test_a_drift_of_the_whole_machine_is_one_finding() -> None:
     assert not any(point.bad for point in found.points)
 
 
-def rates(histories: int, seed: int) -> tuple[float, float, float]:
-    """Shares: shifts of 5 % found within 3 runs; false alarms in 10 runs after the baseline; drifts named."""
+def rates(histories: int, seed: int, spread: float) -> tuple[int, int, int]:
+    """How often: a shift of 5 % is found within 3 runs; 30 unchanged runs give an alarm; a drift is named."""
     random = np.random.default_rng(seed)
+    days = list(range(90))
     found = alarms = named = 0
-    for each in range(histories):
-        values = synthetic(random, watch.BASELINE + 10)
+    for _ in range(histories):
+        values = synthetic(random, watch.BASELINE + 30, spread)
         alarms += any(
             result.bad
             for runs in range(watch.BASELINE + 1, len(values) + 1)
-            for verdict in [watch.assess(values[:runs], list(range(runs)), watch.BASELINE)]
+            for verdict in [watch.assess(values[:runs], days[:runs], watch.BASELINE)]
             for result in [*verdict.points, verdict.shared]
             if result
         )
-        if each % 5 == 0:
-            shifted = values[: watch.BASELINE + 3].copy()
-            shifted[-3:, 17] += np.log(1.05)
-            found += watch.assess(shifted, list(range(len(shifted))), watch.BASELINE).points[17].bad
-            drifting = synthetic(random, 90)
-            drifting[:, 17] += 0.001 * np.arange(90)
-            named += watch.assess(drifting, list(range(90)), watch.BASELINE).points[17].verdict == watch.DRIFT
-    tried = len(range(0, histories, 5))
-    return found / tried, alarms / histories, named / tried
+        shifted = synthetic(random, watch.BASELINE + 3, spread)
+        shifted[-3:, 17] += np.log(1.05)
+        found += watch.assess(shifted, days[: len(shifted)], watch.BASELINE).points[17].bad
+        drifting = synthetic(random, 90, spread)
+        drifting[:, 17] += 0.001 * np.arange(90)
+        named += watch.assess(drifting, days, watch.BASELINE).points[17].verdict == watch.DRIFT
+    return found, alarms, named
 
 
 @pytest.mark.full
 def test_the_stated_rates() -> None:
-    """What docs/watch.md states, over 1,000 unchanged histories."""
-    found, alarms, named = rates(1000, 1)
-    print(f"found {found:.3f}, alarms {alarms:.4f}, drifts {named:.3f}")
-    assert found >= 0.95
-    assert alarms <= 0.05
-    assert named >= 0.95
+    """A tenth of the histories of docs/watch.md: rates may be off by three standard deviations."""
+    found, alarms, named = rates(100, 2, 0.005)
+    assert found >= 85
+    assert alarms <= 5
+    assert named >= 93
+
+
+if (
+    __name__ == "__main__"
+):  # python tests/watch/test_watch.py HISTORIES SEED SPREAD: the figures of docs/watch.md
+    print(rates(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

@@ -6,7 +6,8 @@ run's deviation d from its mean has the model
 
     d = c + q      c: what all points of that run share (a day), q: the point in that run, launches included
 
-- **q**: its standard deviation is that of the baseline's runs, moderated with what all points have in common
+- **q**: its standard deviation is that of the baseline's runs, or larger where differences of neighbouring runs
+  are, moderated with what all points have in common
   (`leadline.analysis.verdict.moderated`), and larger where a run's own launches are farther apart than those
   of the baseline. Runs that resemble the run before, as all points together show, count as fewer.
 - **c**: the median over the points, where there are `SHARED` or more, is taken out of each point and judged
@@ -39,10 +40,10 @@ Array = NDArray[np.float64]
 BASELINE = 14  # runs: each day of the week twice, and a standard deviation within a fifth
 LEAST = 5  # runs of a baseline that is chosen shorter
 THRESHOLD = 0.02  # relative change that matters
-LEVEL = 0.003  # of a false alarm in one run, by chance alone
+LEVEL = 0.002  # of a false alarm in one run, by chance alone
 WINDOWS = (3, 5, 8, 13, 21)  # newest runs whose mean is judged
 CUT = 1.3  # how far one run counts at most: times the mean that would be called a change
-MOST = 0.8  # of that mean, which more than half of the runs must reach
+MOST = 0.6  # of that mean, which all but a fifth of the runs must reach
 WILD = 3.0  # standard deviations that a run always counts
 SHARED = 8  # points from which on their median tells what they share
 TREND = 8  # runs after the baseline, and days, that a drift needs
@@ -94,6 +95,9 @@ class _Frame:
         self.count = np.isfinite(before).sum(axis=0)
         middle = _median(before, axis=0)
         raw = np.nanvar(before, axis=0, ddof=1)
+        # All runs count where they show more than the baseline's few; a step is one difference of many.
+        steps = np.diff(values, axis=0)[:-1]
+        raw = np.fmax(raw, np.nanmean(steps**2, axis=0) / 2 / (1 - correlation))
         variance, self.freedom = moderated(raw, np.maximum(self.count - 1.0, 1.0))
         # Runs that resemble each other lie closer together than independent ones.
         lost = 1 - self.inflated(baseline)
@@ -126,9 +130,11 @@ class _Frame:
             newest = np.clip(newest, -reach, reach)
         return np.asarray(newest.mean(axis=0))
 
-    def typical(self, window: int) -> Array:
-        """Median deviation of the newest runs: what more than half of them do."""
-        return np.asarray(np.median(self.deviations[-window:], axis=0))
+    def reached(self, window: int) -> Array:
+        """How far all but a fifth of the newest runs are to the side of their mean."""
+        newest = self.deviations[-window:]
+        towards = np.sort(newest * np.sign(newest.mean(axis=0)), axis=0)
+        return np.asarray(towards[window // 5])
 
     def smoothed(self) -> Array:
         """The deviations without wild runs: cut around the median of five neighbours."""
@@ -217,7 +223,7 @@ def _judged(
         error = frame.error(window)
         statistic = np.abs(frame.mean(window, critical * error)) / error
         chance = 2 * stdtr(frame.freedom, -statistic) * len(windows) * tests
-        most = np.abs(frame.typical(window)) >= MOST * critical * error
+        most = frame.reached(window) >= MOST * critical * error
         better = np.isfinite(chance) & (chance < best) & most
         best, chosen = np.where(better, chance, best), np.where(better, window, chosen)
     alone = 2 * stdtr(frame.freedom, -np.abs(frame.mean(1)) / frame.error(1)) * tests
