@@ -1,7 +1,6 @@
 """`leadline run`: measures the points of a plan on this machine, or simulates them on another."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,16 +11,15 @@ from leadline.cli._options import agent_option, hosts_option, machine_option, ne
 from leadline.cli._progress import shown
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import json_option
+from leadline.cli._target import described, interruptible, local, warn
 from leadline.cli._then import print_results
 from leadline.cli._types import PlanFile, Run
 from leadline.cli._working import working
-from leadline.core.errors import Interrupted
 
 if TYPE_CHECKING:
     import polars as pl
 
     from leadline.plan.model import Plan
-    from leadline.targets import Target
     from leadline.targets.simulated.machine import SimulatedMachine
 
 # Of a described machine only.
@@ -144,14 +142,14 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         path = output or _new_run(plan)
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
-            described = _described(machine, plan, seed, asked) if machine else None
-            if described and asked["sensitivity"]:
-                after = _sensitivity(read, described, asked["as_json"])
-            target = described or _local(tuned, files, where)
-        taken = partial(session.run, read, target, path, seed=seed, begun=_warn)
+            simulated = described(machine, plan, seed, asked) if machine else None
+            if simulated and asked["sensitivity"]:
+                after = _sensitivity(read, simulated, asked["as_json"])
+            target = simulated or local(tuned, files, where)
+        taken = partial(session.run, read, target, path, seed=seed, begun=warn)
     else:
         raise click.UsageError("missing PLAN, such as 'quick'; 'leadline list plans' has them all", context)
-    with shown() as (show, say), _interruptible(path):
+    with shown() as (show, say), interruptible(path):
         records = taken(say=say, show=show)
     for remark in store.provenance(path).get("remarks", ()):
         click.echo(f"leadline: {remark}", err=True)
@@ -167,30 +165,6 @@ def _new_run(plan: Path) -> Path:
     from leadline.run.store import RUNS  # noqa: PLC0415
 
     return RUNS / f"{plan.stem}-{datetime.now():%Y%m%d-%H%M%S}"
-
-
-def _described(machine: Path, plan: Path, seed: int, asked: dict[str, Any]) -> "SimulatedMachine":
-    """The described machine as the options want it."""
-    from leadline.machine import load  # noqa: PLC0415
-    from leadline.plan.settings import NETWORKS  # noqa: PLC0415
-    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
-
-    network = asked["network"] or NETWORKS[0]
-    return SimulatedMachine.of(
-        load(machine), plan, asked["ranks"], asked["mapping"], network, noise=asked["noise"], seed=seed
-    )
-
-
-def _local(tuned: Path | None, files: Path | None, where: dict[str, Any]) -> "Target":
-    """This machine, with the settings in the directory `tuned` beside each library's own choice.
-
-    `where` has the `hosts` and the `agent` of the options, None where they were not given.
-    """
-    from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
-    from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
-
-    settings = {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
-    return LocalMachine.here(settings, files, where["hosts"] or (), where["agent"])
 
 
 def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame], None] | None":
@@ -228,34 +202,6 @@ def _sensitivity(plan: "Plan", target: "SimulatedMachine", as_json: bool) -> "Ca
         print_sensitivity(found, as_json)
 
     return after
-
-
-def _warn(facts: dict[str, Any]) -> None:
-    """Say beforehand that the machine is not quiet; the records and the report say so as well."""
-    from leadline.analysis.noise import SIGNS  # noqa: PLC0415
-
-    if (before := facts.get("before")) is None:
-        return
-    limit = next(sign.disturbed for sign in SIGNS if sign.name == "others")
-    if (busy := before["others"] + before["steal"]) >= limit:
-        click.echo(
-            f"leadline: the machine is not quiet: others keep {busy:.1f} processors busy; "
-            "disturbed points will be marked",
-            err=True,
-        )
-
-
-@contextmanager
-def _interruptible(path: Path) -> Iterator[None]:
-    """An interruption within the block says how to go on with the run, once there is one."""
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        if not path.exists():
-            raise
-        why = f"{interrupt}; " if isinstance(interrupt, Interrupted) else ""
-        way_on = f"{why}every finished point is kept; resume with 'leadline run --resume {path}'"
-        raise KeyboardInterrupt(way_on) from interrupt
 
 
 def _conclude(

@@ -1,0 +1,66 @@
+"""Where `run` and `watch` take a plan: this machine or a described one; and what is said before and after."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leadline.core.errors import Interrupted
+
+if TYPE_CHECKING:
+    from leadline.targets import Target
+    from leadline.targets.simulated.machine import SimulatedMachine
+
+
+def described(machine: Path, plan: Path, seed: int, asked: Mapping[str, Any]) -> "SimulatedMachine":
+    """The described machine as the options `ranks`, `mapping`, `network` and `noise` want it."""
+    from leadline.machine import load  # noqa: PLC0415
+    from leadline.plan.settings import NETWORKS  # noqa: PLC0415
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
+
+    network = asked["network"] or NETWORKS[0]
+    return SimulatedMachine.of(
+        load(machine), plan, asked["ranks"], asked["mapping"], network, noise=asked["noise"], seed=seed
+    )
+
+
+def local(tuned: Path | None, files: Path | None, where: Mapping[str, Any]) -> "Target":
+    """This machine, with the settings in the directory `tuned` beside each library's own choice.
+
+    `where` has the `hosts` and the `agent` of the options, None where they were not given.
+    """
+    from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
+    from leadline.tune.collectives import files as collectives_files  # noqa: PLC0415
+
+    settings = {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
+    return LocalMachine.here(settings, files, where["hosts"] or (), where["agent"])
+
+
+def warn(facts: Mapping[str, Any]) -> None:
+    """Say beforehand that the machine is not quiet; the records and the report say so as well."""
+    from leadline.analysis.noise import SIGNS  # noqa: PLC0415
+
+    if (before := facts.get("before")) is None:
+        return
+    limit = next(sign.disturbed for sign in SIGNS if sign.name == "others")
+    if (busy := before["others"] + before["steal"]) >= limit:
+        click.echo(
+            f"leadline: the machine is not quiet: others keep {busy:.1f} processors busy; "
+            "disturbed points will be marked",
+            err=True,
+        )
+
+
+@contextmanager
+def interruptible(path: Path) -> Iterator[None]:
+    """An interruption within the block says how to go on with the run, once there is one."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if not path.exists():
+            raise
+        why = f"{interrupt}; " if isinstance(interrupt, Interrupted) else ""
+        way_on = f"{why}every finished point is kept; resume with 'leadline run --resume {path}'"
+        raise KeyboardInterrupt(way_on) from interrupt
