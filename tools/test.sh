@@ -3,12 +3,13 @@
 #   short  what `make test` runs: one MPI in full, a smoke test of the others, one browser test
 #   rest   everything else
 #   full   both
+#   cluster  of the rest the cases of Slurm, of several hosts and of a watched machine, which .ci/run adds
 # Each check runs whatever the others found; the last lines say what ran and how long it took. A test belongs to
 # the rest by its marker `full`, which tests/conftest.py also sets.
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 . tools/ccache.sh
 set=${1-full}
-case $set in short | rest | full) ;; *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;; esac
+case $set in short | rest | full | cluster) ;; *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;; esac
 
 cores=$(nproc)
 mkdir -p build
@@ -50,7 +51,15 @@ rest() {
     ran+=("rest=build/rest.xml,build/rest-mpi.xml")
 }
 
-[ "$set" = rest ] || short
-[ "$set" = short ] || rest
+cluster() {
+    step "programs for the simulator and for both MPIs: build" tools/native.sh programs mpich openmpi
+    step "Slurm, several hosts, a watched machine" python_tests cluster full tests/slurm tests/hosts tests/watch
+    ran+=("cluster=build/cluster.xml")
+}
+
+case $set in
+    full) short; rest ;;
+    *) "$set" ;;
+esac
 step "as many tests as ever" .venv/bin/python tools/floor.py "${ran[@]}"
 finish
