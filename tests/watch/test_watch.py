@@ -66,9 +66,9 @@ def test_a_shift_of_one_point_fails_with_its_date_and_its_files_say_so(tmp_path:
     assert bad[0].change[1] < 0.08 < bad[0].change[2]
     cases = ElementTree.parse(tmp_path / "junit.xml").getroot().findall("testsuite/testcase")
     assert [case.find("failure") is not None for case in cases].count(True) == 1
-    families = {
-        each.name: each for each in text_string_to_metric_families((tmp_path / "leadline.prom").read_text())
-    }
+    text = (tmp_path / "leadline.prom").read_text()
+    read = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
+    families = {each.name: each for each in read}
     assert sorted(sample.value for sample in families["leadline_regression"].samples) == [0.0] * 9 + [1.0]
     assert "run-0018" in (tmp_path / "trend.html").read_text()
 
@@ -197,10 +197,10 @@ def synthetic(random: np.random.Generator, runs: int, spread: float = 0.005, poi
         new = random.standard_t(5, (runs, size)) * (3 / 5) ** 0.5
         for run in range(1, runs):
             new[run] = 0.3 * new[run - 1] + 0.91**0.5 * new[run]
-        return new
+        return np.asarray(new)
 
     scale = spread * np.exp(random.normal(0, 0.4, points))
-    return 0.03 * series(1) + scale * series(points) + random.normal(0, 0.003, (runs, points))
+    return np.asarray(0.03 * series(1) + scale * series(points) + random.normal(0, 0.003, (runs, points)))
 
 
 def test_a_drift_is_named_with_its_rate() -> None:

@@ -73,7 +73,8 @@ def failures_are_no_regressions() -> Iterator[None]:
 
 def conclude(verdict: "Verdict", as_json: bool) -> None:
     """Print the verdict, write the files of the history, and exit with 1 for a regression."""
-    from leadline.report.watch import sentences, table, write_files  # noqa: PLC0415
+    from leadline.report.watch import sentences, table  # noqa: PLC0415
+    from leadline.report.watch_files import write_files  # noqa: PLC0415
 
     rows = table(verdict)
     if as_json:

@@ -12,23 +12,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from math import exp, log
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from leadline.analysis import watch
-from leadline.analysis.estimates import series_columns
-from leadline.analysis.summary import summarise
 from leadline.analysis.watch import Finding
 from leadline.core import journal
 from leadline.core.errors import LeadlineError, UsageError
-from leadline.core.record import FAILED, INVALID, OK, Row
+from leadline.core.record import OK
 from leadline.core.record_files import replace
 from leadline.run import store
+from leadline.run.watched_points import error_of, exactly, is_exact, log_of, points_of
 
 BASELINE, LOCK = "baseline.json", ".lock"
 FAILS = "failed"  # a point of the baseline that failed, or was wrong, in the newest run
@@ -344,7 +341,7 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
             f"{history.newest} cannot be judged: {history.aside[history.newest]}; "
             f"'leadline watch accept RUN --history {history.directory}' begins a new baseline"
         )
-    tables = [_points(run) for run in history.runs]
+    tables = [points_of(run.records) for run in history.runs]
     count = history.baseline.runs
     complete = len(history.runs) > count
     before = {key for table in tables[: count if complete else max(1, len(tables) - 1)] for key in table.rows}
@@ -357,8 +354,8 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
     for row, table in enumerate(tables):
         for column, key in enumerate(keys):
             if found := table.rows.get(key):
-                logs[row, column], errors[row, column] = _log(found), _error(found)
-    exact = np.array([_is_exact(key, tables) for key in keys])
+                logs[row, column], errors[row, column] = log_of(found), error_of(found)
+    exact = np.array([is_exact(key, tables) for key in keys])
     findings: list[Finding] = [Finding(watch.ABSENT, None, None, None, None, None, 0)] * len(keys)
     shared, together = None, np.zeros(len(tables))
     if complete and not exact.all():
@@ -375,7 +372,7 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
                 lost,
             )
         elif exact[column] and len(tables) > 1:
-            finding, reason = _exactly(logs[:, column], threshold), "simulated: exact"
+            finding, reason = exactly(logs[:, column], threshold), "simulated: exact"
         elif key not in before:
             reason = "not in the baseline"
         elif finding.verdict == watch.ABSENT and complete:
@@ -385,72 +382,3 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
         names = {name: described[name] for name in tables[-1].names if described.get(name) is not None}
         points.append(Point(names, described["unit"] or "1", described["better"], values, finding, reason))
     return Verdict(history, points, shared, count if complete else 0, together.tolist(), threshold)
-
-
-@dataclass(frozen=True)
-class _Points:
-    """The values of a run by point, and why others have none."""
-
-    names: Sequence[str]
-    rows: Mapping[tuple[Any, ...], Row]
-    failures: Mapping[tuple[Any, ...], str]  # by the point without its metric
-
-    def lost(self, key: tuple[Any, ...]) -> str | None:
-        """Why a point has no value; None where it has one, or was not tried."""
-        return (
-            None
-            if key in self.rows
-            else self.failures.get(tuple(each for each in key if each[0] != "metric"))
-        )
-
-
-def _points(run: WatchedRun) -> _Points:
-    """The points of a run; of an MPI family with one version the version is no part of the point."""
-    names = [name for name in series_columns(run.records) if name != "run"]
-    families: dict[str, set[str]] = {}
-    for mpi in run.records["mpi"].drop_nulls().unique().to_list():
-        families.setdefault(mpi.partition("-")[0], set()).add(mpi)
-    rows, failures = {}, {}
-    for row in summarise(run.records).iter_rows(named=True):
-        key = []
-        for name in names:
-            value = row[name]
-            if name == "mpi" and value is not None and len(families[value.partition("-")[0]]) == 1:
-                value = value.partition("-")[0]
-            if value is not None and value != "":
-                key.append((name, value))
-        if row["status"] == OK and row["value"] is not None and row["value"] > 0:
-            rows[tuple(key)] = row
-        elif row["status"] in (FAILED, INVALID):
-            failures[tuple(each for each in key if each[0] != "metric")] = row["reason"] or row["status"]
-    return _Points(names, rows, failures)
-
-
-def _log(row: Row) -> float:
-    """The logarithm of a value, larger is slower."""
-    return -log(row["value"]) if row["better"] == "higher" else log(row["value"])
-
-
-def _error(row: Row) -> float:
-    """The standard error that a run's launches give the logarithm of its value, from its interval."""
-    if not row["confidence"] or not row["low"] or row["low"] <= 0:
-        return 0.0
-    return log(row["high"] / row["low"]) / 2 / NormalDist().inv_cdf((1 + row["confidence"]) / 2)
-
-
-def _is_exact(key: tuple[Any, ...], tables: Sequence[_Points]) -> bool:
-    return all(table.rows[key]["exact"] for table in tables if key in table.rows)
-
-
-def _exactly(logs: np.ndarray[Any, np.dtype[np.float64]], threshold: float) -> Finding:
-    """The finding of a point that was simulated without noise: chance has no part in it."""
-    if not np.isfinite(logs[[0, -1]]).all():
-        return Finding(watch.ABSENT, None, None, None, None, None, 0)
-    shift = float(logs[-1] - logs[0])
-    change = exp(shift) - 1
-    changed = abs(shift) > log(1 + threshold)
-    verdict = (watch.REGRESSION if shift > 0 else watch.IMPROVEMENT) if changed else watch.UNCHANGED
-    since = int(np.flatnonzero(np.abs(logs - logs[-1]) > 1e-9)[-1]) + 1 if changed else None
-    return Finding(
-        verdict, change, change, change, 0.0 if changed else 1.0, threshold, 1, since, worse=shift > 0
-    )
