@@ -42,7 +42,7 @@ ENDINGS = ("py", "cpp", "hpp", "toml", "sh", "md", "txt", "html", "json", "jsonl
 
 # Paths that a reader makes, rather than ones that the repository holds: examples, and what runs leave.
 MADE = re.compile(
-    r"^(runs|report|tuned|\.state|\.venv)/|^MPI(-node)?\.(sh|json)$"
+    r"^(runs|report|tuned|DIR|\.state|\.venv)/|^MPI(-node)?\.(sh|json)$"
     r"|^(settings|space)\.(toml|h|f90)$|^settings_h5py\.py$|^(prolog|stripes)\.sh$|^report\.html$"
     r"|^(plan|my|matching|sizes)\.toml$|^(provenance|job)\.json$|^(journal|answers)\.jsonl$|^records\.parquet$|^mpi\.h$"
 )
