@@ -76,7 +76,7 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "leadline-sim"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{simulator.__file__}" "$@"\n')
     program.chmod(0o755)
-    monkeypatch.setattr(simulated, "build_sim", lambda *_: program)
+    monkeypatch.setattr(simulated, "build_sim", lambda: program)
 
 
 def run(tmp_path: Path, site: SimulatedMachine, text: str, **named: Any) -> pl.DataFrame:
@@ -235,7 +235,7 @@ def test_a_simulator_that_cannot_be_built_begins_nothing(
 ) -> None:
     """It is one sentence and no run, rather than a run of failures."""
 
-    def fail(*_: object) -> Path:
+    def fail() -> Path:
         raise LeadlineError("building leadline-sim failed")
 
     monkeypatch.setattr(simulated, "build_sim", fail)

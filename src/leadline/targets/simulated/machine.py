@@ -14,7 +14,7 @@ from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.machine.topologies import kind_of
 from leadline.mpi.launcher import AUTO
-from leadline.native.build import SENSITIVITY, SIM, build_sim
+from leadline.native.build import SENSITIVITY, build_sim
 from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
@@ -160,7 +160,7 @@ class SimulatedMachine:
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:
         """What simulates points; the simulator is built first."""
         say("building the simulator")
-        simulator = build_sim(SIM if self.kinds is None else SENSITIVITY)
+        simulator = build_sim() if self.kinds is None else build_sim(SENSITIVITY)
         return SimExecutor(self, directory, [str(simulator)], files)
 
     def native(self) -> dict[str, Any]:
