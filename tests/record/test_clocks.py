@@ -15,9 +15,9 @@ DELAY = 5e-6  # s, of a message at least
 Clock = Callable[[float], float]  # what a host's clock shows at a true time, s
 
 
-def operation(kind: Kind, peer: int = 0, size: int = 8) -> Operation:
+def operation(kind: Kind, peer: int = 0, size: int = 8, varies: bool = False) -> Operation:
     """To or from a rank of the world, or of all."""
-    return Operation(kind=int(kind), comm=0, peer=peer, bytes=size, tag=1)
+    return Operation(kind=int(kind), comm=0, peer=peer, bytes=size, tag=1, mode=int(varies))
 
 
 class World:
@@ -127,11 +127,27 @@ def test_a_step_of_a_clock_is_no_line_and_said_so() -> None:
 
 
 def test_empty_blocks_bind_nobody() -> None:
-    """An allgather of nothing may be left before others come."""
-    world = World([0, 1], [lambda t: t, lambda t: t + 1.0])
-    for rank in (0, 1):
-        world.does(rank, operation(Kind.ALLGATHER, size=0), 0.1, 0.2)
-    assert align(world.program(), world.hosts).lines[1] is None
+    """An allgather of nothing may be left before others come, one of blocks that vary, too."""
+    for empty in (operation(Kind.ALLGATHER, size=0), operation(Kind.ALLGATHER, varies=True)):
+        world = World([0, 1], [lambda t: t, lambda t: t + 1.0])
+        for rank in (0, 1):
+            world.does(rank, empty, 0.1, 0.2)
+        assert align(world.program(), world.hosts).lines[1] is None
+
+
+def test_many_hosts_are_bound_by_few_collectives() -> None:
+    """By offsets of a second in the mean; each pair of hosts apart would be 40,000 bounds a collective."""
+    count = 200
+    offsets = np.random.default_rng(5).normal(0, 1, count)
+    offsets[0] = 0
+    clocks: list[Clock] = [lambda t, offset=offset: t + offset for offset in offsets]  # type: ignore[misc]
+    world = World(range(count), clocks)
+    for at in (0.01, 0.05, 0.1):
+        for rank in range(count):
+            world.does(rank, operation(Kind.BARRIER), at, at + 2 * DELAY)
+    alignment = align(world.program(), world.hosts)
+    assert None not in alignment.lines
+    assert wrong_by(world, alignment, 0.1) <= alignment.within + 1e-9 <= 10 * DELAY
 
 
 def test_only_ranks_of_several_hosts_are_aligned_and_the_profile_says_how_well() -> None:

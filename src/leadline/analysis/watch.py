@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.analysis.verdict import moderated
-from leadline.core.statistics import CONFIDENCE, POWER
+from leadline.core.statistics import CONFIDENCE
 
 Array = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ WINDOWS = (3, 5, 8, 13, 21)  # newest runs whose mean is judged
 CUT = 1.3  # how far one run counts at most: times the mean that would be called a change
 MOST = 0.6  # of that mean, which all but a fifth of the runs must reach
 WILD = 3.0  # standard deviations that a run always counts
+ALONE = 0.9  # probability that a mean is called; 80 % and more are left where its runs must reach MOST, too
 SHARED = 8  # points from which on their median tells what they share
 TREND = 8  # runs after the baseline, and days, that a drift needs
 PENALTY = 12.0  # squared standard deviations that a change point must explain
@@ -62,7 +63,7 @@ class Finding:
     low: float | None  # ends of its 95 % interval, which covers launches and days
     high: float | None
     chance: float | None  # p value among all series and windows, at most 1
-    detectable: float | None  # change found within 3 runs with probability POWER
+    detectable: float | None  # change found within 3 runs with probability 80 %, or a little more
     window: int  # newest runs that `change` is the mean of
     since: int | None = None  # the first run (row) of the change or of the drift
     rate: float | None = None  # of a drift, relative change a day
@@ -95,9 +96,12 @@ class _Frame:
         self.count = np.isfinite(before).sum(axis=0)
         middle = _median(before, axis=0)
         raw = np.nanvar(before, axis=0, ddof=1)
-        # All runs count where they show more than the baseline's few; a step is one difference of many.
-        steps = np.diff(values, axis=0)[:-1]
-        raw = np.fmax(raw, np.nanmean(steps**2, axis=0) / 2 / (1 - correlation))
+        # All runs count where they show more than the baseline's few. A step is one difference: the largest
+        # is left out, or a change would hide itself.
+        steps = np.sort(np.diff(values, axis=0) ** 2, axis=0)  # NaN last
+        there = np.isfinite(steps).sum(axis=0)
+        steps[np.arange(len(steps))[:, None] >= there - 1] = 0.0
+        raw = np.fmax(raw, steps.sum(axis=0) / np.maximum(there - 1, 1) / 2 / (1 - correlation))
         variance, self.freedom = moderated(raw, np.maximum(self.count - 1.0, 1.0))
         # Runs that resemble each other lie closer together than independent ones.
         lost = 1 - self.inflated(baseline)
@@ -230,8 +234,8 @@ def _judged(
     slopes, trend = _trend(frame, days, tests)
     reach = stdtrit(frame.freedom, (1 + CONFIDENCE) / 2)
     three = frame.error(min(3, max(after, 1)))
-    found_by_chance = (critical + NormalDist().inv_cdf(POWER)) * three
-    detectable = np.maximum(found_by_chance, log1p(threshold) + NormalDist().inv_cdf(POWER) * three)
+    margin = NormalDist().inv_cdf(ALONE)
+    detectable = np.maximum((critical + margin) * three, log1p(threshold) + margin * three)
     smooth = frame.smoothed()
     means = {window: frame.mean(window) for window in (1, *windows)}
     errors = {window: frame.error(window) for window in (1, *windows)}

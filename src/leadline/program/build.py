@@ -61,13 +61,22 @@ class ProgramBuilder:
         folded = Folded(tuple(known[name] for name in names_of_leaves), nodes)
         self._folded[rank] = folded
         if times is not None:
-            times = np.asarray(times, np.int64).reshape(-1, 2)
-            begun = np.concatenate(([0], times[:-1, 1]))
-            before = np.maximum(times[:, 0] - begun, 0) * 1e-9
-            self._times[rank] = times
+            self.time(rank, times)
+            return
         if before is not None and len(before) != count:
             raise ValueError(f"rank {rank} has {count} operations, but times of {len(before)}")
-        self._stats[rank] = _stats(folded, before, times)
+        self._stats[rank] = _stats(folded, before, None)
+
+    def time(self, rank: int, times: npt.NDArray[np.int64]) -> None:
+        """Other times of a rank whose operations are there, as `add` takes them."""
+        folded = self._folded[rank]
+        assert folded is not None
+        times = np.asarray(times, np.int64).reshape(-1, 2)
+        if len(times) != folded.length:
+            raise ValueError(f"rank {rank} has {folded.length} operations, but times of {len(times)}")
+        begun = np.concatenate(([0], times[:-1, 1]))
+        self._times[rank] = times
+        self._stats[rank] = _stats(folded, np.maximum(times[:, 0] - begun, 0) * 1e-9, times)
 
     def build(self) -> Program:
         """The program. Raises ValueError where a rank was not given."""

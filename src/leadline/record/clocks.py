@@ -13,6 +13,7 @@ bounds the one in their middle is chosen, and half the width of what they leave 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -79,12 +80,12 @@ def align(program: Program, hosts: Sequence[int]) -> Alignment:
     The times of the program are each host's own.
     """
     count = max(hosts) + 1
-    spans: list[tuple[float, float]] = [(0.0, 0.0)] * count
-    for host in range(count):
-        every = [program.times(rank) for rank in range(program.ranks) if hosts[rank] == host]
-        seen = np.concatenate([each.ravel() for each in every if each is not None])
-        if seen.size:
-            spans[host] = float(seen.min()) * 1e-9, float(seen.max()) * 1e-9
+    spans = [(inf, -inf)] * count
+    for rank, host in enumerate(hosts):
+        times = program.times(rank)
+        if times is not None and len(times):
+            first, last = spans[host]
+            spans[host] = min(first, int(times[0, 0]) * 1e-9), max(last, int(times[-1, 1]) * 1e-9)
     tightest = np.full((count, count), np.inf)
     for each in orders(program, hosts):
         place = each.host, each.other
@@ -97,7 +98,7 @@ def align(program: Program, hosts: Sequence[int]) -> Alignment:
         elif (each.other, each.host) in bounds:
             bounds[each.other, each.host].before(each.at, each.after - each.at)
     lines: list[Line | None] = [None] * count
-    lines[0] = Line(*spans[0], 0.0, 0.0, 0.0)
+    lines[0] = Line(0.0, 0.0, 0.0, 0.0, 0.0)
     for known, new in tree:  # from the first host outwards
         base, step = lines[known], bounds[known, new].middle()
         assert base is not None
@@ -129,8 +130,8 @@ def orders(program: Program, hosts: Sequence[int]) -> Iterator[Order]:
                 moment(taken.rank, taken.over, 1),
             )
     for operation, places in collectives(program):
-        if operation.kind != Kind.BARRIER and (not operation.bytes or operation.gives or operation.takes):
-            continue  # blocks of nothing bind nobody
+        if operation.kind != Kind.BARRIER and (not operation.bytes or operation.mode):
+            continue  # blocks of nothing bind nobody, and where blocks vary any may be that
         root = program.communicators[operation.comm].members[operation.peer]
         entered, left = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
         for rank, index in places:
@@ -140,28 +141,28 @@ def orders(program: Program, hosts: Sequence[int]) -> Iterator[Order]:
                 left[hosts[rank]].append(moment(rank, index, 1))
         if operation.kind not in _ALL | _FROM_ROOT | _TO_ROOT:
             continue
-        for host, moments in entered.items():
-            for other, leaving in left.items():
-                if host != other:
-                    yield Order(host, max(moments), other, min(leaving))
+        # Pairs with one of the hosts bind all of them, and are as many as there are hosts.
+        middle = hosts[root] if operation.kind not in _ALL else min(entered)
+        for other in left:
+            if other != middle and middle in entered:
+                yield Order(middle, max(entered[middle]), other, min(left[other]))
+        for host in entered:
+            if host != middle and middle in left:
+                yield Order(host, max(entered[host]), middle, min(left[middle]))
 
 
 def _tree(widths: Moments) -> list[tuple[int, int]]:
     """Pairs of a host that is reached and one that is not, from host 0, the tightest bounds first (Prim)."""
-    reached = {0}
     tree: list[tuple[int, int]] = []
-    while True:
-        candidates = [
-            (widths[known, new], known, new)
-            for known in reached
-            for new in range(len(widths))
-            if new not in reached and np.isfinite(widths[known, new])
-        ]
-        if not candidates:
-            return tree
-        _, known, new = min(candidates)
-        reached.add(new)
-        tree.append((known, new))
+    missing = np.arange(len(widths)) > 0
+    tightest, known = widths[0].copy(), np.zeros(len(widths), int)
+    while np.isfinite(tightest[missing]).any():
+        new = int(np.where(missing, tightest, np.inf).argmin())
+        tree.append((int(known[new]), new))
+        missing[new] = False
+        closer = widths[new] < tightest
+        tightest[closer], known[closer] = widths[new][closer], new
+    return tree
 
 
 class _Bounds:

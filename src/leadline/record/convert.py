@@ -47,7 +47,13 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     }
     every = [_one_after_another(rank) for rank in read]
     begins = np.array([int(rank.spill.facts["began"]) for rank in read], np.int64)
-    program = _built(made, read, sites, every, begins)
+    for number, rank in enumerate(read):
+        operations = [
+            operation._replace(site=sites.get((number, address), 0)) if address else operation
+            for operation, address in zip(rank.operations, rank.addresses, strict=True)
+        ]
+        made.add(number, operations, times=_counted(every[number], begins))
+    program = made.build()
     if len(set(names)) == 1:
         return program
     hosts = list(dict.fromkeys(names))
@@ -60,7 +66,9 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     )
     lost = [host for host, line in zip(hosts, alignment.lines, strict=True) if line is None]
     made.recorded["clocks"] = {"within_s": alignment.within, "unaligned": lost}
-    return _built(made, read, sites, aligned, begins)
+    for number, times in enumerate(aligned):
+        made.time(number, _counted(times, begins))
+    return made.build()
 
 
 def _one_after_another(rank: Rank) -> npt.NDArray[np.int64]:
@@ -77,21 +85,9 @@ def _one_after_another(rank: Rank) -> npt.NDArray[np.int64]:
     return times
 
 
-def _built(
-    made: ProgramBuilder,
-    read: Sequence[Rank],
-    sites: dict[tuple[int, int], int],
-    every: Sequence[npt.NDArray[np.int64]],
-    begins: npt.NDArray[np.int64],
-) -> Program:
-    """The program with these times of each rank, ns, counted from the first of `begins`."""
-    for number, (rank, times) in enumerate(zip(read, every, strict=True)):
-        operations = [
-            operation._replace(site=sites.get((number, address), 0)) if address else operation
-            for operation, address in zip(rank.operations, rank.addresses, strict=True)
-        ]
-        made.add(number, operations, times=np.maximum(times - begins.min(), 0))
-    return made.build()
+def _counted(times: npt.NDArray[np.int64], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Times counted from the first of `begins`, ns."""
+    return np.asarray(np.maximum(times - begins.min(), 0), np.int64)
 
 
 def _check(found: Sequence[Spill]) -> int:
