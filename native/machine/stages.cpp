@@ -111,7 +111,8 @@ void Stages::copy(const StageInstance& reach) {
 // Whether the messages of a stage need no network for what `loggp` says of them: every one has its node's
 // engines to itself, all take the same protocol, and the sender asks for nothing.
 bool Stages::by_itself(const StageInstance& reach) const {
-    return machine_.node.ranks == 1 && !engine_.tapered() && !protocol(reach).waits;
+    const Protocol& way = protocol(reach);
+    return machine_.node.ranks == 1 && !engine_.tapered() && !way.waits && !way.handshake;
 }
 
 // Whether messages that have their nodes' engines to themselves cannot wait for one another on links either,

@@ -174,6 +174,22 @@ TEST(AtOnce, EveryAlgorithmGivesWhatItsMessagesGive) {
                 }
 }
 
+// A handshake costs its request and grant also where the sender does not wait for the message to leave.
+TEST(AtOnce, AHandshakeIsAskedForWhetherOrNotTheSenderWaits) {
+    for (const bool waits : {true, false})
+        for (const std::string network : {"loggp", "auto"}) {
+            json described = round_machine();
+            described["protocol"][0].update(
+                {{"handshake", true}, {"handshake_overhead", 5e-7}, {"waits", waits}});
+            json simulate = on(12, described, {12});
+            simulate["network"] = network;
+            const Ends once = repeated(simulate, "alltoall", "pairwise", 8, false, 2e-8);
+            const Ends messages = repeated(simulate, "alltoall", "pairwise", 8, true, 2e-8);
+            for (std::size_t r = 0; r < once.size(); ++r)
+                EXPECT_EQ(once[r], messages[r]) << network << ' ' << waits;
+        }
+}
+
 // Under `auto` also where it is known without a route that no message meets another: 8 B are over a link
 // within a hop, 200 B are not, nor are ranks that start too far apart; by one coordinate at a time, on even
 // rings with ties either way, on odd ones and on lines, and round by round after what was computed at once
