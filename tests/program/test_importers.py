@@ -1,5 +1,7 @@
 """Programs from and to other tools' forms: the same after both ways, bad files refused with their line."""
 
+import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import pytest
 from leadline import program
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.program import exporters, importers
-from leadline.program.model import Form, Kind
+from leadline.program.model import FREE_SOURCE, FREE_TAG, Form, Kind
 
 
 def halo(comm: program.Comm, collective: bool = False) -> Any:
@@ -135,6 +137,87 @@ def test_a_bad_goal_file_is_refused_with_its_line(text: str, said: str, tmp_path
     assert read("goal", GOOD, tmp_path).operations_in_all == 2
     with pytest.raises(LeadlineError, match=said):
         read("goal", text, tmp_path)
+
+
+def packed(ranks: Sequence[Sequence[tuple[int, int, int, int, int, Sequence[int], Sequence[int]]]]) -> bytes:
+    """The binary form: type, peer, bytes, tag, cpu, and what begins after each operation ended or begun."""
+    table = 4 + 2 + 16 * len(ranks)
+    jumps, data = b"", b""
+    for operations in ranks:
+        later = [each for *_, ended, begun in operations for each in (*ended, *begun)]
+        roots = [each for each in range(len(operations)) if each not in later]
+        one = struct.pack(f"<II{len(roots)}I", len(operations), len(roots), *roots)
+        at = 0
+        for index, (kind, peer, size, tag, cpu, ended, begun) in enumerate(operations):
+            one += struct.pack("<IBIQIBB", later.count(index), kind, peer, size, tag, cpu, 0)
+            one += struct.pack("<IIII", len(ended), at, len(begun), at + len(ended))
+            at += len(ended) + len(begun)
+        one += struct.pack(f"<{len(later)}I", *later)
+        jumps += struct.pack("<QQ", table + len(data), table + len(data) + len(one))
+        data += one
+    return struct.pack("<QIBB", 4223, len(ranks), 1, 1) + jumps + data
+
+
+SENDS, RECEIVES, COMPUTES = 1, 2, 3
+BINARY = packed(
+    [
+        [(COMPUTES, 0, 100, 0, 0, [1], []), (SENDS, 2, 8, 3, 0, [], [2]), (COMPUTES, 0, 50, 0, 0, [], [])],
+        [],
+        [(RECEIVES, 0, 8, 3, 0, [1], []), (COMPUTES, 0, 7, 0, 0, [], [])],
+    ]
+)
+
+
+def test_the_binary_form_of_goal_is_the_text_form(tmp_path: Path) -> None:
+    """Both sorts of edges, computation and messages; a rank without operations."""
+    text = (
+        "num_ranks 3\nrank 0 {\na: calc 100\nb: send 8b to 2 tag 3\nb requires a\nc: calc 50\n"
+        "c irequires b\n}\nrank 1 {\n}\nrank 2 {\na: recv 8b from 0 tag 3\nb: calc 7\nb requires a\n}\n"
+    )
+    path = tmp_path / "schedule.bin"
+    path.write_bytes(BINARY)
+    assert executed(importers.read("goal", path)[0]) == executed(read("goal", text, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (BINARY[:20], "the file is cut: 20 bytes"),
+        (BINARY[:-1], "the file is cut: 300 bytes"),
+        (BINARY[:-4] + bytes(4), "rank 2 is damaged: its edges"),
+        (packed([[(SENDS, 4, 8, 3, 0, [], [])], []]), "operation 1: there is no rank 4; the schedule has 2"),
+        (packed([[(9, 0, 8, 3, 0, [], [])]]), "operation 1: 9 is no type of operation"),
+        (packed([[(SENDS, 0, 8, 3, 0, [7], [])]]), "rank 0 is damaged: it has 1 operations"),
+        (
+            packed([[(SENDS, 1, 8, 3, 0, [], [])], [(COMPUTES, 0, 8, 3, 0, [], [])]]),
+            "operation 1: a message of 8",
+        ),
+        (
+            packed([[(COMPUTES, 0, 1, 0, 0, [1], []), (COMPUTES, 0, 1, 0, 0, [0], [])]]),
+            "operation 1: a cycle",
+        ),
+    ],
+)
+def test_a_bad_binary_goal_file_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+    """One sentence each, with the operation as it is numbered through the file."""
+    path = tmp_path / "schedule.bin"
+    path.write_bytes(data)
+    with pytest.raises(LeadlineError, match=said):
+        importers.read("goal", path)
+
+
+def test_free_receives_of_goal_take_what_comes_first(tmp_path: Path) -> None:
+    """A receive of any rank and tag posted before an exact one takes the message; both say what they were."""
+    found = read(
+        "goal",
+        "num_ranks 3\n/* a master\n and workers */ rank 0 {\na: recv 64b from -1 tag -1\n"
+        "b: recv 64b from 1 tag 5 /* exact */\nc: recv 64b from -1 tag 6\nb requires a\nc requires b\n}\n"
+        "rank 1 {\na: send 8b to 0 tag 5\nb: send 16b to 0 tag 5\nb requires a\n}\n"
+        "rank 2 {\na: send 32b to 0 tag 6\n}\n",
+        tmp_path,
+    )
+    met = [(e.peer, e.tag, e.free) for _, e in found.operations(0) if e.kind == Kind.RECV]
+    assert met == [(1, 5, FREE_SOURCE | FREE_TAG), (1, 5, 0), (2, 6, FREE_SOURCE)]
 
 
 TRACE = "0 init\n0 compute 5e8\n0 isend 1 3 10 0\n0 wait 0 1 3\n1 init 1\n1 recv 0 3 10\n1 sleep 0.25\n"

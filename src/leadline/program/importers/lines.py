@@ -5,14 +5,20 @@ from pathlib import Path
 from leadline.core.errors import LeadlineError
 
 
-def lines_of(path: Path, title: str) -> list[str]:
-    """The lines. Raises LeadlineError where there is no such file, or it is no text."""
+def data_of(path: Path, most: int = -1) -> bytes:
+    """The file, or its first bytes. Raises LeadlineError where it cannot be read."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except OSError as problem:
         raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
+
+
+def lines_of(path: Path, title: str) -> list[str]:
+    """The lines. Raises LeadlineError where there is no such file, or it is no text."""
+    data = data_of(path)
     if b"\0" in data[:65536]:
-        raise LeadlineError(f"{path} is binary, but only the text form of {title} can be read")
+        raise LeadlineError(f"{path} is binary, and not in a binary form of {title} that is known")
     try:
         return data.decode().splitlines()
     except UnicodeDecodeError as problem:
