@@ -18,12 +18,13 @@ from leadline.program import exporters
     type=click.FloatRange(0, min_open=True),
     default=1e9,
     show_default=True,
-    help="Operations that a second of computation is written as (smpi).",
+    help="For smpi, which counts operations: a second of computation is written as so many.",
 )
 def command(form: str, program: Path, output: Path, flops: float) -> None:
-    """Write a program in another tool's form, loops unfolded.
+    """Write a program in another tool's format, loops unfolded.
 
-    FORM is goal (messages and computation only) or smpi.
+    The first word is the format: goal, a schedule of LogGOPSim (messages and computation only), or smpi, a
+    time-independent trace of SimGrid.
     """
     from leadline.program import read  # noqa: PLC0415  (loads polars)
 

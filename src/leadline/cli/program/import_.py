@@ -11,6 +11,7 @@ from leadline.program import importers
 
 @click.command(
     epilog="\b\nExamples:\n  leadline program import goal sweep3d.goal\n"
+    "  leadline program import otf2 scorep/traces.otf2 -o app.program\n"
     "  leadline replay sweep3d.program --on bgp"
 )
 @click.argument("form", type=Word(importers.names()))
@@ -26,12 +27,14 @@ from leadline.program import importers
     type=click.FloatRange(0, min_open=True),
     default=1e9,
     show_default=True,
-    help="Operations that the trace's machine computed in a second (smpi).",
+    help="For smpi, which counts operations: so many are a second of computation.",
 )
 def command(form: str, file: Path, output: Path | None, flops: float) -> None:
     """Make a program of another tool's file.
 
-    FORM is goal (LogGOPSim, ATLAHS; text) or smpi (time-independent traces, or the list of them).
+    The first word is the format of FILE: goal, a schedule of LogGOPSim or ATLAHS, text or binary; otf2, a trace
+    of Score-P or another tool that writes OTF2, by its file traces.otf2; smpi, a time-independent trace of
+    SimGrid, or the list of them.
     """
     path = output or file.with_suffix(".program")
     with working(f"reading {file}"):
