@@ -45,6 +45,17 @@ class Run(click.ParamType):  # type: ignore[type-arg]  # generic only since clic
         return items or [CompletionItem(incomplete, type="file")]
 
 
+class RunOrProgram(Run):
+    """A run as `Run` has it, or the file of a program."""
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path; UsageError where there is neither."""
+        path = Path(value)
+        if path.suffix == ".program" and path.is_file():
+            return path
+        return super().convert(value, param, ctx)
+
+
 class PlanFile(click.ParamType):  # type: ignore[type-arg]
     """A plan, by path or by the name of one that is shipped."""
 

@@ -32,9 +32,9 @@ from leadline.program import importers
 def command(form: str, file: Path, output: Path | None, flops: float) -> None:
     """Make a program of another tool's file.
 
-    The first word is the format of FILE: goal, a schedule of LogGOPSim or ATLAHS, text or binary; otf2, a trace
-    of Score-P or another tool that writes OTF2, by its file traces.otf2; smpi, a time-independent trace of
-    SimGrid, or the list of them.
+    The first word is the format of FILE: goal, a schedule of LogGOPSim or ATLAHS, text or binary; otf2, a
+    trace of Score-P or another tool that writes OTF2, by its file traces.otf2; smpi, a time-independent trace
+    of SimGrid, or the list of them.
     """
     path = output or file.with_suffix(".program")
     with working(f"reading {file}"):

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.cli._options import where_option
+from leadline.cli._options import Parsed, where_option
+from leadline.cli._progress import shown
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
-from leadline.cli._types import Run
+from leadline.cli._target import interruptible, local, warn
+from leadline.cli._types import RunOrProgram
 from leadline.cli._working import working
+from leadline.plan.settings import positive_time
 
 if TYPE_CHECKING:
+    from leadline.tune.collectives.calls import Calls, Saving
     from leadline.tune.collectives.selection import Chosen, Gain
 
 CHOSEN = {
@@ -26,6 +30,16 @@ CHOSEN = {
     "own": "default",
     "time": "time",
     "tried": "tried",
+}
+SAVED = {
+    "mpi": "mpi",
+    "operation": "operation",
+    "ranks": "ranks",
+    "size": "size",
+    "count": "calls",
+    "recorded": "time in them",
+    "chosen": "algorithm",
+    "told": "would save, 95 %",
 }
 GAINED = {
     "mpi": "mpi",
@@ -41,7 +55,7 @@ GAINED = {
 
 
 @click.command(cls=Submittable)
-@click.argument("run", type=Run())
+@click.argument("run", type=RunOrProgram(), metavar="RUN|FILE.program")
 @click.option(
     "--output",
     "-o",
@@ -50,13 +64,38 @@ GAINED = {
     help="Directory for the settings, such as tuned. Without it, the choices are only printed.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing directory.")
+@click.option(
+    "--mpi",
+    metavar="NAME",
+    help="With FILE.program: the MPI whose algorithms are tried. Default: the one it was recorded with.",
+)
+@click.option(
+    "--time",
+    "seconds",
+    type=Parsed(positive_time),
+    default="3 min",
+    show_default=True,
+    metavar="TIME",
+    help="With FILE.program: time for the measurement.",
+)
 @where_option("Use only records with this value, such as mpi=openmpi or placement=nodes.")
 @json_option
-def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ...], as_json: bool) -> None:
+def command(
+    *,
+    run: Path,
+    output: Path | None,
+    force: bool,
+    where: tuple[str, ...],
+    as_json: bool,
+    mpi: str | None,
+    seconds: float,
+) -> None:
     """Choose the fastest algorithm of each collective operation, and write the MPI library's tuning files.
 
     RUN is a run that measured every algorithm beside the library's default, such as a run of the plan 'tune'.
-    An algorithm is chosen where it is significantly faster than the library's default.
+    An algorithm is chosen where it is significantly faster than the library's default. For FILE.program, as
+    'leadline record' writes it, its own collective calls are measured first, into a new run in runs/, and the
+    table says what one execution of the program would save.
 
     DIRECTORY receives, for each library that can be improved, a file MPI.sh with shell variables and the
     files that they name: a rules file for Open MPI, JSON selection trees for MPICH. 'leadline run PLAN
@@ -74,6 +113,11 @@ def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ..
         raise UsageError(
             f"{output} exists and is not empty; choose another directory, or add --force to overwrite it"
         )
+    calls: list[Calls] = []
+    if run.suffix == ".program":
+        run, calls = _measured(run, mpi, seconds)
+    elif mpi:
+        raise UsageError("--mpi needs a FILE.program; of a run choose with --where mpi=NAME")
     with working("reading records"):
         records = matching(store.load(run), where)
     if not output and (records["collectives"] == TUNED).any():
@@ -81,14 +125,82 @@ def command(*, run: Path, output: Path | None, force: bool, where: tuple[str, ..
         return
     with working("choosing"):
         chosen = collectives.choose(records)
-    written = _write(chosen, output, run) if output else []
-    if as_json:
+    if calls:
+        _print_savings(calls, chosen, as_json)
+    elif as_json:
         print_table([each.row() for each in chosen], {}, as_json=True)
+    else:
+        print_table([_chosen(each) for each in chosen], CHOSEN)
+    if not as_json:
+        click.echo(_summary(chosen))
+    for line in _write(chosen, output, run) if output else []:
+        click.echo(line, err=as_json)
+
+
+def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[Calls]]":
+    """A run of a program's own collective calls, and these calls."""
+    from datetime import datetime  # noqa: PLC0415
+
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.mpi.discover import find  # noqa: PLC0415
+    from leadline.program import read  # noqa: PLC0415
+    from leadline.run import session, store  # noqa: PLC0415
+    from leadline.tune.collectives import calls as collective_calls  # noqa: PLC0415
+
+    with working("reading the program"):
+        program = read(path)
+        every = collective_calls.calls(program)
+        worth = collective_calls.worth_measuring(every)
+        recorded = str(program.recorded.get("mpi", ""))
+        own = next((each.id for each in find() if recorded.startswith(each.library)), "found")
+        plan = collective_calls.plan(worth, path.stem, mpi or own, seconds)
+    run = store.RUNS / f"{plan.name}-{datetime.now():%Y%m%d-%H%M%S}"
+    if len(worth) < len(every):
+        click.echo(
+            f"leadline: {len(worth)} of {len(every)} kinds of calls are measured; the others take less than "
+            f"{collective_calls.SHARE:.0%} of the time in collectives, or have more than "
+            f"{collective_calls.MOST} sizes",
+            err=True,
+        )
+    with shown() as (show, say), interruptible(run):
+        records = session.run(
+            plan, local(None, None, {"hosts": None, "agent": None}), run, begun=warn, say=say, show=show
+        )
+    if not (records["status"] == "ok").any():
+        reason = records["reason"].drop_nulls().to_list()
+        raise LeadlineError(f"none of the calls could be measured here: {reason[0] if reason else 'no time'}")
+    click.echo(f"leadline: measured into {run}", err=True)
+    return run, worth
+
+
+def _print_savings(calls: "list[Calls]", chosen: "list[Chosen]", as_json: bool) -> None:
+    """What a program would save: by call, and in all."""
+    from leadline.core.units import format_bytes, format_quantity  # noqa: PLC0415
+    from leadline.tune.collectives.calls import savings  # noqa: PLC0415
+
+    found = savings(calls, chosen)
+    if as_json:
+        print_table([each.row() for each in found], {}, as_json=True)
         return
-    print_table([_chosen(each) for each in chosen], CHOSEN)
-    click.echo(_summary(chosen))
-    for line in written:
-        click.echo(line)
+    rows = []
+    for each in found:
+        saved = "" if each.chosen.algorithm is None else _interval(each)
+        size = format_bytes(each.calls.bytes) if each.calls.operation != "barrier" else ""
+        time = format_quantity(each.calls.time, "s") if each.calls.time else ""
+        words = {"size": size, "recorded": time, "told": saved}
+        rows.append(each.row() | words | {"chosen": each.chosen.algorithm or "default"})
+    print_table(rows, SAVED)
+    for mpi in sorted({each.chosen.mpi for each in found}):
+        whole = sum(each.seconds for each in found if each.chosen.mpi == mpi)
+        if whole:
+            click.echo(f"One execution of the program would save {format_quantity(whole, 's')} with {mpi}.")
+
+
+def _interval(saving: "Saving") -> str:
+    """What is saved with its interval."""
+    from leadline.core.units import format_quantity  # noqa: PLC0415
+
+    return format_quantity(saving.seconds, "s", saving.low, saving.high)
 
 
 def _write(chosen: "list[Chosen]", output: Path, run: Path) -> list[str]:
