@@ -211,7 +211,7 @@ environment_good() { # it starts, and its scripts name this folder (a clone that
 
 python_with_venv
 environment_good || step "Python environment in .venv ($("$path" --version))" "$path" -m venv --clear .venv || exit 1
-case $goal in report) extra="" ;; test) extra="[dev]" ;; full) extra="[dev,darshan]" ;; esac
+case $goal in report) extra="" ;; test) extra="[dev]" ;; full) extra="[full]" ;; esac
 step "Python packages" .venv/bin/python -m pip install -q -e ".$extra" || exit 1
 found+=("$PWD/.venv/bin/python" "$PWD/.venv/bin/leadline")
 

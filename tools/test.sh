@@ -3,13 +3,12 @@
 #   short  what `make test` runs: one MPI in full, a smoke test of the others, one browser test
 #   rest   everything else
 #   full   both
-#   cluster  of the rest the cases of Slurm, of several hosts and of a watched machine, which .ci/run adds
 # Each check runs whatever the others found; the last lines say what ran and how long it took. A test belongs to
 # the rest by its marker `full`, which tests/conftest.py also sets.
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 . tools/ccache.sh
 set=${1-full}
-case $set in short | rest | full | cluster) ;; *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;; esac
+case $set in short | rest | full) ;; *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;; esac
 
 cores=$(nproc)
 mkdir -p build
@@ -49,12 +48,6 @@ rest() {
     step "other Python tests without MPI" python_tests rest "full and not mpi" "${parallel[@]}"
     step "other Python tests with MPI" python_tests rest-mpi "full and mpi"
     ran+=("rest=build/rest.xml,build/rest-mpi.xml")
-}
-
-cluster() {
-    step "programs for the simulator and for both MPIs: build" tools/native.sh programs mpich openmpi
-    step "Slurm, several hosts, a watched machine" python_tests cluster full tests/slurm tests/hosts tests/watch
-    ran+=("cluster=build/cluster.xml")
 }
 
 case $set in

@@ -171,7 +171,7 @@ def test_a_wide_interval_is_meaningless_only_where_something_disturbed_it() -> N
     disturbed = only(summarise(frame_of([*wide[:-1], wide[-1] | {"others": 1.5}])))
     assert (disturbed["meaningless"], disturbed["disturbed"]) == (True, True)
     assert "others kept up to 1.5 processors busy" in str(disturbed["disturbance"])
-    assert str(disturbed["disturbance"]).startswith("the interval reaches 45 % from the value")
+    assert str(disturbed["disturbance"]).startswith("the interval is 45 % to either side")
 
 
 def test_no_records_give_no_points() -> None:

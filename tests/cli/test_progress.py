@@ -17,17 +17,17 @@ LONG = "pingpong bytes=8 B buffers=reused, openmpi-4.1.4, sockets, 2 ranks"
 @pytest.mark.parametrize("width", [12, 20, 40, 79, 160])
 @pytest.mark.parametrize("time", [180.0, math.inf])
 def test_the_line_fits_and_the_time_left_goes_last(width: int, time: float) -> None:
-    """A third of the time is over: two minutes are left, in 180 s as well as by 10 of 30 points in 60 s."""
+    """A third of 180 s is over: two minutes are left; without a time, only what has passed is known."""
     drawn = line(Progress(elapsed=60.0, time=time, launches=7, open=20, points=30, doing=LONG), width)
     assert len(drawn) <= width
-    assert drawn.endswith("2:00 left")
+    assert drawn.endswith("2:00 left" if math.isfinite(time) else "1:00 so far")
     assert ("10 of 30 points" in drawn) == (width >= 40)
-    assert ("pingpong" in drawn) == (width >= 40)
+    assert ("pingpong" in drawn) == (width >= 40 + 2 * math.isinf(time))
 
 
-def test_nothing_is_said_of_the_time_left_before_anything_is_done() -> None:
-    """No point is finished: only the time so far is known."""
-    assert "left" not in line(Progress(5.0, math.inf, 1, 30, 30, ""), 80)
+def test_no_time_is_left_where_the_plans_is_over() -> None:
+    """The last launch goes on after it."""
+    assert line(Progress(61.0, 60.0, 1, 3, 30, ""), 80).endswith("1:01 so far")
 
 
 @pytest.mark.parametrize("block", [shown, lambda: working("preparing")])

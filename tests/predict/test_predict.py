@@ -15,6 +15,7 @@ from leadline import machine, predict
 from leadline.cli import main
 from leadline.core import record
 from leadline.core.errors import UsageError
+from leadline.plan.model import Plan
 from leadline.predict import _jacobi_runs, jacobi, ring, sum3d
 from planted import frame_of
 
@@ -279,3 +280,21 @@ def test_more_than_an_array_is_refused_in_a_sentence() -> None:
     """What an array looks like is said."""
     with pytest.raises(UsageError, match="an array is written like 2400x100x100, but got '24x1'"):
         sum3d.lengths("24x1")
+
+
+def test_ft_asks_for_a_plan_that_is_one() -> None:
+    """Every way of handing planes over, with one and with two iterations, as `leadline predict ft` has it."""
+    asked = []
+
+    class Stop(Exception):
+        """Nothing is simulated here."""
+
+    def simulate(machine: object, measures: list[dict[str, object]]) -> object:
+        asked.append(Plan.of(*measures))
+        raise Stop
+
+    words = {"class": "A", "ranks": 16, "on": "itanium2-elan4", "depth": 1, "from": None}
+    with pytest.raises(Stop):
+        predict.find("ft").predict(words, simulate)  # type: ignore[arg-type]
+    [measure] = asked[0].measures
+    assert (len(measure.sweeps["pieces"]), len(measure.sweeps["iterations"])) == (3, 2)

@@ -133,14 +133,14 @@ def test_a_disturbed_run_is_called_so(tmp_path: Path) -> None:
     said = written(loaded, tmp_path).text
     assert "The machine was busy with other work" in said
     assert "The machine was quiet" not in said
-    assert "meaningless: the interval reaches" in said
+    assert "meaningless: the interval is" in said
     assert re.search(r"meaningless \d+ ", said)
 
 
 def test_a_quiet_run_is_called_so(reader: Reader) -> None:
     """Nothing was planted that disturbs: no point is marked."""
     assert "The machine was quiet." in reader.text
-    assert "meaningless" not in reader.text.replace("interval means nothing", "")
+    assert "meaningless" not in reader.text
 
 
 def test_a_confidence_that_falls_short_is_said() -> None:

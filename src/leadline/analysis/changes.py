@@ -12,6 +12,7 @@ from leadline.core.statistics import CONFIDENCE, POWER
 REGRESSION, IMPROVEMENT = "regression", "improvement"
 UNCHANGED, UNDECIDED = "unchanged", "undecided"
 SUSPECTED = {REGRESSION: "suspected regression", IMPROVEMENT: "suspected improvement"}
+BUSY = "other work disturbed most launches of"  # the beginning of a reason
 FAILED_IN_B, ONLY_IN_A, ONLY_IN_B = "failed in B", "only in A", "only in B"
 EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in
 
@@ -27,7 +28,8 @@ def judge_rows(
     """Gives every point that both sides measured its ratio and verdict; returns what all points share.
 
     A row is one of `leadline.analysis.compare` with `logs`, the logarithms of both sides by launch (larger is
-    slower); `sides` has the run of each launch. `within_run`: both sides were measured in turns.
+    slower), and `busy`, the sides on which other work disturbed most launches heavily; `sides` has the run of
+    each launch. `within_run`: both sides were measured in turns.
     `earlier`: the shifts of earlier runs.
     """
     for row in rows:
@@ -51,7 +53,21 @@ def judge_rows(
     for row, change in zip(tested, changes, strict=True):
         del row["logs"]
         row.update(_too_few(row) if change is None else _judged(row, change, common, threshold, len(tested)))
+        if row["verdict"] in SUSPECTED and (doubt := _doubt(row, within_run, threshold)):
+            row.update({"verdict": SUSPECTED[row["verdict"]], "reason": doubt})
+    for row in rows:
+        row.pop("busy", None)
     return common, found
+
+
+def _doubt(row: Row, within_run: bool, threshold: float) -> str | None:
+    """Why a change that stands by its launches is none of the machine's or the library's own."""
+    if row["busy"] and not within_run:  # what was taken in turns met the same disturbance
+        return f"{BUSY} {' and '.join(row['busy'])}"
+    middle = row["b"] / row["a"]
+    if not row["low"] / (1 + threshold) <= middle <= row["high"] * (1 + threshold):
+        return "the launches fall into groups, so that their mean and their median disagree"
+    return None
 
 
 def _by_run(launches: Mapping[int, float], runs: Mapping[int, int]) -> list[list[float]]:

@@ -4,7 +4,8 @@ at.
 A change is called one when it is beyond chance among all the points compared and its estimate lies beyond the
 threshold (`leadline.analysis.verdict`, which also says how launches, days and points are told apart). What is
 beyond the threshold by itself only, or together with all other points, is "suspected": more launches, or more
-runs on a side, decide. A and B may each be several runs: only then is it known how much runs differ.
+runs on a side, decide. So is a change of a point most of whose launches other work disturbed, which may have
+caused it. A and B may each be several runs: only then is it known how much runs differ.
 
 Where A and B are two MPIs (or stacks, ...) of one run, their launches were taken in turns: the k-th launch of
 one is compared with the k-th of the other, and days have no part in it.
@@ -33,6 +34,7 @@ from leadline.analysis.changes import (
 )
 from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import is_exact, launch_estimates
+from leadline.analysis.noise import with_signs
 from leadline.analysis.summary import run_shifts
 from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
@@ -51,8 +53,10 @@ VERDICTS = (
     ONLY_IN_A,
     ONLY_IN_B,
 )
+NEAREST = 200  # points of B among which the nearest is sought
 BAD = (REGRESSION, FAILED_IN_B)  # a check of B against A fails for these
 
+MOSTLY = 0.5  # of a side's launches, heavily disturbed: their median is one of a busy machine
 THRESHOLD = 0.05  # as near as the quick plan's headline latencies are known
 
 # Columns of a comparison after the keys and the coordinates.
@@ -175,6 +179,29 @@ def unmatched_keys(a: pl.DataFrame, b: pl.DataFrame) -> list[str]:
     return [key for key in KEYS if key != "run" and not set(a[key].to_list()) & set(b[key].to_list())]
 
 
+def nearest(a: pl.DataFrame, b: pl.DataFrame) -> str:
+    """In which keys and coordinates the two most alike points of two record tables differ, in words.
+
+    "" where they have no benchmark with a metric in common.
+    """
+    a, b, *_ = align(a, b)
+    names = [name for name in (*KEYS, *point_columns(concat([a, b]))) if name != "run"]
+    tables = [
+        concat([table.head(0), each]).select(names).unique(maintain_order=True).rows(named=True)
+        for each, table in ((a, b), (b, a))
+    ]
+    pairs = [
+        [name for name in names if one[name] != other[name]]
+        for one in tables[0]
+        for other in tables[1][:NEAREST]
+        if one["benchmark"] == other["benchmark"] and one["metric"] == other["metric"]
+    ]
+    if not pairs:
+        return ""
+    differing = min(pairs, key=len)
+    return ", ".join(differing)
+
+
 def values_of(records: pl.DataFrame, key: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The two sides of a key (mpi, stack, ...) that has two values in a run, in the order of their names.
 
@@ -246,6 +273,13 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
     for name in ("A", "B"):
         missed = lost.filter(pl.col("run") == name).drop("run").rename({"lost": f"lost_{name.lower()}"})
         paired = paired.join(missed, on=point, how="left", nulls_equal=True)
+    loaded = (
+        with_signs(both.filter(pl.col("status") == OK))
+        .group_by(["run", *point])
+        .agg(pl.col("loaded").mean() > MOSTLY)
+    )
+    busy = loaded.filter("loaded").group_by(point).agg(pl.col("run").sort().alias("busy"))
+    paired = paired.join(busy, on=point, how="left", nulls_equal=True)
     return paired.rows(named=True)
 
 
@@ -256,6 +290,7 @@ def _prepared(pair: Row) -> Row:
         for name in ("medians", "taken", "unit", "better", "lost")
     )
     exact = [bool(pair.pop(f"exact_{side}")) for side in "ab"]
+    busy = pair.pop("busy") or []
     row = pair | {name: None for name in COLUMNS}
     row |= {"unit": units["a"] or units["b"], "better": better["a"] or better["b"], "verdict": UNDECIDED}
     for side in "ab":
@@ -274,7 +309,7 @@ def _prepared(pair: Row) -> Row:
         {launch: sign * log(value) for launch, value in zip(taken[side], medians[side], strict=True)}
         for side in "ab"
     ]
-    return row | {"logs": logs}
+    return row | {"logs": logs, "busy": busy}
 
 
 def _typical(side: str, medians: list[float]) -> Row:
@@ -315,6 +350,6 @@ def _of_days(common: Common) -> str:
     else:
         by = f"taking {100 * RUN_SPREAD:g} % as the standard deviation of a run"
     return (
-        f"{together} in B; two single runs: differences below {explained} cannot be told from days, {by}; "
+        f"{together} in B; two single runs: differences below {explained} may be those between days, {by}; "
         "several runs on each side tell more."
     )

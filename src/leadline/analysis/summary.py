@@ -251,5 +251,5 @@ def _disturbance(row: dict[str, float | None]) -> str:
     said += describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
     if row["meaningless"]:
         reach = percent(row["half_width"] or 0.0)
-        said = f"the interval reaches {reach} from the value and means nothing; {said}"
+        said = f"the interval is {reach} to either side, too wide to use this value; {said}"
     return said

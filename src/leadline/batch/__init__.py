@@ -5,7 +5,7 @@ in `<state>/jobs/NAME/`, which the nodes must see, as they must see the director
 """
 
 from leadline.batch.follow import follow
-from leadline.batch.job import BatchJob, Resources, jobs
+from leadline.batch.job import BatchJob, Resources, forget, jobs
 from leadline.batch.systems import SYSTEMS, cancel, state, submit
 
-__all__ = ["SYSTEMS", "BatchJob", "Resources", "cancel", "follow", "jobs", "state", "submit"]
+__all__ = ["SYSTEMS", "BatchJob", "Resources", "cancel", "follow", "forget", "jobs", "state", "submit"]

@@ -1,6 +1,7 @@
 """What is known of a submitted command, in a file that its job, its followers and `leadline jobs` share."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -72,6 +73,11 @@ class BatchJob:
             draft.replace(self.home / FILE)
         except OSError as problem:
             raise LeadlineError(f"cannot write {self.home / FILE}: {problem.strerror}") from problem
+
+
+def forget(job: BatchJob) -> None:
+    """Remove a job that no batch system has taken."""
+    shutil.rmtree(job.home, ignore_errors=True)
 
 
 def home() -> Path:

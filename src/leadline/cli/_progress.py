@@ -69,8 +69,9 @@ def line(progress: "Progress", width: int) -> str:
     timed = isfinite(progress.time)
     share = progress.elapsed / progress.time if timed and progress.time else done / max(progress.points, 1)
     share = min(max(share, 0.0), 1.0)
-    remaining = progress.time - progress.elapsed if timed else _extrapolated(progress.elapsed, share)
-    left = f"{_clock(remaining)} left" if remaining is not None else f"{_clock(progress.elapsed)} so far"
+    remaining = progress.time - progress.elapsed if timed else 0.0
+    # Simulated points differ too much in cost for an estimate, and a last launch may go on after the time.
+    left = f"{_clock(remaining)} left" if remaining > 0 else f"{_clock(progress.elapsed)} so far"
     parts = [left]
     points = f"{done} of {progress.points} points"
     if len(points) + 2 + len(left) <= width:
@@ -88,11 +89,6 @@ def line(progress: "Progress", width: int) -> str:
 def _total(parts: list[str]) -> int:
     """The width of parts with two blanks between them."""
     return len("  ".join(parts))
-
-
-def _extrapolated(elapsed: float, share: float) -> float | None:
-    """The time left, s, if the rest goes as fast; None where that cannot be said yet."""
-    return elapsed * (1 - share) / share if share > 0 else None
 
 
 def _clock(seconds: float) -> str:

@@ -111,10 +111,15 @@ def _submit(system: str, wanted: Resumable, asked: dict[str, Any]) -> int:
     """Submit a job and, unless it is to be left alone, follow it; the exit code."""
     from leadline import batch  # noqa: PLC0415
     from leadline.batch.job import create  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
 
     resources = batch.Resources(asked["nodes"] or 1, asked["walltime"], asked["queue"], asked["account"])
     job = create(system, *wanted, resources)
-    batch.submit(job)
+    try:
+        batch.submit(job)
+    except LeadlineError:
+        batch.forget(job)  # it was never the system's
+        raise
     click.echo(f"leadline: {job.name} is {system}'s job {job.native}; it prints to {job.log}", err=True)
     if asked["detach"]:
         return 0

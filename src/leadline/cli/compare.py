@@ -54,7 +54,7 @@ OF_MACHINES = {
     type=Parsed(parse_fraction),
     default="5 %",
     show_default=True,
-    help="Relative change that matters: a regression is certain, and estimated to be larger than this.",
+    help="Relative change that matters. A regression is beyond chance, and estimated to be larger than this.",
 )
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
@@ -79,24 +79,31 @@ def command(
     """Compare run B with run A, and fail if B is slower.
 
     A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
-    sides, show how much runs differ from day to day; of two single runs, three runs of the same plan and host
-    that began before A and lie beside it do. One run alone is compared with
-    itself across the two values of --across, such as its two MPIs, launch by launch.
+    sides, show how much runs differ from day to day. With one run on each side, Leadline takes that from
+    earlier runs of the same plan and host in A's directory, if there are three or more. One run alone is
+    compared with itself across the two values of --across, such as its two MPIs, launch by launch.
 
-    For each common point the table lists the change of its typical value with its 95 % interval; this takes
-    at least four launches on either side. "detectable" is the smallest change that would be found with a
-    probability of 80 %. Different versions of an MPI are compared with each other where each run has one.
+    For each common point the table lists the medians over launches, and the ratio of their trimmed geometric
+    means with its 95 % interval; this takes at least four launches on either side. "detectable" is the
+    smallest change that would be found with a probability of 80 %. Different versions of an MPI are compared
+    with each other where each run has one.
 
-    With '--across machine' the verdicts are "slower" and "faster", and no point fails the comparison.
+    The verdict on a point is regression, improvement, unchanged, or undecided; a regression or improvement is
+    "suspected" where days, or other work on the machine, may have caused it. With '--across machine' the
+    verdicts are "slower" and "faster", and no point fails the comparison.
 
     Exit codes: 0, no regression; 1, a point is slower beyond the threshold, or failed in B only; 2, nothing
     could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
     from leadline.analysis.alignment import MACHINE, align, other_cadences  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
 
     with working("reading records") as say:
-        sides = _sides(runs, across)
+        try:
+            sides = _sides(runs, across)
+        except LeadlineError as problem:  # its exit code says that a point is slower, which this is not
+            raise UsageError(str(problem)) from None
         earlier = _before(runs)
         say("comparing")
         found = compare.study(
@@ -152,8 +159,9 @@ def _before(runs: Sequence[Path | str]) -> "list[pl.DataFrame]":
 def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame") -> None:
     """Raises UsageError when no point is in both: a check that compares nothing must not pass."""
     from leadline.analysis import changes, compare  # noqa: PLC0415
-    from leadline.analysis.alignment import other_cadences  # noqa: PLC0415
+    from leadline.analysis.alignment import MACHINE, OF_MACHINE, other_cadences  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.core.record import SIMULATED  # noqa: PLC0415
 
     alone = (changes.ONLY_IN_A, changes.ONLY_IN_B)
     if not table.get_column("verdict").is_in(alone).all():
@@ -162,26 +170,38 @@ def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame
     if not keys and (cadences := other_cadences(table)):
         raise UsageError(f"A and B have no point in common: {'; '.join(cadences)}")
     if not keys:
-        raise UsageError("A and B have no point in common, so there is nothing to compare")
+        near = compare.nearest(a, b)
+        raise UsageError(
+            f"A and B have no point in common{f'; the nearest differ in {near}' if near else ''}"
+        )
     values = "; ".join(
         f"{key} is {' and '.join(_values(a, key))} in A, {' and '.join(_values(b, key))} in B" for key in keys
     )
-    options = " ".join(f"--across {key}" for key in keys if key not in ("benchmark", "metric"))
+    across = [key for key in keys if key not in ("benchmark", "metric")]
+    if "source" in keys or {SIMULATED} == {*a["source"], *b["source"]}:  # then machines are what differs
+        across = list(dict.fromkeys(MACHINE if key in OF_MACHINE else key for key in across))
+    options = " ".join(f"--across {key}" for key in across)
     hint = f"; {options} compares them nevertheless" if options else ""
     raise UsageError(f"A and B have no point in common: {values}{hint}")
 
 
 def _refuse_undecidable(table: "pl.DataFrame") -> None:
-    """Raises UsageError when no point has an interval of its change: such a check must not pass either."""
+    """Raises UsageError when nothing can be told of any point: such a check must not pass either."""
     from leadline.analysis import changes  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
 
-    verdicts = table.get_column("verdict")
-    if (verdicts.is_in((changes.UNDECIDED, changes.ONLY_IN_A, changes.ONLY_IN_B))).all() and table.get_column(
-        "low"
-    ).is_null().all():
-        reasons = table.get_column("reason").drop_nulls().unique().sort().to_list()
+    both = table.filter(~table.get_column("verdict").is_in((changes.ONLY_IN_A, changes.ONLY_IN_B)))
+    reasons = both.get_column("reason").drop_nulls().unique().sort().to_list()
+    if (both.get_column("verdict") == changes.UNDECIDED).all() and both.get_column("low").is_null().all():
         raise UsageError(f"no point could be compared: {'; '.join(reasons[:3])}")
+    if (
+        all(reason.startswith(changes.BUSY) for reason in reasons)
+        and not both.get_column("reason").has_nulls()
+    ):
+        raise UsageError(
+            "nothing can be told of these runs: other work disturbed most launches of every point; measure "
+            "again on a quiet machine"
+        )
 
 
 def _values(records: "pl.DataFrame", key: str) -> list[str]:
@@ -248,6 +268,12 @@ def change(ratio: float | None, low: float | None, high: float | None, exact: bo
     return f"{found} {unit}" if exact else f"({found} {unit})"
 
 
+def _counted(count: int, verdict: str) -> str:
+    """How many points have a verdict."""
+    plural = "s" if count != 1 and verdict.endswith(("regression", "improvement")) else ""
+    return f"{count} {verdict}{plural}"
+
+
 def _sentences(
     table: "pl.DataFrame", limit: float, records: "tuple[pl.DataFrame, pl.DataFrame]", machines: bool
 ) -> list[str]:
@@ -258,7 +284,7 @@ def _sentences(
 
     counts = dict(table.get_column("verdict").value_counts().iter_rows())
     listed = ", ".join(
-        f"{counts[verdict]} {OF_MACHINES.get(verdict, verdict) if machines else verdict}"
+        _counted(counts[verdict], OF_MACHINES.get(verdict, verdict) if machines else verdict)
         for verdict in compare.VERDICTS
         if verdict in counts
     )

@@ -25,9 +25,9 @@ def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> No
     """Fit models to runs: parameters with units and intervals.
 
     RUNS are runs (by name or directory) or record files. Default: the newest run. The fits are: latency and
-    bandwidth by least squares over all sizes, and by the smallest and largest sizes; piecewise lines that
-    break where the protocol switches; LogGP's L, o, g and G. A parameter with an impossible value (such as a
-    negative latency) is flagged, not clipped.
+    bandwidth by least squares over all sizes (least_squares), and by the smallest and largest sizes
+    (asymptotic); piecewise lines that break where the protocol switches (piecewise); LogGP's L, o, g and G
+    (loggp). A parameter with an impossible value, such as a negative latency, is flagged, not clipped.
     """
     from leadline.analysis import fits  # noqa: PLC0415  (load numpy and polars)
     from leadline.core import record  # noqa: PLC0415  (load numpy and polars)
@@ -98,7 +98,7 @@ def _notes(found: Sequence["Fit"]) -> list[str]:
     for series, fit in zip(_series(found), found, strict=True):
         said = list(fit.notes)
         if fit.holdout is not None:
-            said.insert(0, f"misses sizes left out of the fit by {percent(fit.holdout)} (median)")
+            said.insert(0, f"median error at sizes left out of the fit: {percent(fit.holdout)}")
         if said:
             lines.append(f"{fit.name}, {series}: {'; '.join(said)}.")
     return lines

@@ -16,7 +16,9 @@ STDIN = "-"
 def _suites() -> list[str]:
     """The suites that can be read, without importing their importers."""
     where = Path(__file__).resolve().parents[1] / "analysis" / "importers"
-    return sorted(name for _, name, _ in iter_modules([str(where)]) if name != "table")
+    return sorted(
+        name for _, name, _ in iter_modules([str(where)]) if name != "table" and not name.startswith("_")
+    )
 
 
 @click.command(

@@ -25,9 +25,10 @@ SITES = 5
 def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     """Print where the time of a program goes: a recording, or what 'leadline replay --times' wrote.
 
-    Shares are of all ranks' time. A rank that waits for a message waits until it is sent; in a collective,
-    until the last rank has come that it needs. The critical path is what the last rank did and, before each
-    wait, what its cause did. With --json there is a row for each rank, in seconds.
+    Shares are of the time of all ranks together. Waiting for a message ends when the message is sent; waiting
+    in a collective ends when the last of the ranks that it depends on has entered it. The critical path goes
+    back from the end of the last rank; at each wait it changes to the rank that was waited for. With --json
+    there is a row for each rank, in seconds.
     """
     from leadline.profile import profile  # noqa: PLC0415  (loads numpy)
     from leadline.program import files  # noqa: PLC0415

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     "-o",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="File for the program; its times are written beside it. Default: NAME.program, by the "
-    "executable's name.",
+    help="File for the program; its times are written beside it. Default: NAME.program by the executable's "
+    "name, or NAME-2.program, ... where there is one already.",
 )
 @click.option("--mpi", metavar="NAME", help="The MPI, from 'leadline list mpis'. Default: the launcher's.")
 @click.option(
@@ -37,12 +37,15 @@ def command(
     of MPI and how long it computed between: 'leadline replay FILE' executes it again, 'leadline profile FILE'
     shows where the time went. A program that was killed leaves what was recorded until then.
     """
+    import shutil  # noqa: PLC0415
     from tempfile import TemporaryDirectory  # noqa: PLC0415
 
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
     from leadline.record import session  # noqa: PLC0415
 
-    path = output or Path(f"{_name(command)}.program")
+    if not shutil.which(command[0]):
+        raise click.UsageError(f"there is no command {command[0]!r}", click.get_current_context())
+    path = output or _free(Path(f"{_name(command)}.program"))
     place = directory or path.absolute().parent
     if not place.is_dir():
         raise click.UsageError(f"there is no directory {place}", click.get_current_context())
@@ -58,11 +61,20 @@ def command(
                 recorded.write(path)
         except LeadlineError as problem:
             # The program's own failure is what matters then.
-            ended = f" (the command itself ended with {status}: see what it printed)" if status else ""
-            click.echo(f"leadline: {problem}{ended}", err=True)
+            ended = f"{command[0]} ended with exit code {status}, see what it printed; " if status else ""
+            click.echo(f"leadline: {ended}{problem}", err=True)
             click.get_current_context().exit(status or 1)
     _tell(recorded, path)
     click.get_current_context().exit(status)
+
+
+def _free(path: Path) -> Path:
+    """A path, or where it is taken the first with a number: an earlier recording stays."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_stem(f"{path.stem}-{number}")
+    return free
 
 
 def _name(command: tuple[str, ...]) -> str:

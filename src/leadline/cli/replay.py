@@ -43,12 +43,13 @@ def _change(text: str) -> object:
 @click.option(
     "--mapping",
     metavar="XYZT|FILE|random:SEED",
-    help="With --on: mapping of ranks to nodes. Default: XYZT on a torus or mesh, else TX.",
+    help="With --on: mapping of ranks to nodes, as the order in which coordinates count up, the first "
+    "fastest: X, Y, Z of the node, T of the core. Default: XYZT on a torus or mesh, else TX, node by node.",
 )
 @click.option(
     "--partition",
     type=click.IntRange(min=1),
-    help="With --on: size of the partition in ranks. Default: as many as the program has.",
+    help="With --on: size of the part of the machine, in ranks. Default: as many as the program has.",
 )
 @network_option("With --on: network model. Default: auto.", default=None)
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
@@ -115,6 +116,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     for name in ("launches", "mpi"):
         if asked[name] and machine:
             raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
+    if asked["changes"] and asked["sensitivity"]:
+        raise click.UsageError("--what-if and --sensitivity exclude each other", context)
     with working("reading the program") as say:
         read = files.read(program)
         if read.partial and not machine:
@@ -256,7 +259,7 @@ def _print_recorded(found: "Replay", recorded: float | None) -> None:
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
     if recorded is not None:
-        ratio = f", {found.time.value / recorded:.3g} of it" if recorded > 0 else ""
+        ratio = f"; the replay takes {found.time.value / recorded:.3g} times as long" if recorded > 0 else ""
         click.echo(f"  recorded       {format_quantity(recorded, 's')}{ratio}")
 
 

@@ -62,12 +62,14 @@ class _Run(Submittable):
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    help="With --on: size of the partition in ranks. Default: the whole machine.",
+    help="With --on: ranks of the part of the machine that the run has, of which a benchmark uses as many as "
+    "the plan's key ranks says. Default: the whole machine.",
 )
 @click.option(
     "--mapping",
     metavar="XYZT|FILE|random:SEED",
-    help="With --on: mapping of ranks to nodes. Default: XYZT on a torus or mesh, else TX.",
+    help="With --on: mapping of ranks to nodes, as the order in which coordinates count up, the first "
+    "fastest: X, Y, Z of the node, T of the core. Default: XYZT on a torus or mesh, else TX, node by node.",
 )
 @network_option("With --on: network model. Default: auto.", default=None)
 @click.option(
@@ -143,6 +145,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
             simulated = described(machine, plan, seed, asked) if machine else None
+            _tell_ranks(read, asked["ranks"] or 0)
             if simulated and asked["sensitivity"]:
                 after = _sensitivity(read, simulated, asked["as_json"])
             target = simulated or local(tuned, files, where)
@@ -156,6 +159,23 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     if after:
         after(records)
     _conclude(records, path, None if after else read.then, before=before)
+
+
+def _tell_ranks(plan: "Plan", partition: int) -> None:
+    """Say which collectives use fewer ranks than the part of the machine that was asked for has."""
+    from leadline.core.collectives import OPERATIONS  # noqa: PLC0415
+
+    few = dict.fromkeys(
+        each.benchmark
+        for each in plan.measures
+        if each.benchmark in OPERATIONS and not each.settings.axes["ranks"]
+    )
+    if few and partition > 2:
+        click.echo(
+            f"leadline: {', '.join(few)}: on the benchmark's fewest ranks, not on {partition}; "
+            "with 'ranks = \"cores\"' in the plan on all of them",
+            err=True,
+        )
 
 
 def _new_run(plan: Path) -> Path:
@@ -225,14 +245,23 @@ def _conclude(
         + (f", {counts[INVALID]} invalid" if counts[INVALID] else ""),
         err=aside,
     )
+    if counts[SKIPPED]:
+        reasons = records.filter(records["status"] == SKIPPED)["reason"].value_counts(sort=True)
+        click.echo(
+            f"  skipped: {reasons['reason'][0]}"
+            + (f", and {len(reasons) - 1} other reasons" if len(reasons) > 1 else "")
+            + f"; 'leadline show {path} --skipped' lists them",
+            err=True,
+        )
     if before == records.height:
         click.echo("  nothing was left to measure", err=True)
     lost = records.filter(records["status"].is_in([FAILED, INVALID]))
     if lost.height and not counts[FAILED] and not counts[INVALID]:
         click.echo("  every point that failed in a launch was measured in others", err=True)
         lost = lost.clear() if before is not None else lost  # what a resumed run mended is no failure of it
-    for status, reason in lost.select("status", "reason").unique(maintain_order=True).iter_rows():
-        click.echo(f"  {status}: {reason}", err=True)
+    named = lost.group_by("status", "reason", maintain_order=True).agg("benchmark")
+    for status, reason, benchmarks in named.iter_rows():
+        click.echo(f"  {status}: {', '.join(sorted(set(benchmarks)))}: {reason}", err=True)
     if then is not None:
         print_results(path, records, then)
     if not counts[OK]:

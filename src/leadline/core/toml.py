@@ -91,7 +91,10 @@ class Document:
 
     @classmethod
     def made(cls, data: dict[str, Any], name: str) -> "Document":
-        """What a file with these values would hold; complaints name the table's ordinal and `name`."""
+        """What a file with these values would hold, tuples as lists; complaints name the table's ordinal and
+        `name`.
+        """
+        data = {key: _as_written(each) for key, each in data.items()}
         tables = {
             key: [each] if isinstance(each, dict) else each for key, each in data.items() if _is_table(each)
         }
@@ -113,6 +116,13 @@ class Document:
         if not isinstance(given, list) or len(given) != len(self.tables.get(name, [])):
             raise self.top.error(f"{name} is written [[{name}]], once a row", name)
         return self.tables.get(name, [])
+
+
+def _as_written(value: Any) -> Any:
+    """A value with its tuples as lists, in tables and lists as well."""
+    if isinstance(value, list | tuple):
+        return [_as_written(each) for each in value]
+    return {key: _as_written(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def check_unique(tables: Iterable[Table], key: str, what: str) -> None:

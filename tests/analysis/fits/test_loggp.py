@@ -49,11 +49,15 @@ def test_intervals_hold_the_planted_network() -> None:
     ("lacking", "absent", "note"),
     [
         ("overhead", {"latency L", "overhead o"}, "overhead (send_overhead) and overhead (receive_overhead)"),
-        ("pingpong", {"latency L", "overhead o"}, "L and o are not told: they need pingpong (latency)"),
+        (
+            "pingpong",
+            {"latency L", "overhead o"},
+            "L and o cannot be estimated: the run lacks pingpong (latency)",
+        ),
         (
             "bandwidth",
             {"gap g", "gap per byte G"},
-            "g and G are not told: they need bandwidth (message_rate)",
+            "g and G cannot be estimated: the run lacks bandwidth (message_rate)",
         ),
     ],
 )
@@ -74,7 +78,7 @@ def test_overheads_at_other_sizes_are_not_mixed() -> None:
     moved = whole.with_columns(
         bytes=pl.when(pl.col("benchmark") == "overhead").then(pl.lit(3)).otherwise("bytes").cast(pl.Int64)
     )
-    assert "L and o are not told: pingpong and overhead share no size above 0 B" in fit(moved).notes
+    assert "L and o cannot be estimated: pingpong and overhead share no size above 0 B" in fit(moved).notes
 
 
 def test_overheads_above_the_latency_are_flagged() -> None:

@@ -116,7 +116,10 @@ def test_a_piece_without_slope_has_no_bandwidth() -> None:
         (found,) = fits.fit_all(records, ["piecewise"])
         names = [each.name for each in found.parameters]
         assert "latency, piece 1" in names
-        told = "0 B to 64 B: no slope is told from zero, so no bandwidth" in found.notes
+        told = (
+            "0 B to 64 B: the slope cannot be distinguished from zero, so there is no bandwidth"
+            in found.notes
+        )
         assert told == ("bandwidth, piece 1" not in names)
         without += told
     assert without >= 25  # an interval of 95 % leaves zero out once or twice in thirty by chance

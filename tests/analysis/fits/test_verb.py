@@ -63,7 +63,7 @@ def test_a_fit_that_lacks_everything_is_a_row_with_its_notes(tmp_path: Path) -> 
         CliRunner().invoke(command, [str(tmp_path / "run.parquet"), "--fit", "loggp", "--json"]).output
     )
     assert row["value"] is None
-    assert "g and G are not told: they need bandwidth (message_rate)" in row["notes"]
+    assert "g and G cannot be estimated: the run lacks bandwidth (message_rate)" in row["notes"]
 
 
 def test_nothing_to_fit_is_said_in_a_sentence(tmp_path: Path, run: str) -> None:

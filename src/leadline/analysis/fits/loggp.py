@@ -106,12 +106,12 @@ def _message_times(records: pl.DataFrame) -> Iterable[Series]:
 def _latency_and_overheads(sources: _Sources) -> None:
     """Adds o_s, o_r, o and L at the smallest size that all of them have."""
     if missing := sources.lacks("send", "receive", "latency"):
-        sources.notes.append(f"L and o are not told: they need {' and '.join(missing)}")
+        sources.notes.append(f"L and o cannot be estimated: the run lacks {' and '.join(missing)}")
         return
     parts = [sources.parts[name] for name in ("send", "receive", "latency")]
     common = sorted(set.intersection(*({float(size) for size in part.sizes if size > 0} for part in parts)))
     if not common:
-        sources.notes.append("L and o are not told: pingpong and overhead share no size above 0 B")
+        sources.notes.append("L and o cannot be estimated: pingpong and overhead share no size above 0 B")
         return
     size = common[0]
     values, draws = [], []
@@ -129,14 +129,14 @@ def _latency_and_overheads(sources: _Sources) -> None:
 def _gaps(sources: _Sources) -> None:
     """Adds g and G."""
     if missing := sources.lacks("message"):
-        sources.notes.append(f"g and G are not told: they need {missing[0]}")
+        sources.notes.append(f"g and G cannot be estimated: the run lacks {missing[0]}")
         return
     part, draws = sources.parts["message"], sources.draws["message"]
     window = f", window {part.keys['window']}" if "window" in part.keys else ""
     sources.notes.append(f"g at {format_bytes(int(part.sizes[0]))}{window}")
     sources.add("gap g", float(part.typical[0]), draws[:, 0], "s")
     if part.sizes.size < 2:
-        sources.notes.append("G is not told: bandwidth was run at a single size")
+        sources.notes.append("G cannot be estimated: bandwidth was run at a single size")
         return
     x = part.sizes[-LARGEST:]
     start = np.zeros((1, 1), dtype=np.int64)

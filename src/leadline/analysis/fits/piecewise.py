@@ -109,7 +109,7 @@ def _parameters(source: Series, starts: Index) -> tuple[list[Parameter], list[st
         span = f"{format_bytes(int(x[first]))} to {format_bytes(int(x[end - 1]))}"
         flat = slopes[0, i] <= 0 or (low is not None and low <= 0)
         if flat:
-            notes.append(f"{span}: no slope is told from zero, so no bandwidth")
+            notes.append(f"{span}: the slope cannot be distinguished from zero, so there is no bandwidth")
             found = found[:1]
         if piece:
             notes.append(f"piece {i + 1}: {span}")

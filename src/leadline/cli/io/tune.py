@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +11,21 @@ from click.core import ParameterSource
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._types import MachineFile, Word
 from leadline.cli._working import working
+from leadline.core.paths import kernels, shipped
 
 if TYPE_CHECKING:
     from leadline.tune.io.runner import Progress
     from leadline.tune.io.setup import Request
 
 PAGE = "report.html"
+
+
+def _methods() -> list[str]:
+    """The search methods, without importing them."""
+    where = Path(__file__).resolve().parents[2] / "tune" / "search"
+    return sorted(name for _, name, _ in iter_modules([str(where)]) if not name.startswith("_"))
+
+
 # For each way to measure settings: the options that have no effect there, and why.
 WITHOUT = {
     "a program": (
@@ -47,7 +57,7 @@ class _Tune(Submittable):
 @click.option(
     "--kernel",
     metavar="NAME",
-    help="Tune one of Leadline's I/O kernels instead of a program, such as vorpal.",
+    help=f"Tune one of Leadline's I/O kernels instead of a program: {', '.join(sorted(kernels()))}.",
 )
 @click.option(
     "--set",
@@ -57,7 +67,12 @@ class _Tune(Submittable):
     help="With --kernel: set one of its sweeps, such as mode=read; repeat it for others.",
 )
 @click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: number of ranks. Default: 4.")
-@click.option("--mpi", default="default", show_default=True, help="With --kernel: the MPI to use.")
+@click.option(
+    "--mpi",
+    default="default",
+    metavar="NAME",
+    help="With --kernel: the MPI, from 'leadline list mpis'. Default: the first of them.",
+)
 @click.option(
     "--on",
     "machine",
@@ -66,7 +81,10 @@ class _Tune(Submittable):
     help="With --kernel: simulate its storage on a described machine instead of writing.",
 )
 @click.option(
-    "--space", metavar="NAME|FILE", help="Search space: a shipped one or a TOML file. Default: here."
+    "--space",
+    metavar="NAME|FILE",
+    help=f"Search space: {', '.join(shipped('spaces'))}, or a TOML file. Default: here, for this "
+    "machine's file system.",
 )
 @click.option(
     "--number",
@@ -77,7 +95,12 @@ class _Tune(Submittable):
     "repeat it for others. A machine file has its own.",
 )
 @click.option(
-    "--search", "method", default="gp", show_default=True, metavar="METHOD", help="Search method, such as ga."
+    "--search",
+    "method",
+    default="gp",
+    show_default=True,
+    metavar="METHOD",
+    help=f"Search method: {', '.join(_methods())}.",
 )
 @click.option(
     "--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Number of settings to try."
@@ -88,8 +111,9 @@ class _Tune(Submittable):
     type=Word(["auto", "hint", "layout", "semantics"]),
     default="auto",
     show_default=True,
-    help="Settings that may be tried. hint: only hints; layout: also the file's layout; semantics: also what "
-    "is read where nothing was written. auto: layout, and semantics for kernels, which write every byte.",
+    help="Settings that may be tried. hint: only hints; layout: also the layout of the file; semantics: also "
+    "settings that change which values are read where the program wrote none, such as no fill values. auto: "
+    "layout for programs; semantics for kernels, which write every byte.",
 )
 @click.option(
     "--time",

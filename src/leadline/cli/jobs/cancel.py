@@ -8,7 +8,7 @@ import click
 def command(*, job: tuple[str, ...]) -> None:
     """End jobs and do not resume them; what they finished is kept.
 
-    JOB is a name from 'leadline jobs', or the identity that the batch system gave.
+    JOB is a name from 'leadline jobs', or the batch system's job ID.
     """
     from leadline import batch  # noqa: PLC0415
     from leadline.batch.job import load  # noqa: PLC0415

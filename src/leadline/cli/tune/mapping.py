@@ -131,7 +131,7 @@ def _row(outcome: "Outcome", trial: "Trial", best: bool) -> dict[str, object]:
         "times": times,
         "told_hops": _percent(trial.hop_bytes),
         "told_busiest": _percent(trial.busiest),
-        "told_time": _percent(trial.ratio) + (" (usual)" if trial is outcome.usual else ""),
+        "told_time": _percent(trial.ratio) + (" (default)" if trial is outcome.usual else ""),
     }
 
 

@@ -14,7 +14,7 @@ from leadline.cli._watch import failures_are_no_regressions, history_option
 @click.option(
     "--runs",
     type=click.IntRange(min=5),
-    help="How many runs the baseline is of, 5 or more. Default: as before, at first 14.",
+    help="Number of runs that form the baseline, 5 or more. Default: unchanged; 14 at first.",
 )
 def command(*, run: str | None, history: Path, following: bool, runs: int | None) -> None:
     """Let the baseline of a history begin with a run, such as the first after a wanted change.

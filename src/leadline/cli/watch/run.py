@@ -26,7 +26,11 @@ from leadline.cli._watch import (
 @threshold_option
 @any_host_option
 @machine_option("Watch a simulated machine instead of measuring.")
-@click.option("--ranks", type=click.IntRange(min=1), help="With --on: size of the partition in ranks.")
+@click.option(
+    "--ranks",
+    type=click.IntRange(min=1),
+    help="With --on: ranks of the part of the machine that the run has. Default: the whole machine.",
+)
 @click.option("--mapping", metavar="XYZT|FILE|random:SEED", help="With --on: mapping of ranks to nodes.")
 @network_option("With --on: network model. Default: auto.", default=None)
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, other in each run.")

@@ -61,7 +61,7 @@ def _check(programs: Sequence[Program], ranks: int) -> None:
     if len(set(sizes)) < LEAST:
         raise UsageError(
             f"extending needs recordings of {LEAST} or more different numbers of ranks, but got "
-            f"{', '.join(map(str, sorted(sizes)))}"
+            f"{len(set(sizes))} ({', '.join(map(str, sorted(sizes)))} ranks)"
         )
     if len(set(sizes)) < len(sizes):
         told = ", ".join(map(str, sorted(sizes)))
