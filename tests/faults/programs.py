@@ -5,6 +5,7 @@ import struct
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,37 @@ def _recorded(path: Path) -> Program:
         return session.program(Path(alone), ["a.out"])
 
 
+def _trace(place: Path) -> list[bytes]:
+    """The events of one rank of a trace."""
+    return [(_traced(place / "good") / "traces" / "0.evt").read_bytes()]
+
+
+def _read_trace(path: Path) -> object:
+    """A trace in which one rank's events are those of a file."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as alone:
+        trace = _traced(Path(alone) / "trace")
+        (trace / "traces" / "0.evt").write_bytes(path.read_bytes())
+        return importers.read("otf2", trace / "traces.otf2")
+
+
+def _traced(path: Path) -> Path:
+    from program.test_otf2 import RANKS, Writer  # noqa: PLC0415  (which needs OTF2's writer)
+
+    to = Writer(path)
+    for rank in range(RANKS):
+        for turn in range(5):
+            to.call(rank, "MPI_Irecv", 10, ("MpiIrecvRequest", turn))
+            to.call(rank, "MPI_Send", 10, ("MpiSend", (rank + 1) % RANKS, to.world, turn, 100))
+            to.call(rank, "MPI_Wait", 10, ("MpiIrecv", (rank - 1) % RANKS, to.world, turn, 100, turn))
+            to.call(rank, "MPI_Barrier", 10, ("MpiCollectiveEnd", to.ops.BARRIER, to.world, 0, 0, 0))
+    to.close()
+    return path
+
+
 READERS = (
     Reader("programs", ".program", _programs, program_files.read, _parts),
     Reader("program-times", ".times", _times, _read_times, _parts),
     Reader("recordings", ".raw", _recording, _recorded),
-    *(Reader(form, f".{form}", _exported(form), partial(importers.read, form)) for form in importers.names()),
+    *(Reader(form, f".{form}", _exported(form), partial(importers.read, form)) for form in exporters.names()),
+    *([Reader("otf2", ".evt", _trace, _read_trace)] if find_spec("otf2") else []),
 )

@@ -13,7 +13,7 @@ from leadline.program.model import Program
 
 def names() -> list[str]:
     """The forms that can be read."""
-    return sorted(name for _, name, _ in iter_modules(__path__) if name not in {"slots", "lines"})
+    return sorted(name for _, name, _ in iter_modules(__path__) if not name.startswith("_"))
 
 
 def read(form: str, path: Path, flops: float = 1e9) -> tuple[Program, list[str]]:

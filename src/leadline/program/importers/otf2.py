@@ -10,16 +10,16 @@ took in all, as Score-P counts it: a block is found from them, together with tho
 
 import ctypes
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from leadline.core.errors import LeadlineError
 from leadline.program.build import ProgramBuilder
-from leadline.program.importers.slots import Slots
+from leadline.program.importers._otf2_sizes import Met, sizes
+from leadline.program.importers._slots import Slots
 from leadline.program.model import Communicator, Completion, Form, Kind, Operation, Program, SendMode
 
 TITLE = "OTF2"
@@ -57,15 +57,6 @@ _COLLECTIVES = {
 _POLL_GAP = 1000  # ns: between polls that are one wait, as in a recording (docs/program-format.md)
 
 
-class _Met(NamedTuple):
-    """What a rank said of its part in a collective; `place` is the place of its operation."""
-
-    place: int
-    name: str
-    sent: int
-    received: int
-
-
 def read(path: Path, flops: float) -> tuple[Program, list[str]]:
     """The program of a trace, by its anchor file (traces.otf2); times are measured, so `flops` is unused."""
     del flops
@@ -83,6 +74,8 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
     except foreign as problem:
         said = " ".join(str(problem).split())
         raise LeadlineError(f"{path}: OTF2's reader cannot read this trace: {said}") from problem
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+        raise LeadlineError(f"{path}: this trace is damaged: its records contradict each other") from problem
 
 
 # What OTF2's library calls with an error: user data, file, line, function, code, format, arguments.
@@ -168,7 +161,7 @@ class _Trace:
 
     def _size_collectives(self) -> None:
         """Sizes of collectives from what all their ranks gave and took."""
-        turns: defaultdict[tuple[int, int], dict[int, _Met]] = defaultdict(dict)
+        turns: defaultdict[tuple[int, int], dict[int, Met]] = defaultdict(dict)
         for number, rank in enumerate(self.ranks):
             for comm, every in rank.met.items():
                 for turn, met in enumerate(sorted(every)):
@@ -187,8 +180,8 @@ class _Trace:
             operations = [(self.ranks[rank].operations, parts[rank]) for rank in members]
             first = operations[0][0][operations[0][1].place]
             assert first is not None
-            sizes = _sizes(name, first.peer, [met for _, met in operations])
-            for (every_of, met), fields in zip(operations, sizes, strict=True):
+            fields_of = sizes(name, first.peer, [met for _, met in operations])
+            for (every_of, met), fields in zip(operations, fields_of, strict=True):
                 begun = every_of[met.place]
                 assert begun is not None
                 every_of[met.place] = begun._replace(**fields)
@@ -201,7 +194,7 @@ class _Rank:
         self.trace, self.number = trace, number
         self.operations: list[Operation | None] = []
         self.times: list[tuple[int, int]] = []
-        self.met: defaultdict[int, list[_Met]] = defaultdict(list)
+        self.met: defaultdict[int, list[Met]] = defaultdict(list)
         self.slots = Slots()
         self.requests: dict[int, int] = {}  # where the operation is that began it
         self.regions: list[tuple[str, bool]] = []  # with whether it is a call of MPI, or in one
@@ -369,7 +362,7 @@ class _Rank:
         assert begun is not None
         root = event.root if isinstance(event.root, int) and event.root < 2**31 else 0
         self.operations[index] = begun._replace(kind=int(_COLLECTIVES[name]), comm=comm, peer=root)
-        self.met[comm].append(_Met(index, name, event.size_sent, event.size_received))
+        self.met[comm].append(Met(index, name, event.size_sent, event.size_received))
 
     def _drop(self, index: int) -> None:
         """An operation that cannot be kept goes, and its completion with it."""
@@ -377,46 +370,3 @@ class _Rank:
         assert operation is not None
         self.completed.remove(operation.request)
         self.operations[index] = None
-
-
-def _sizes(name: str, root: int, every: Sequence[_Met]) -> list[dict[str, Any]]:
-    """The fields of each member's operation that say how much it moves.
-
-    From what Score-P counts: a rank gives a block to each member, to itself as well unless the call is in
-    place; of a rooted collective each member has one block, the root all of them.
-    """
-    count, sent, received = len(every), [met.sent for met in every], [met.received for met in every]
-    shares = count if count == 1 or all(each % count == 0 for each in sent) else count - 1
-    if name == "BARRIER":
-        return [{}] * count
-    if name in ("ALLTOALLV", "ALLTOALLW"):
-        total = max(sum(received), 1)
-        blocks = [[gives * takes // total for takes in received] for gives in sent]
-        return [
-            {"mode": 1, "gives": _parts(blocks[rank]), "takes": _parts(row[rank] for row in blocks)}
-            for rank in range(count)
-        ]
-    if name in ("GATHERV", "SCATTERV", "ALLGATHERV", "REDUCE_SCATTER"):
-        taken = [each // (count if all(r % count == 0 for r in received) else count - 1) for each in received]
-        own = {"GATHERV": sent, "SCATTERV": received, "REDUCE_SCATTER": taken}.get(
-            name, [each // shares for each in sent]
-        )
-        at_root = "gives" if name == "SCATTERV" else "takes"
-        everywhere = name in ("ALLGATHERV", "REDUCE_SCATTER")
-        return [
-            {"bytes": size, "mode": 1} | ({at_root: _parts(own)} if everywhere or rank == root else {})
-            for rank, size in enumerate(own)
-        ]
-    if name in ("BCAST", "SCATTER"):
-        block = max(received)
-    elif name in ("GATHER", "REDUCE"):
-        block = max(sent)
-    elif name in ("SCAN", "EXSCAN"):  # the last member gives a block to itself, unless it is in place
-        block = sent[-1] or received[-1] // max(count - 1, 1)
-    else:
-        block = sent[0] // shares
-    return [{"bytes": block}] * count
-
-
-def _parts(sizes: Iterable[int]) -> tuple[int, ...]:
-    return tuple(value for peer, size in enumerate(sizes) for value in (peer, size))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from leadline.core.errors import LeadlineError
 from leadline.program.build import ProgramBuilder
-from leadline.program.importers.lines import lines_of, seconds, whole
-from leadline.program.importers.slots import Slots
+from leadline.program.importers._lines import lines_of, seconds, whole
+from leadline.program.importers._slots import Slots
 from leadline.program.model import (
     ANY_PEER,
     FREE_SOURCE,
