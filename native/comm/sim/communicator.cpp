@@ -75,7 +75,8 @@ Comm::Parting Comm::cart(std::span<const int> dimensions, bool periodic) {
 
 Comm::Opening Comm::window(std::size_t bytes, Exposure exposure) {
     if (exposure == Exposure::shared)
-        throw Unsupported("ranks of a described machine have no memory in common, so they cannot store to it; put can");
+        throw Unsupported(
+            "ranks of a described machine have no memory in common, so they cannot store to it; put can");
     if (exposure != Exposure::allocated)
         throw Unsupported("a described machine has one kind of window, whoever allocates it");
     return {*this, bytes};
