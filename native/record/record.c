@@ -1,6 +1,9 @@
 /* Where entries go: a file for each process, mapped piece by piece. */
 #include "record.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,7 +31,11 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 static int file = -1;
 static char* piece;        /* mapped memory */
 static size_t used, begun; /* bytes of it that are written; where it begins in the file */
+/* Of tests that find nothing, in ticks: how long they waited, and when the last of them was left. */
 static int64_t polled, last_poll;
+static int64_t began, began_ticks; /* one moment by both clocks */
+static bool counts;                /* ticks are the processor's counter, not ns */
+static double tick = 1;            /* ns */
 static atomic_int threads;
 static _Thread_local int depth __attribute__((tls_model("initial-exec")));
 static _Thread_local int number __attribute__((tls_model("initial-exec")));
@@ -37,6 +44,30 @@ static int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* A program that polls asks millions of times a second, and reading the clock costs more than the test: the
+ * processor's counter is read instead, where it runs at one rate. */
+static int64_t ticks(void) {
+#ifdef __x86_64__
+    if (counts) return (int64_t)__builtin_ia32_rdtsc();
+#endif
+    return now();
+}
+
+static void begin_ticks(void) {
+#ifdef __x86_64__
+    unsigned a, b, c, d;
+    counts = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)); /* invariant TSC */
+#endif
+    began = now();
+    began_ticks = ticks();
+}
+
+/* The length of a tick, from the whole time since the beginning. */
+static void measure_tick(int64_t time, int64_t at) {
+    if (counts && at > began_ticks && time > began)
+        tick = (double)(time - began) / (double)(at - began_ticks);
 }
 
 static void lock(void) {
@@ -86,15 +117,33 @@ bool lr_enter(struct lr_call* call, const void* site) {
     call->enter = now();
     return true;
 }
+bool lr_enter_poll(struct lr_call* call, const void* site) {
+    if (depth > 0 || !atomic_load_explicit(&on, memory_order_relaxed)) return false;
+    depth = 1;
+    call->site = site;
+    call->enter = ticks();
+    call->leave = 0;
+    return true;
+}
 void lr_leave(struct lr_call* call) { call->leave = now(); }
 void lr_end(void) { depth = 0; }
 
+/* What lies between the last test and this moment, in ticks, was polling unless it was long. */
+static void follow(int64_t enter) {
+    const int64_t gap = enter - last_poll;
+    if (last_poll && (double)gap * tick < GAP) polled += gap;
+}
+
 void lr_polled(const struct lr_call* call) {
     lock();
-    const int64_t gap = call->enter - last_poll;
-    if (last_poll && gap < GAP) polled += gap;
-    polled += call->leave - call->enter;
-    last_poll = call->leave;
+    const int64_t leave = ticks();
+    if (last_poll) {
+        follow(call->enter);
+    } else {
+        measure_tick(now(), leave);
+    }
+    polled += leave - call->enter;
+    last_poll = leave;
     unlock();
 }
 
@@ -105,16 +154,25 @@ void lr_note(const struct lr_call* call, int kind, int form, int mode, const int
         const size_t words = 5 + count;
         char* place = room(8 * words);
         if (place) {
-            if (last_poll && call->enter - last_poll < GAP) polled += call->enter - last_poll;
+            int64_t enter = call->enter, leave = call->leave;
+            if (!leave && enter) { /* a test that found something: it was entered at a tick */
+                const int64_t at = ticks();
+                leave = now();
+                measure_tick(leave, at);
+                follow(enter);
+                enter = leave - (int64_t)((double)(at - enter) * tick);
+            } else if (last_poll) {
+                follow(ticks() - (int64_t)((double)(now() - enter) / tick));
+            }
             const struct head head = {.words = (uint32_t)words,
                                       .kind = (uint8_t)kind,
                                       .form = (uint8_t)form,
                                       .mode = (uint8_t)mode,
                                       .thread = (uint8_t)(number > 255 ? 255 : number),
-                                      .enter = call->enter,
-                                      .leave = call->leave,
+                                      .enter = enter,
+                                      .leave = leave,
                                       .site = (int64_t)(intptr_t)call->site,
-                                      .polled = polled};
+                                      .polled = (int64_t)((double)polled * tick)};
             memcpy(place + sizeof head, values, 8 * count);
             /* Last what says that an entry is here: one that was begun when the process was killed is none.
              */
@@ -212,6 +270,7 @@ void lr_begin(void) {
     pthread_atfork(NULL, NULL, in_child);
     static char text[2000];
     facts(text, sizeof text);
+    begin_ticks();
     keep_maps(path); /* and again at the end, when more may be loaded */
     atomic_store(&on, true);
     lr_text(LR_META, text);

@@ -71,6 +71,9 @@ struct lr_call {
 
 /* Whether this call is recorded: not what MPI calls of itself, nor what comes before or after. */
 bool lr_enter(struct lr_call* call, const void* site);
+/* The same of a test or probe, which mostly finds nothing: `enter` is in ticks, `leave` 0, to be taken when
+ * it is needed. */
+bool lr_enter_poll(struct lr_call* call, const void* site);
 void lr_leave(struct lr_call* call);
 void lr_end(void); /* after lr_enter said yes */
 

@@ -214,6 +214,20 @@ def _local(kind: str, name: str, word: str) -> str:
     return f"{kind % name} = ({(kind % '').strip()}){word};"
 
 
+# Calls that mostly find nothing, again and again.
+POLLS = ("Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe")
+
+
+def entered(name: str) -> str:
+    """What a wrapper asks before its call."""
+    return "lr_enter_poll" if name in POLLS else "lr_enter"
+
+
+def left(name: str) -> str:
+    """What it says after it; a poll's time is taken only where it is needed."""
+    return "" if name in POLLS else "lr_leave(&lr_call);"
+
+
 def c_frame(row: Row, types: list[str]) -> str:
     """The wrapper of C's name.
 
@@ -242,11 +256,11 @@ LR_SEEN int lr_in_{name}({declared}) __asm__("MPI_{name}");
 int lr_in_{name}({declared}) {{
     static int (*lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))PMPI_{name};
     struct lr_call lr_call;
-    if (!lr_enter(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
+    if (!{entered(name)}(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
     {{
         {first}
         const int lr_code = lr_real({", ".join(passed)});
-        lr_leave(&lr_call);
+        {left(name)}
         {body.last}
         lr_end();
         return lr_code;
@@ -275,7 +289,7 @@ LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
     static void (*real)({types}{comma}MPI_Fint *);
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "{symbol}");
     struct lr_call lr_call;
-    if (!lr_enter(&lr_call, __builtin_return_address(0))) {{
+    if (!{entered(name)}(&lr_call, __builtin_return_address(0))) {{
         real({plain}{comma}lr_error);
         return;
     }}
@@ -283,7 +297,7 @@ LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
         {body.first}
         MPI_Fint lr_code = MPI_SUCCESS;
         real({body.arguments}{comma}&lr_code);
-        lr_leave(&lr_call);
+        {left(name)}
         {body.last}
         lr_end();
         if (lr_error) *lr_error = lr_code;
