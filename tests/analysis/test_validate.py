@@ -132,7 +132,7 @@ def test_several_mpis_must_be_chosen_from() -> None:
 def test_what_holds_nothing_is_refused() -> None:
     """A run without a measured point, and a second run that was not simulated, are no comparison."""
     nothing = frame_of([failed(8, 0, "it fell")])
-    with pytest.raises(LeadlineError, match="no point that was measured"):
+    with pytest.raises(LeadlineError, match="no point with a result"):
         prepared(nothing)
     with pytest.raises(UsageError, match=r"one simulated machine .* but got none"):
         against(measured(), measured())

@@ -53,12 +53,12 @@ def prepared(measured: pl.DataFrame, where: Sequence[str] = ()) -> pl.DataFrame:
     records = matching(measured, where)
     ran = records.filter(pl.col("status") == OK)
     if ran.is_empty():
-        raise LeadlineError("the run to hold against has no point that was measured")
+        raise LeadlineError("the measured run has no point with a result")
     for key in ("mpi", "stack"):
         there = ran.get_column(key).drop_nulls().unique().sort().to_list()
         if len(there) > 1:
             raise UsageError(
-                f"the run to hold against has {key} {' and '.join(there)}; "
+                f"the measured run has several values of {key}, {' and '.join(there)}; "
                 f"choose with --where {key}={there[0]}"
             )
     return records

@@ -35,7 +35,10 @@ def tables(findings: Iterable[Finding]) -> dict[str, list[dict[str, str]]]:
 def sentences(verdict: Verdict) -> list[str]:
     """How many comparisons there were, what stands among so many, and what was not asked."""
     if not verdict.findings:
-        return ["There is nothing to compare: a guideline needs both of its sides in one run."]
+        return [
+            "No guideline can be checked: each compares two ways of doing the same, and this run lacks one "
+            "of any; 'leadline run guidelines' measures them."
+        ]
     count = len(verdict.findings)
     tested = sum(each.low is not None for each in verdict.findings)
     said = [f"{count} comparison{'s' if count > 1 else ''}: {_counts(verdict)}."]
