@@ -166,7 +166,7 @@ def test_a_killed_rank_costs_its_point_only(tmp_path: Path, mpi: str) -> None:
     failed = records.filter(pl.col("status") == FAILED)
     assert failed.height == 1
     assert failed["reason"][0]
-    assert f"failed: {failed['reason'][0]}" in said
+    assert f"failed: {failed['benchmark'][0]}: {failed['reason'][0]}" in said
     good = records.filter((pl.col("status") == OK) & (pl.col("metric") == "lost")).group_by("steps").len()
     assert good["len"].to_list() == [3, 3]
 
