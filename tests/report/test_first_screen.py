@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from leadline.core import record, units
-from leadline.core.formatting import next_launch, tell
+from leadline.core.formatting import formatted, next_launch
 from leadline.report import verdicts
 from leadline.report.costs import best, costs
 from leadline.report.page import Findings
@@ -145,8 +145,8 @@ def test_a_quiet_run_is_called_so(reader: Reader) -> None:
 
 def test_a_confidence_that_falls_short_is_said() -> None:
     """Three launches reach 75 %; a reader who expects 95 % is told."""
-    assert tell(1e-6, "s", 0.9e-6, 1.1e-6, confidence=0.75).note == "at 75 %"
-    assert tell(1e-6, "s", 0.9e-6, 1.1e-6, confidence=0.969).note == ""
+    assert formatted(1e-6, "s", 0.9e-6, 1.1e-6, confidence=0.75).note == "at 75 %"
+    assert formatted(1e-6, "s", 0.9e-6, 1.1e-6, confidence=0.969).note == ""
     row = {"value": 1e-6, "unit": "s", "next_low": 0.9e-6, "next_high": 1.1e-6, "next_confidence": 0.5}
     assert (next_launch(row).value, next_launch(row).note) == ("[0.9, 1.1] µs", "at 50 %")
     assert next_launch(row | {"next_low": None}).value == units.MISSING

@@ -244,9 +244,9 @@ def _value(name: str, value: object) -> str:
 
 def _summary_columns(row: Row) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
-    from leadline.core.formatting import next_launch, tell_row  # noqa: PLC0415
+    from leadline.core.formatting import format_row, next_launch  # noqa: PLC0415
 
-    found = tell_row(row)
+    found = format_row(row)
     if row["exact"]:
         about = "; ".join(_remarks(row))
         return {"simulated": found.value, "network": row["transport"] or "", "remark": about}

@@ -11,7 +11,7 @@ CLOSE_TO_95 = 0.945
 
 
 @dataclass(frozen=True)
-class Told:
+class FormattedQuantity:
     """A quantity in parts: its value with its unit, its interval in the same unit, a note, a warning."""
 
     value: str
@@ -20,7 +20,7 @@ class Told:
     flag: str = ""
 
 
-def tell(
+def formatted(
     value: float | None,
     unit: str,
     low: float | None = None,
@@ -29,18 +29,18 @@ def tell(
     confidence: float | None = None,
     flag: str | None = None,
     exact: bool = False,
-) -> Told:
+) -> FormattedQuantity:
     """A quantity in SI `unit` with its interval; a confidence below 95 % is noted, and simulation."""
     text = units.format_quantity(value, unit, low, high)
     number, bracket, interval = text.partition(" [")
     short = confidence is not None and confidence < CLOSE_TO_95 and bool(bracket)
     note = "simulated" if exact else f"at {100 * (confidence or 0):.0f} %" if short else ""
-    return Told(number, f"[{interval}" if bracket else "", note, flag or "")
+    return FormattedQuantity(number, f"[{interval}" if bracket else "", note, flag or "")
 
 
-def tell_row(row: Row) -> Told:
+def format_row(row: Row) -> FormattedQuantity:
     """The value of a summary's row with its interval, or that it is simulated without noise."""
-    return tell(
+    return formatted(
         row["value"],
         row["unit"],
         row.get("low"),
@@ -50,14 +50,14 @@ def tell_row(row: Row) -> Told:
     )
 
 
-def next_launch(row: Row) -> Told:
+def next_launch(row: Row) -> FormattedQuantity:
     """Where the next launch's median lies: "[0.26, 0.31] µs"; a dash where it is not known."""
     low, high = row.get("next_low"), row.get("next_high")
     if low is None or high is None:
-        return Told(units.MISSING)
-    told = tell(row["value"], row["unit"], low, high, confidence=row.get("next_confidence"))
+        return FormattedQuantity(units.MISSING)
+    told = formatted(row["value"], row["unit"], low, high, confidence=row.get("next_confidence"))
     unit = told.value.partition(" ")[2]
-    return Told(f"{told.interval} {unit}".rstrip(), note=told.note)
+    return FormattedQuantity(f"{told.interval} {unit}".rstrip(), note=told.note)
 
 
 def ratio_text(

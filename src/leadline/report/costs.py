@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from leadline.core import units
-from leadline.core.formatting import Told, next_launch, tell, tell_row
+from leadline.core.formatting import FormattedQuantity, format_row, formatted, next_launch
 from leadline.core.record import Row
 from leadline.report.figures import Entry
 from leadline.report.plots.fitted import switches
@@ -31,7 +31,7 @@ class Fact:
     """A line of a card: what is told, in one or more quantities."""
 
     name: str
-    told: list[Told]
+    told: list[FormattedQuantity]
     lead: bool = False
 
 
@@ -101,7 +101,12 @@ def _card(
         facts.append(_quantity("streamed bandwidth", streamed, note=f"at {size}" if size else ""))
     found = [each for one in fits if one.name == PREFERENCE[0] for each in switches(one)]
     if any(one.name == PREFERENCE[0] for one in fits):
-        facts.append(Fact("protocol switches", [Told(each.told()) for each in found] or [Told("none found")]))
+        facts.append(
+            Fact(
+                "protocol switches",
+                [FormattedQuantity(each.told()) for each in found] or [FormattedQuantity("none found")],
+            )
+        )
     if latency is not None and not latency.get("exact"):
         facts.append(Fact("next launch", [_noise(latency)]))
     where = _where(latency or streamed, names)
@@ -117,8 +122,8 @@ def preferred(fits: Sequence["Fit"]) -> "Fit | None":
 
 def _quantity(name: str, row: Row, note: str = "", lead: bool = False) -> Fact:
     """A measured point as a line of a card."""
-    quantity = tell_row(row)
-    return Fact(name, [quantity, *([Told("", note=note)] if note else [])], lead)
+    quantity = format_row(row)
+    return Fact(name, [quantity, *([FormattedQuantity("", note=note)] if note else [])], lead)
 
 
 def _fitted(fit: "Fit") -> list[Fact]:
@@ -127,20 +132,22 @@ def _fitted(fit: "Fit") -> list[Fact]:
     for name, shown in _FITTED.items():
         found = fit.parameter(name)
         if found is not None:
-            quantity = tell(found.value, found.unit, found.low, found.high, flag=found.flag)
-            facts.append(Fact(shown, [quantity, *([Told("", note=found.flag)] if found.flag else [])]))
+            quantity = formatted(found.value, found.unit, found.low, found.high, flag=found.flag)
+            facts.append(
+                Fact(shown, [quantity, *([FormattedQuantity("", note=found.flag)] if found.flag else [])])
+            )
     return facts
 
 
-def _noise(row: Row) -> Told:
+def _noise(row: Row) -> FormattedQuantity:
     """Where the next launch's latency lies, and how far that is from the median."""
     coming = next_launch(row)
     low, high = row.get("next_low"), row.get("next_high")
     if low is None or high is None or not row["value"]:
-        return Told(units.MISSING, note="one launch")
+        return FormattedQuantity(units.MISSING, note="one launch")
     reach = max(high - row["value"], row["value"] - low) / row["value"]
     note = f"±{100 * reach:.2g} %" + (f", {coming.note}" if coming.note else "")
-    return Told(coming.value, note=note)
+    return FormattedQuantity(coming.value, note=note)
 
 
 def _where(row: Row | None, names: Names) -> str:

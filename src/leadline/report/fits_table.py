@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from leadline.analysis.fits import SWITCH
 from leadline.analysis.noise import percent
-from leadline.core.formatting import Told, tell
+from leadline.core.formatting import FormattedQuantity, formatted
 from leadline.report.subject import SERIES, Names, variant, varying
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class FitRow:
     """One fitted series: a cell for each heading, null where this fit has no such parameter."""
 
     series: str
-    cells: list[Told | None]
+    cells: list[FormattedQuantity | None]
     remarks: list[Remark]
 
 
@@ -67,11 +67,11 @@ def _group(name: str, fits: Sequence["Fit"], names: Names) -> FitGroup:
     return FitGroup(name.replace("_", " "), fits[0].question, headings, rows)
 
 
-def _cell(parameter: "Parameter") -> Told:
+def _cell(parameter: "Parameter") -> FormattedQuantity:
     """A parameter with its interval and flag; a protocol switch by the sizes that it lies between."""
     if parameter.name.startswith(SWITCH):
-        return Told(parameter.told(), flag=parameter.flag or "")
-    return tell(parameter.value, parameter.unit, parameter.low, parameter.high, flag=parameter.flag)
+        return FormattedQuantity(parameter.told(), flag=parameter.flag or "")
+    return formatted(parameter.value, parameter.unit, parameter.low, parameter.high, flag=parameter.flag)
 
 
 def _remarks(fit: "Fit") -> list[Remark]:

@@ -11,7 +11,7 @@ from functools import partial
 
 from leadline.core import units
 from leadline.core.axes import AXES
-from leadline.core.formatting import tell
+from leadline.core.formatting import formatted
 from leadline.core.record import OK, SIMULATED, Row
 from leadline.report.subject import sweeps, varying
 from leadline.report.tables import Cell, Column, Table, TableRow
@@ -161,7 +161,7 @@ def _section(machine: str, sizes: Sequence[int], found: Sequence[Scale]) -> Scal
         TableRow(
             [
                 Cell(each.what),
-                *(Cell(tell(value, each.unit).value, value, True) for value in each.values),
+                *(Cell(formatted(value, each.unit).value, value, True) for value in each.values),
                 Cell(f"{each.ratio:.3g}", each.ratio, True),
             ]
         )

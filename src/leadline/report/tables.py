@@ -7,7 +7,7 @@ from typing import Any
 from leadline.analysis import start_skew as starts
 from leadline.core import units
 from leadline.core.axes import AXES, DEFAULT
-from leadline.core.formatting import next_launch, tell_row
+from leadline.core.formatting import format_row, next_launch
 from leadline.core.record import Row
 from leadline.report.subject import SIZES, sweeps, varying
 from leadline.report.words import coordinates, way
@@ -91,7 +91,7 @@ def _example(rows: Sequence[Row], name: str) -> object:
 
 def _row(row: Row, told: Sequence[str], exact: bool) -> TableRow:
     """One point; of a table that is `exact` all through, without the columns of intervals."""
-    quantity = tell_row(row)
+    quantity = format_row(row)
     coming = next_launch(row)
     cells = [_coordinate(name, row.get(name)) for name in told]
     cells.append(Cell(quantity.value, row["value"], True))
