@@ -259,7 +259,14 @@ def test_placements_that_a_machine_has_not_are_skipped(tmp_path: Path, site: Sim
     assert told["pingpong", "core-group"] is None
     assert told["pingpong", "nodes"] is None
     assert told["pingpong", "sockets"] == "a node of small has one socket"
-    assert "is for two ranks, not 64" in told["crowd", "nodes"]
+    assert "64 ranks on nodes of their own need a larger partition" in told["crowd", "nodes"]
+    assert "is for two ranks, not 64" in told["crowd", "core-group"]
+
+
+def test_a_rank_a_node_is_as_many_ranks_as_nodes(tmp_path: Path, site: SimulatedMachine) -> None:
+    """16 nodes of 4 ranks."""
+    text = 'placement = "nodes"\n[[measure]]\nbenchmark = "crowd"\nranks = "nodes"\n'
+    assert run(tmp_path, site, text).select("ranks", "status").row(0) == (16, OK)
 
 
 def test_more_ranks_than_the_partition_has_are_skipped(tmp_path: Path, site: SimulatedMachine) -> None:

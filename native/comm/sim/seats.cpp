@@ -31,6 +31,12 @@ std::vector<machine::Seat> take_seats(const machine::Machine& machine, const mac
     const machine::Node& node = machine.node;
     if (placement == "default" && mapping == "sockets") return by_sockets(node, topology, ranks);
     if (placement == "default") return machine::make_mapping(mapping, topology, node.ranks, ranks);
+    if (placement == "nodes" && ranks > 2) {  // one on each, in the order in which the mapping takes nodes
+        if (ranks > topology.nodes())
+            throw Unsupported(std::to_string(ranks) + " ranks need as many nodes, but there are " +
+                              std::to_string(topology.nodes()));
+        return machine::make_mapping(mapping, topology, 1, ranks);
+    }
     if (ranks != 2)
         throw Unsupported("a described machine places two ranks by '" + placement + "', more by a mapping");
     const int per_socket = (node.ranks + node.sockets - 1) / node.sockets;

@@ -61,6 +61,19 @@ TEST(Cores, NodesShareNothing) {
                  {shared, shared, shared, shared, shared, shared, shared, shared, alone, alone});
 }
 
+// A node each, whatever the mapping does with cores; more ranks than nodes have none.
+TEST(Cores, RanksOnNodesOfTheirOwnShareNothing) {
+    for (const char* mapping : {"TX", "XT"}) {
+        json simulate = on(4, threaded(), {4});
+        simulate["mapping"] = mapping;
+        simulate["placement"] = "nodes";
+        expect_times(times_of_work(simulate), {alone, alone, alone, alone});
+    }
+    json many = on(5, threaded(), {4});
+    many["placement"] = "nodes";
+    EXPECT_THROW(times_of_work(many), Unsupported);
+}
+
 // A message between two sockets takes what is told beyond one within.
 TEST(Cores, AMessageBetweenSocketsTakesLonger) {
     const json point{{"bytes", 8}, {"buffers", "reused"}};

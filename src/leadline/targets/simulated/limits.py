@@ -40,7 +40,12 @@ def impossible(point: Point, machine: Machine) -> str | None:
     reasons = {
         f"{point.ranks} ranks need a larger partition than {partition}": point.ranks > partition,
         f"on a described machine placement {point.placement!r} is for two ranks, not {point.ranks}": (
-            point.placement != "default" and point.ranks != 2
+            point.placement not in ("default", "nodes") and point.ranks != 2
+        ),
+        f"{point.ranks} ranks on nodes of their own need a larger partition than {partition} ranks": (
+            point.placement == "nodes"
+            and point.ranks > 2
+            and point.ranks * machine.ranks_per_node > partition
         ),
         "placement unbound is for measured runs: a described machine has no scheduler that moves ranks": (
             point.placement == "unbound"
