@@ -19,6 +19,7 @@ from leadline.tune.collectives.selection import Chosen
 US = 1000  # ns
 ALLREDUCE = Operation(int(Kind.ALLREDUCE), bytes=8)
 ROW = Operation(int(Kind.ALLREDUCE), 1, bytes=1024)
+OTHER_ROW = Operation(int(Kind.ALLREDUCE), 2, bytes=1024)
 VARIES = Operation(int(Kind.ALLTOALL), gives=(0, 100, 1, 300), takes=(0, 100, 1, 300))
 IN_BACKGROUND = Operation(int(Kind.BARRIER), form=1, request=1)
 
@@ -26,7 +27,7 @@ IN_BACKGROUND = Operation(int(Kind.BARRIER), form=1, request=1)
 def recorded(operations: dict[int, list[Operation]], each: int = 10 * US, ranks: int = 4) -> Program:
     """A program whose calls take `each` ns, one after another without a break."""
     builder = ProgramBuilder(ranks, measured=True)
-    builder.communicators.append(Communicator((0, 1)))
+    builder.communicators += [Communicator((0, 1)), Communicator((2, 3))]
     for rank in range(ranks):
         own = operations.get(rank, operations[0])
         ends = np.arange(1, len(own) + 1) * each
@@ -35,14 +36,15 @@ def recorded(operations: dict[int, list[Operation]], each: int = 10 * US, ranks:
 
 
 def test_calls_are_counted_by_operation_communicator_and_size() -> None:
-    """A call of all ranks is one call; time is that of a mean rank, and forms that cannot be set are none."""
+    """Of a mean rank: five of all ranks, two of each half at once; forms that cannot be set are none."""
     first = [*[ALLREDUCE] * 5, ROW, ROW, IN_BACKGROUND, Operation(int(Kind.SEND), peer=1, bytes=8)]
-    found = calls(recorded({0: first, 2: [ALLREDUCE] * 5, 3: [ALLREDUCE] * 5}))
+    second = [*[ALLREDUCE] * 5, OTHER_ROW, OTHER_ROW]
+    found = calls(recorded({0: first, 2: second, 3: second}))
     assert [(*each.place, each.count) for each in found] == [
         ("allreduce", 4, 8, 5),
         ("allreduce", 2, 1024, 2),
     ]
-    assert [each.time for each in found] == pytest.approx([50e-6, 10e-6])
+    assert [each.time for each in found] == pytest.approx([50e-6, 20e-6])
 
 
 def test_blocks_that_vary_are_measured_at_their_mean() -> None:

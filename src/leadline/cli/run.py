@@ -34,7 +34,9 @@ class _Run(Submittable):
             return Resumable(words, words, None)
         if not params["plan"]:
             raise click.UsageError("missing PLAN, such as 'quick'", click.get_current_context())
-        output = params["output"] or _new_run(params["plan"])
+        from leadline.run import store  # noqa: PLC0415  (loads polars)
+
+        output = params["output"] or store.fresh(params["plan"].stem)
         words = words if params["output"] else [*words, "--output", str(output)]
         files = ["--directory", str(params["directory"])] if params["directory"] else []
         return Resumable(words, ["run", "--resume", str(output), *files], output)
@@ -141,7 +143,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         before = store.load(path).height
         taken = partial(session.resume, path, read, seed=seed, files=files)
     elif plan:
-        path = output or _new_run(plan)
+        path = output or store.fresh(plan.stem)
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
             simulated = described(machine, plan, seed, asked) if machine else None
@@ -176,15 +178,6 @@ def _tell_ranks(plan: "Plan", partition: int) -> None:
             "with 'ranks = \"cores\"' in the plan on all of them",
             err=True,
         )
-
-
-def _new_run(plan: Path) -> Path:
-    """A directory named after the plan and the time."""
-    from datetime import datetime  # noqa: PLC0415
-
-    from leadline.run.store import RUNS  # noqa: PLC0415
-
-    return RUNS / f"{plan.stem}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame], None] | None":
@@ -249,7 +242,11 @@ def _conclude(
         reasons = records.filter(records["status"] == SKIPPED)["reason"].value_counts(sort=True)
         click.echo(
             f"  skipped: {reasons['reason'][0]}"
-            + (f", and {len(reasons) - 1} other reasons" if len(reasons) > 1 else "")
+            + (
+                f", and {len(reasons) - 1} other reason{'s' if len(reasons) > 2 else ''}"
+                if len(reasons) > 1
+                else ""
+            )
             + f"; 'leadline show {path} --skipped' lists them",
             err=True,
         )

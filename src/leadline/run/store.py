@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace as replaced
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -241,6 +242,11 @@ def find(name: str) -> Path:
     known = [each.name for each in runs()]
     hint = suggest(name, known) if known else f"; there are no runs in {RUNS}/ yet"
     raise UsageError(f"there is no run or record file {name!r}{hint}")
+
+
+def fresh(name: str) -> Path:
+    """A directory in `runs/` named after what is run and the time."""
+    return RUNS / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def runs() -> list[Path]:

@@ -36,7 +36,7 @@ SAVED = {
     "operation": "operation",
     "ranks": "ranks",
     "size": "size",
-    "count": "calls",
+    "count": "calls of a rank",
     "recorded": "time in them",
     "chosen": "algorithm",
     "told": "would save, 95 %",
@@ -95,7 +95,7 @@ def command(
     RUN is a run that measured every algorithm beside the library's default, such as a run of the plan 'tune'.
     An algorithm is chosen where it is significantly faster than the library's default. For FILE.program, as
     'leadline record' writes it, its own collective calls are measured first, into a new run in runs/, and the
-    table says what one execution of the program would save.
+    table says what a rank of the program would save in one execution, in the mean.
 
     DIRECTORY receives, for each library that can be improved, a file MPI.sh with shell variables and the
     files that they name: a rules file for Open MPI, JSON selection trees for MPICH. 'leadline run PLAN
@@ -139,9 +139,8 @@ def command(
 
 def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[Calls]]":
     """A run of a program's own collective calls, and these calls."""
-    from datetime import datetime  # noqa: PLC0415
-
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.record import OK  # noqa: PLC0415
     from leadline.mpi.discover import find  # noqa: PLC0415
     from leadline.program import read  # noqa: PLC0415
     from leadline.run import session, store  # noqa: PLC0415
@@ -154,7 +153,7 @@ def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[
         recorded = str(program.recorded.get("mpi", ""))
         own = next((each.id for each in find() if recorded.startswith(each.library)), "found")
         plan = collective_calls.plan(worth, path.stem, mpi or own, seconds)
-    run = store.RUNS / f"{plan.name}-{datetime.now():%Y%m%d-%H%M%S}"
+    run = store.fresh(plan.name)
     if len(worth) < len(every):
         click.echo(
             f"leadline: {len(worth)} of {len(every)} kinds of calls are measured; the others take less than "
@@ -166,7 +165,7 @@ def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[
         records = session.run(
             plan, local(None, None, {"hosts": None, "agent": None}), run, begun=warn, say=say, show=show
         )
-    if not (records["status"] == "ok").any():
+    if not (records["status"] == OK).any():
         reason = records["reason"].drop_nulls().to_list()
         raise LeadlineError(f"none of the calls could be measured here: {reason[0] if reason else 'no time'}")
     click.echo(f"leadline: measured into {run}", err=True)
@@ -187,13 +186,14 @@ def _print_savings(calls: "list[Calls]", chosen: "list[Chosen]", as_json: bool) 
         saved = "" if each.chosen.algorithm is None else _interval(each)
         size = format_bytes(each.calls.bytes) if each.calls.operation != "barrier" else ""
         time = format_quantity(each.calls.time, "s") if each.calls.time else ""
-        words = {"size": size, "recorded": time, "told": saved}
+        words = {"size": size, "recorded": time, "told": saved, "count": f"{each.calls.count:.4g}"}
         rows.append(each.row() | words | {"chosen": each.chosen.algorithm or "default"})
     print_table(rows, SAVED)
     for mpi in sorted({each.chosen.mpi for each in found}):
         whole = sum(each.seconds for each in found if each.chosen.mpi == mpi)
         if whole:
-            click.echo(f"One execution of the program would save {format_quantity(whole, 's')} with {mpi}.")
+            saved = format_quantity(whole, "s")
+            click.echo(f"In one execution a rank of the program would save {saved} with {mpi}, in the mean.")
 
 
 def _interval(saving: "Saving") -> str:

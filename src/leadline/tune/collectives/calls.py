@@ -25,10 +25,8 @@ class Calls:
     operation: str  # as settings name it, such as allgatherv
     ranks: int
     bytes: int  # of the message, or of one rank's block; of blocks that vary their mean
-    count: int  # calls of the whole program; one that all ranks of a communicator take part in is one
-    time: (
-        float  # s that a rank of the program is in them, the mean over its ranks; 0 where it was not measured
-    )
+    count: float  # calls that a rank makes, the mean over all ranks of the program
+    time: float  # s that a rank is in them, the mean likewise; 0 where it was not measured
     uneven: bool = False  # blocks of different sizes
 
     @property
@@ -43,7 +41,7 @@ class Saving:
 
     calls: Calls
     chosen: Chosen
-    seconds: float  # in one execution of the program
+    seconds: float  # of a rank in one execution of the program, the mean over its ranks
     low: float  # 95 %
     high: float
 
@@ -72,14 +70,12 @@ def calls(program: Program) -> list[Calls]:
             if name is None or communicator.remote or ranks < 2:
                 continue
             place = (name, ranks, _size(operation, ranks))
-            counts[place] += executed[leaf] / ranks
+            # Rows and columns of a grid call at once: what counts is how often a rank waits for one.
+            counts[place] += executed[leaf] / program.ranks
             times[place] += executed[leaf] * float(stats[leaf]["inside_mean"]) / program.ranks
             if len(set(_blocks(operation))) > 1:
                 uneven.add(place[:2])
-    found = [
-        Calls(*place, max(round(count), 1), times[place], place[:2] in uneven)
-        for place, count in counts.items()
-    ]
+    found = [Calls(*place, count, times[place], place[:2] in uneven) for place, count in counts.items()]
     return sorted(found, key=lambda each: (-each.time, -each.count * each.bytes, each.place))
 
 
