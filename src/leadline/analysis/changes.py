@@ -53,21 +53,13 @@ def judge_rows(
     for row, change in zip(tested, changes, strict=True):
         del row["logs"]
         row.update(_too_few(row) if change is None else _judged(row, change, common, threshold, len(tested)))
-        if row["verdict"] in SUSPECTED and (doubt := _doubt(row, within_run, threshold)):
-            row.update({"verdict": SUSPECTED[row["verdict"]], "reason": doubt})
+        # What was taken in turns met the same disturbance on both sides.
+        if row["verdict"] in SUSPECTED and row["busy"] and not within_run:
+            reason = f"{BUSY} {' and '.join(row['busy'])}"
+            row.update({"verdict": SUSPECTED[row["verdict"]], "reason": reason})
     for row in rows:
         row.pop("busy", None)
     return common, found
-
-
-def _doubt(row: Row, within_run: bool, threshold: float) -> str | None:
-    """Why a change that stands by its launches is none of the machine's or the library's own."""
-    if row["busy"] and not within_run:  # what was taken in turns met the same disturbance
-        return f"{BUSY} {' and '.join(row['busy'])}"
-    middle = row["b"] / row["a"]
-    if not row["low"] / (1 + threshold) <= middle <= row["high"] * (1 + threshold):
-        return "the launches fall into groups, so that their mean and their median disagree"
-    return None
 
 
 def _by_run(launches: Mapping[int, float], runs: Mapping[int, int]) -> list[list[float]]:
