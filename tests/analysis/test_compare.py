@@ -15,13 +15,11 @@ from leadline.analysis.changes import IMPROVEMENT, REGRESSION, UNCHANGED
 from leadline.analysis.compare import (
     compare,
     is_worse,
-    nearest,
     study,
     unmatched_keys,
     values_of,
 )
 from leadline.analysis.counts import count_points
-from leadline.cli import main as cli
 from leadline.cli.compare import change
 from leadline.cli.compare import command as compare_command
 from leadline.core import record
@@ -118,39 +116,6 @@ def test_runs_before_a_show_what_two_single_runs_can_tell_from_days() -> None:
     assert "below 16 % may be those between days, taking 4 % as the standard deviation of a run" in said
     other = [each.with_columns(placement=pl.lit("sockets")) for each in steady]
     assert study(a, b, earlier=other).sentences()[0] == said
-
-
-def busy(run: pl.DataFrame, launches_of_ten: int, size: int | None = None) -> pl.DataFrame:
-    """In some of ten launches, at one size or all, a rank waits for its processor half of the time."""
-    there = pl.col("launch") < launches_of_ten if size is None else pl.col("bytes") == size
-    return run.with_columns(
-        run_delay=pl.when(there).then(pl.lit(0.5)).otherwise(pl.lit(0.0)),
-        duration=pl.lit(1.0),
-        oversubscribed=False,
-    )
-
-
-def test_a_change_under_heavy_load_is_suspected_only(tmp_path: Path) -> None:
-    """Twice as slow: by most launches disturbed it may be the load; four of ten do not make it so."""
-    a, b = launches(1), launches(2, factor=2.0)
-    assert set(verdicts(compare(a, busy(b, 4))).values()) == {"regression"}
-    loaded = compare(a, busy(b, 7))
-    assert set(verdicts(loaded).values()) == {"suspected regression"}
-    assert set(loaded["reason"]) == {"other work disturbed most launches of B"}
-    one = verdicts(compare(a, busy(b, 0, size=64)))
-    assert {size for size, verdict in one.items() if verdict == "suspected regression"} == {64}
-    for name, side in (("a", a), ("b", busy(b, 7))):
-        store.write_parquet(side, tmp_path / f"{name}.parquet", {})
-    paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
-    done = CliRunner().invoke(cli, ["compare", *paths])
-    assert done.exit_code == 2 and "nothing can be told of these runs" in done.output
-
-
-def test_the_nearest_points_of_two_runs_say_in_what_they_differ() -> None:
-    """One key; nothing where no benchmark is in both."""
-    a = launches(1)
-    assert nearest(a, launches(2, placement="sockets")) == "placement"
-    assert nearest(a, launches(2).with_columns(benchmark=pl.lit("other"))) == ""
 
 
 def test_six_launches_are_enough_among_many_points() -> None:
