@@ -101,7 +101,9 @@ void ApproximateMaxMin::solve(Effort effort) {
 // first class has the flows of both.
 void ApproximateMaxMin::limit(bool alike) {
     alike_ = alike;
-    if (sorted_ != touched_.size()) std::ranges::sort(touched_);
+    const auto fresh = touched_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    std::sort(fresh, touched_.end());  // what is new is little beside what was there
+    std::inplace_merge(touched_.begin(), fresh, touched_.end());
     sorted_ = touched_.size();
     for (const std::int32_t r : touched_) {
         Class& first = classes_[index(r)];
