@@ -10,6 +10,7 @@ from leadline.core import record, units
 from leadline.core.formatting import formatted, next_launch
 from leadline.report import verdicts
 from leadline.report.costs import best, costs
+from leadline.report.digest import digest
 from leadline.report.page import Findings
 
 from . import synthetic
@@ -150,3 +151,13 @@ def test_a_confidence_that_falls_short_is_said() -> None:
     row = {"value": 1e-6, "unit": "s", "next_low": 0.9e-6, "next_high": 1.1e-6, "next_confidence": 0.5}
     assert (next_launch(row).value, next_launch(row).note) == ("[0.9, 1.1] µs", "at 50 %")
     assert next_launch(row | {"next_low": None}).value == units.MISSING
+
+
+def test_a_run_without_a_ping_pong_tells_examples_of_what_it_has() -> None:
+    """Of a hot spot it has the point nearest to 8 B, with unit and interval."""
+    said = digest(synthetic.records("hotspots", only={"hotspot"}), [])
+    assert {card.name for card in said.costs} == set(synthetic.MPIS)
+    for card in said.costs:
+        assert [fact.name for fact in card.facts] == ["hotspot at 8 B"]
+        assert all(re.fullmatch(r"[\d.]+ (ns|µs|ms)", fact.told[0].value) for fact in card.facts)
+        assert all(re.fullmatch(r"\[[\d.]+, [\d.]+\]", fact.told[0].interval) for fact in card.facts)

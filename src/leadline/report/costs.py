@@ -6,7 +6,8 @@ before others); the streamed bandwidth is the best of the windowed benchmark; th
 launch may show.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from leadline.analysis.fits import Fit, Parameter
 
 _FITTED = {"bandwidth": "asymptotic bandwidth", "half-bandwidth size": "half-bandwidth size"}
+LEADING = ("latency", "time", "bandwidth")  # metrics that an example is told in, the best first
+EXAMPLES = 4  # benchmarks of which a card without a ping-pong tells
 PREFERENCE = ("piecewise", "asymptotic", "least_squares")
 
 
@@ -51,7 +54,7 @@ class Cost:
 
 
 def costs(rows: Sequence[Row], fits: Sequence["Fit"], names: Names) -> list[Cost]:
-    """A card for every series that has a ping-pong or a bandwidth."""
+    """A card for every series that has a ping-pong or a bandwidth; if none has, examples of what there is."""
     cards = []
     for series in names.order:
         own = [row for row in rows if names.series(row) == series]
@@ -61,7 +64,11 @@ def costs(rows: Sequence[Row], fits: Sequence["Fit"], names: Names) -> list[Cost
             continue
         fitted = [fit for fit in fits if names.series(fit.series) == series and usual(fit.series)]
         cards.append(_card(series, names, latency, streamed, fitted))
-    return cards
+    return cards or [
+        _example_card(series, names, examples)
+        for series in names.order
+        if (examples := typical([row for row in rows if names.series(row) == series]))
+    ]
 
 
 def headline(rows: Iterable[Row]) -> Row | None:
@@ -82,6 +89,45 @@ def best(rows: Iterable[Row]) -> Row | None:
     # The highest of many is the one that noise raised most, so what noise made meaningless stands back.
     sound = [row for row in found if not row.get("meaningless")]
     return max(sound or found, key=lambda row: row["value"], default=None)
+
+
+def typical(rows: Sequence[Row]) -> list[Row]:
+    """An example of each of the first benchmarks of a series: the point nearest to 8 B.
+
+    Of several the one whose settings are the commonest in its benchmark, of those the one with most ranks.
+    """
+    found = []
+    for benchmark in list(dict.fromkeys(row["benchmark"] for row in rows))[:EXAMPLES]:
+        own = [row for row in rows if row["benchmark"] == benchmark]
+        known = {row["metric"] for row in own}
+        metric = next((each for each in LEADING if each in known), own[0]["metric"])
+        own = [row for row in own if row["metric"] == metric]
+        common = {
+            key: Counter(str(row.get(key)) for row in own).most_common(1)[0][0]
+            for key in own[0]
+            if isinstance(own[0][key], str)
+        }
+        found.append(max(own, key=lambda row: _typicality(row, common)))
+    return found
+
+
+def _typicality(row: Row, common: Mapping[str, str]) -> tuple[int, int, int]:
+    """How good an example a point is: nearness to 8 B, settings that are the commonest, ranks."""
+    alike = sum(str(row.get(key)) == value for key, value in common.items())
+    return -abs((row.get("bytes") or HEADLINE) - HEADLINE), alike, row.get("ranks") or 0
+
+
+def _example_card(series: str, names: Names, examples: Sequence[Row]) -> Cost:
+    """The card of a series without a ping-pong or a bandwidth."""
+    facts: list[Fact] = []
+    for row in examples:
+        size = f" at {units.format_bytes(row['bytes'])}" if row.get("bytes") is not None else ""
+        facts.append(_quantity(f"{row['benchmark']}{size}", row, lead=not facts))
+    index = names.index(series)
+    entry = Entry("series", series, hue(index), SHAPES[index % len(SHAPES)])
+    ranks = sorted({row["ranks"] for row in examples if row.get("ranks") is not None})
+    where = f"{', '.join(map(str, ranks))} ranks" if ranks else ""
+    return Cost(series, entry, facts, where=where, mark=_mark(examples[0]))
 
 
 def _card(
