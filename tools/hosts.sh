@@ -19,8 +19,9 @@ here=${HOSTS_HERE:-${TMPDIR:-/tmp}/leadline-hosts}
 name=${HOSTS_NAME:-host}
 net=${HOSTS_NET:-10.213.77}
 bridge=${name}br
-MTU=9000      # B: headers take under 1 % of a rate
-BURST=10      # KiB that a link takes at once, a packet at least
+MTU=1500      # B: a link that was idle takes one packet at once, which a real one would not
+HEADERS=66    # B of a packet that do not count for the rate: Ethernet, IP, TCP with timestamps
+BURST=1       # KiB that a link takes at once; a packet is taken whole
 QUANTUM=16384 # B that one way sends before another has its turn
 QUEUE=1       # MiB that wait for a link before packets are dropped
 
@@ -34,7 +35,7 @@ inside() { local host=$1; shift; nsenter --target "$(pid_of "$host")" --net --ut
 
 limit() { # DEVICE RATE [ADDRESS RATE]...: what leaves a device is slower, to some addresses even more; runs inside if in $host
     local device=$1 rate=$2 class=10 tc=(${host:+inside "$host"} tc); shift 2
-    "${tc[@]}" qdisc replace dev "$device" root handle 1: htb default $class
+    "${tc[@]}" qdisc replace dev "$device" root handle 1: stab overhead -$HEADERS htb default $class
     way() {
         "${tc[@]}" class add dev "$device" parent 1: classid 1:$class htb rate "$1" burst ${BURST}k cburst ${BURST}k quantum $((QUANTUM))
         "${tc[@]}" qdisc add dev "$device" parent 1:$class bfifo limit $((QUEUE << 20))

@@ -163,7 +163,8 @@ struct Seat {
 // Messages between ranks. `isend` and `irecv` return at once with a Request that `wait` or `wait_all` ends;
 // buffers stay untouched until then. Tags are matched with the sender, in order, as in MPI; `recv_any` takes
 // the next message of whichever sender and returns its rank; `irecv_any` does not tell it. A message may be
-// shorter than the buffer that takes it. Collective words are one call each. `cart` gives the ranks of a
+// shorter than the buffer that takes it. `combine` adds an operand of a reduction to another, on this rank
+// alone. Collective words are one call each. `cart` gives the ranks of a
 // grid, the last dimension fastest; `shift` then tells a rank's neighbours so many steps away in a dimension.
 //
 // `collective` does one at once. `prepare` makes one ready in a form, `prepare_exchange` a set of messages
@@ -189,6 +190,7 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     { comm.test(request).await_resume() } -> std::same_as<bool>;
     comm.wait_all(requests).await_resume();
     { comm.wait_any(requests).await_resume() } -> std::same_as<int>;
+    comm.combine(data, data, type, reduce).await_resume();
     comm.barrier().await_resume();
     comm.bcast(data, peer).await_resume();
     comm.allreduce(data, data, type, reduce).await_resume();

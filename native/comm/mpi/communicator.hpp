@@ -102,6 +102,13 @@ public:
         check(MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE));
         return {index};
     }
+    Ready<> combine(Bytes in, Bytes out, Type type, Reduce reduce) {
+        const std::size_t elements = in.size() / size_of(type);
+        if (!fits(elements)) throw Unsupported("MPI combines 2^31 - 1 numbers in one call, at most");
+        check(MPI_Reduce_local(in.data(), out.data(), static_cast<int>(elements), mpi_type(type),
+                               mpi_reduction(reduce, type)));
+        return {};
+    }
     Ready<> barrier() {
         check(MPI_Barrier(handle_));
         return {};

@@ -98,6 +98,10 @@ public:
     sim::Test test(Request& request) { return {engine(), me_.mine, {&request, 1}}; }
     sim::All wait_all(std::span<Request> requests) { return {engine(), me_.mine, requests}; }
     sim::Any wait_any(std::span<Request> requests) { return {engine(), me_.mine, requests}; }
+    Ready<> combine(Bytes in, Bytes, Type, Reduce) {
+        engine().spend(me_.mine, engine().combine_cost(static_cast<std::int64_t>(in.size())));
+        return {};
+    }
     Called barrier() { return {me_, {.what = Collective::barrier}}; }
     Called bcast(Bytes data, int root) {
         return {me_, {.what = Collective::bcast, .in = data, .root = root}};

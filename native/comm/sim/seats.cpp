@@ -24,6 +24,20 @@ std::vector<machine::Seat> by_sockets(const machine::Node& node, const machine::
     return seats;
 }
 
+// One on each node, in the order in which the mapping takes nodes, and again where there are more ranks.
+std::vector<machine::Seat> one_on_each(const machine::Node& node, const machine::Topology& topology,
+                                       int ranks, const std::string& mapping) {
+    if (ranks > static_cast<std::int64_t>(topology.nodes()) * node.ranks)
+        throw Unsupported(std::to_string(ranks) + " ranks do not fit on " + std::to_string(topology.nodes()) +
+                          " nodes with " + std::to_string(node.ranks) + " each");
+    std::vector<machine::Seat> seats =
+        machine::make_mapping(mapping, topology, 1, std::min(ranks, topology.nodes()));
+    const std::size_t nodes = seats.size();
+    for (std::size_t rank = nodes; rank < static_cast<std::size_t>(ranks); ++rank)
+        seats.push_back({.node = seats[rank % nodes].node, .core = static_cast<int>(rank / nodes)});
+    return seats;
+}
+
 }  // namespace
 
 std::vector<machine::Seat> take_seats(const machine::Machine& machine, const machine::Topology& topology,
@@ -31,12 +45,7 @@ std::vector<machine::Seat> take_seats(const machine::Machine& machine, const mac
     const machine::Node& node = machine.node;
     if (placement == "default" && mapping == "sockets") return by_sockets(node, topology, ranks);
     if (placement == "default") return machine::make_mapping(mapping, topology, node.ranks, ranks);
-    if (placement == "nodes" && ranks > 2) {  // one on each, in the order in which the mapping takes nodes
-        if (ranks > topology.nodes())
-            throw Unsupported(std::to_string(ranks) + " ranks need as many nodes, but there are " +
-                              std::to_string(topology.nodes()));
-        return machine::make_mapping(mapping, topology, 1, ranks);
-    }
+    if (placement == "nodes" && ranks > 2) return one_on_each(node, topology, ranks, mapping);
     if (ranks != 2)
         throw Unsupported("a described machine places two ranks by '" + placement + "', more by a mapping");
     const int per_socket = (node.ranks + node.sockets - 1) / node.sockets;

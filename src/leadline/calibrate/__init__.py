@@ -6,7 +6,7 @@ fitted together (`_rows`). What else a node has is told by a benchmark of its ow
 is not guessed: the machine goes without, and a note says which benchmark would tell it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from leadline.calibrate import _node, _protocol_fit, _selection
-from leadline.calibrate._evidence import WHOLE, Evidence, evidence, missing
+from leadline.calibrate._evidence import SHARED, WHOLE, Evidence, between_nodes, evidence, missing
+from leadline.calibrate._shared import Streams, streams
 from leadline.calibrate._values import Value
 from leadline.calibrate._write import Entry, machine_text, source
 from leadline.core.errors import LeadlineError
@@ -84,13 +85,16 @@ def calibrate(
     far = records.filter(pl.col("placement") == _selection.NODES)
     if "pingpong" not in far.get_column("benchmark"):
         far = far.clear()
-    _topology(made, records, bool(far.height))
+    _topology(made, records, bool(far.height), provenance)
     _node_table(made, records, near, provenance)
-    if near.height:
-        _add_path(made, near, "local_protocol" if far.height else "protocol")
+    within = _evidence(near) if near.height else None
+    if within:
+        _add_path(made, within, "local_protocol" if far.height else "protocol")
     if far.height:
-        _add_path(made, far, "protocol")
-        _links(made)
+        shared = streams(far)
+        told = _evidence(far, lambda those: between_nodes(those, shared, within))
+        _add_path(made, told, "protocol")
+        _links(made, told, shared)
     if not near.height and not far.height:
         raise LeadlineError(_lacks(sorted(ROW_BENCHMARKS)))
     if found := _node.noise(records):
@@ -116,11 +120,15 @@ def _lacks(benchmarks: list[str], what: str = "what a message costs") -> str:
     return f"this run does not tell {what}: it lacks {' and '.join(benchmarks)}; {_selection.HINT}"
 
 
-def _add_path(made: Calibration, records: pl.DataFrame, table: str) -> None:
-    """The protocol rows of a way, and what its messages share."""
+def _evidence(records: pl.DataFrame, of: Callable[[pl.DataFrame], Evidence] = evidence) -> Evidence:
+    """The evidence of a way; LeadlineError where the records lack something."""
     if lacking := missing(records):
         raise LeadlineError(_lacks(lacking))
-    told = evidence(records)
+    return of(records)
+
+
+def _add_path(made: Calibration, told: Evidence, table: str) -> None:
+    """The protocol rows of a way, and what its messages share."""
     path = _protocol_fit.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
     made.rows[table] = [_row(told, path, i) for i in range(len(path.rows))]
     latency = _shared(told, path, "latency", "s")
@@ -128,7 +136,8 @@ def _add_path(made: Calibration, records: pl.DataFrame, table: str) -> None:
         made.tables["node"]["local_latency"] = latency
     else:
         made.tables["links"]["base"] = latency
-        if rate := _rate(path.shared["wire"], told.launches, ("bandwidth", "pingpong")):
+        those = ("multistream",) if SHARED in told.sizes else ("bandwidth", "pingpong")
+        if rate := _rate(path.shared["wire"], told.launches, those):
             made.tables["links"]["rate"] = rate
         if path.shared["message_gap"].value > 0:
             made.tables["node"]["message_gap"] = _shared(told, path, "message_gap", "s")
@@ -180,27 +189,48 @@ def _name(rows: list[_protocol_fit.Row], index: int) -> str:
     return "short" if index == 0 else f"short-{index + 1}"
 
 
-def _topology(made: Calibration, records: pl.DataFrame, several: bool) -> None:
+def _topology(made: Calibration, records: pl.DataFrame, several: bool, provenance: Mapping[str, Any]) -> None:
     """The topology and, where there are several nodes, an empty table of links."""
     if not several:
         made.tables["topology"] = {"kind": "single"}
         return
     bindings = records.get_column("binding").drop_nulls().to_list()
     hosts = {place.partition(":")[0] for binding in bindings for place in binding.split()}
-    arity = Value(
-        max(2, len(hosts)), "shape", source="hosts of the run's ranks, taken as nodes of one switch"
-    )
+    count, said = len(hosts), "hosts of the run's ranks, taken as nodes of one switch"
+    if simulated := provenance.get("simulated"):
+        count = -(-simulated["partition"] // provenance["described"]["node"]["ranks"])
+        said = "nodes that the run was simulated on, taken as those of one switch"
+    arity = Value(max(2, count), "shape", source=said)
     made.tables["topology"] = {"kind": "fat-tree", "arity": arity}
     made.tables["links"] = {}
-    if len(hosts) > 2:
-        made.notes.append(f"{len(hosts)} hosts are taken as nodes of one switch: no benchmark tells more")
+    if count > 2:
+        made.notes.append(f"{count} hosts are taken as nodes of one switch: no benchmark tells more")
 
 
-def _links(made: Calibration) -> None:
-    """What is left of the links: a hop is not told apart from the network's ends."""
+def _links(made: Calibration, told: Evidence, shared: Streams | None) -> None:
+    """What is left of the links: a hop is not told apart from the network's ends, and a link may have more
+    to give than was asked of it.
+    """
+    links = made.tables["links"]
+    if shared is None:
+        taken = "the link, which ranks of a node share" if told.wire else "what single messages tell"
+        made.notes.append(
+            "one stream at a time between nodes does not tell whether the link or the cores at its ends hold "
+            f"it up: taken is {taken}; "
+            + _lacks(["multistream of 1 and 2 pairs with placement = nodes"], "which it is")
+        )
+    elif not shared.filled:
+        rate = links.get("rate")
+        if not isinstance(rate, Value) or rate.value < shared.rate:
+            said = f"at least, from multistream on {made.run}: {shared.pairs} pairs do not fill the link"
+            links["rate"] = Value(shared.rate, "B/s", source=said)
+        made.notes.append(
+            f"{shared.pairs} pairs between two nodes move {shared.rate / shared.alone:.2f} times as much as "
+            "one: the cores hold a stream up, and the rate of the link is what is left of single messages"
+        )
     nothing = Value(0.0, "s", source="one hop was measured, so that hops are part of the base")
-    made.tables["links"].setdefault("hop", nothing)
-    if "rate" not in made.tables["links"]:
+    links.setdefault("hop", nothing)
+    if "rate" not in links:
         raise LeadlineError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
 
 

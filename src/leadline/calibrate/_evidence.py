@@ -11,10 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline.analysis.series import Series, draw_jointly, series
+from leadline.calibrate._shared import Streams
 
 Array = NDArray[np.float64]
 
 WHOLE, SEND, RECEIVE, STREAM, BOTH = "pingpong", "send", "receive", "bandwidth", "bibandwidth"
+SHARED = "multistream"
 # Benchmark and metric of each series.
 FROM = {
     WHOLE: ("pingpong", "latency"),
@@ -32,6 +34,8 @@ class Evidence:
     typical: dict[str, Array]
     draws: dict[str, Array]
     launches: int  # the fewest of any series
+    # s/B of the link where it holds long streams up; 0: the ends do, as within a node; None: unknown
+    wire: float | None = 0.0
 
     def spread(self, name: str) -> Array:
         """How uncertain each size of a series is: the draws' deviation as a share of the typical time."""
@@ -49,7 +53,29 @@ def missing(records: pl.DataFrame) -> list[str]:
 
 
 def evidence(records: pl.DataFrame) -> Evidence:
-    """The evidence in records of one condition, which lack nothing (`missing`)."""
+    """The evidence of a way within a node in records of one condition, which lack nothing (`missing`)."""
+    return _found(records, None)
+
+
+def between_nodes(records: pl.DataFrame, shared: Streams | None, within: Evidence | None) -> Evidence:
+    """The same of the way between two nodes.
+
+    `shared` tells whether the link or the ends hold a stream up. Without it the link is taken to, unless a
+    stream is faster than one `within` a node: what cores copy there is no measure for such a network.
+    """
+    found = _found(records, shared if shared is not None and shared.filled else None)
+    longest, gap = float(found.sizes[STREAM][-1]), float(found.typical[STREAM][-1])
+    if shared is not None:
+        wire = 1 / shared.rate if shared.held_by_link else 0.0
+    elif within is not None and gap < float(within.at(STREAM, np.array([longest]))[0]):
+        wire = None
+    else:
+        wire = gap / longest
+    return replace(found, wire=wire)
+
+
+def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
+    """The evidence but for what holds a stream up; `shared` are streams that fill a link."""
     parts: dict[str, Series] = {}
     for name, (benchmark, metric) in FROM.items():
         found = _series(records, benchmark, metric)
@@ -58,6 +84,9 @@ def evidence(records: pl.DataFrame) -> Evidence:
     if (both := _series(records, "bibandwidth", "bandwidth")) is not None:
         # What a core needs to send one message and to receive one: bytes go both ways.
         parts[BOTH] = replace(both, medians=2 * both.sizes / both.medians)
+    if shared is not None:
+        # What a byte of a message of all pairs takes the link.
+        parts[SHARED] = replace(shared.together, medians=shared.size / shared.together.medians)
     window = parts[STREAM].keys.get("window", 1)
     parts[STREAM] = replace(parts[STREAM], medians=1 / parts[STREAM].medians)
     sizes = {name: part.sizes for name, part in parts.items()}

@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 from leadline.analysis.criterion import criterion
 from leadline.analysis.fits.piecewise import FEWEST_TO_BREAK
 from leadline.analysis.segments import partitions
-from leadline.calibrate._evidence import BOTH, RECEIVE, SEND, STREAM, WHOLE, Evidence
+from leadline.calibrate._evidence import BOTH, RECEIVE, SEND, SHARED, STREAM, WHOLE, Evidence
 
 Array = NDArray[np.float64]
 
 MOST = 4  # pieces on either side of the handshake: caches and copies change the pace within a protocol too
 # What comes first where equations and machine disagree: a message as a whole, then how many go in a second;
 # how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
-WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, SEND: 1.0, RECEIVE: 1.0}
+WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, SHARED: 10.0, SEND: 1.0, RECEIVE: 1.0}
 KNOWN = 0.02  # relative deviation from which a value counts less: the equations are no better than that
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
 # The same of a send with a handshake: a real one also waits for the word that its receiver has the data, the
@@ -122,8 +122,16 @@ def handshakes(evidence: Evidence) -> NDArray[np.bool_]:
     whole, send, stream = evidence.at(WHOLE, x), evidence.typical[SEND], evidence.at(STREAM, x)
     # A lone eager send that takes longer than the whole message had its own troubles (a cold cache, a full
     # queue); what it takes in a stream is then nearer.
-    send = np.where(send > whole, stream, send)
+    send = np.minimum(np.where(send > whole, stream, send), _beside_wire(evidence, x, whole))
     return np.asarray(send + evidence.at(RECEIVE, x) > whole, dtype=np.bool_)
+
+
+def _beside_wire(evidence: Evidence, sizes: Array, whole: Array) -> Array:
+    """What an end takes at most where the link holds streams up: a message without its time on the link.
+
+    A send that blocks until the link has taken the message would else seem to cost the core as much.
+    """
+    return np.asarray(np.maximum(0.0, whole - sizes * (evidence.wire or 0.0)), dtype=np.float64)
 
 
 def _cuts(evidence: Evidence) -> range:
@@ -254,12 +262,13 @@ class _Equations:
         evidence = self._evidence
         x, typical, draws = evidence.sizes[name], evidence.typical[name], evidence.draws[name]
         if name in ENDS:
-            # No end of an eager message costs more than the stream's slower end: what a lone one takes
-            # beyond is cold caches.
-            most = np.where(self._waits(x), np.inf, evidence.at(STREAM, x))
+            # No end of an eager message costs more than the stream's slower end, or than the message off the
+            # link: what a lone one takes beyond is cold caches, or waiting for the link.
+            most = np.minimum(evidence.at(STREAM, x), _beside_wire(evidence, x, evidence.at(WHOLE, x)))
+            most = np.where(self._waits(x), np.inf, most)
             typical, draws = np.minimum(typical, most), np.minimum(draws, most)
         found = [(float(n), float(typical[i]), draws[:, i], False) for i, n in enumerate(x)]
-        if name in (WHOLE, BOTH):
+        if name in (WHOLE, BOTH, SHARED):
             return found
         gaps = np.setdiff1d(evidence.sizes[WHOLE], x)
         for n in gaps[(gaps >= x.min()) & (gaps <= x.max())]:
@@ -285,9 +294,14 @@ class _Equations:
         if not inside.any():
             inside[:] = True
         stream = self._evidence.at(STREAM, x)
-        send = np.minimum(self._evidence.typical[SEND], stream)
-        receive = np.minimum(self._evidence.at(RECEIVE, x), stream)
-        if self._between_nodes:
+        most = stream
+        if self._between_nodes and not self._rows[row].handshake:
+            most = np.minimum(stream, _beside_wire(self._evidence, x, self._evidence.at(WHOLE, x)))
+        send = np.minimum(self._evidence.typical[SEND], most)
+        receive = np.minimum(self._evidence.at(RECEIVE, x), most)
+        # Where the ends hold long messages up, short ones may still wait for the least gap between two.
+        paced = stream[inside].max() < SHORT * self._evidence.typical[STREAM][0]
+        if self._between_nodes and (self._evidence.wire != 0 or paced):
             ends = np.maximum(send, receive)[inside]
             if self._rows[row].handshake or np.median(stream[inside] / ends) > SLOWER:
                 return WAY
@@ -301,10 +315,10 @@ class _Equations:
         sends = {"send_overhead": 1.0, "send_copy": size}
         receives = {"receive_overhead": 1.0, "receive_copy": size}
         both = sends | receives
-        if name == WHOLE:
-            return self._counts(row, both, {"latency": ways, "handshake_overhead": overheads, "wire": size})
-        if name == BOTH:
-            return self._counts(row, both, {})
+        if name in (WHOLE, BOTH, SHARED):
+            own = {} if name == SHARED else both
+            way = {"latency": ways, "handshake_overhead": overheads, "wire": size}
+            return self._counts(row, own, {WHOLE: way, BOTH: {}, SHARED: {"wire": size}}[name])
         if handshake and name == RECEIVE:
             waited = {"latency": ways - 1, "handshake_overhead": overheads - 1, "wire": size}
             return self._counts(row, both, waited)

@@ -42,9 +42,6 @@ def impossible(point: Point, machine: Machine) -> str | None:
         f"on a described machine placement {point.placement!r} is for two ranks, not {point.ranks}": (
             point.placement not in ("default", "nodes") and point.ranks != 2
         ),
-        f"{point.ranks} ranks on nodes of their own need a larger partition than {partition} ranks": (
-            point.placement == "nodes" and point.ranks > max(2, -(-partition // machine.ranks_per_node))
-        ),
         "placement unbound is for measured runs: a described machine has no scheduler that moves ranks": (
             point.placement == "unbound"
         ),
