@@ -93,6 +93,37 @@ def test_each_pattern_has_its_own_row() -> None:
     assert found == {"pingpong": 0.0, "barrier": pytest.approx(1 / 3)}
 
 
+def test_a_collective_counts_once_and_what_is_counted_exactly_does_not() -> None:
+    """Time and mean of one broadcast are one point of the figures; messages that all agree on are none."""
+    of_bcast = {"benchmark": "bcast"}
+    count: dict[str, Any] = {"benchmark": "ring", "metric": "messages", "unit": "1"}
+    both = record.concat(
+        [
+            measured(metric="time", **of_bcast),
+            measured(metric="mean", **of_bcast),
+            table([[4.0] * 4] * 7, SIZES, **count),
+        ]
+    )
+    sim = record.concat(
+        [
+            simulated([1.2] * 4, metric="time", **of_bcast),
+            simulated([1.6] * 4, metric="mean", **of_bcast),
+            table([[4.0] * 4], SIZES, **count, **SIMULATED),
+        ]
+    )
+    found = against(both, sim)
+    assert found.height == 12
+    assert [(row["metric"], row["points"]) for row in patterns(found)] == [("time", 4)]
+    assert overall(found)["median_off"] == pytest.approx(0.2)
+
+
+def test_a_count_that_differs_is_an_error_like_any_other() -> None:
+    """Five messages where four were counted."""
+    count: dict[str, Any] = {"benchmark": "ring", "metric": "messages", "unit": "1"}
+    found = against(table([[4.0] * 4] * 7, SIZES, **count), table([[5.0] * 4], SIZES, **count, **SIMULATED))
+    assert overall(found)["points"] == 4
+
+
 def test_a_noisy_simulation_counts_its_own_launches() -> None:
     """Seven launches a side with the same spread: the ratio's interval is wider than with an exact one."""
     noisy = table([[1e-6 * k * each for k in (1, 2, 3, 4)] for each in LAUNCHES], SIZES, **SIMULATED)

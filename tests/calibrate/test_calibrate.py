@@ -15,10 +15,7 @@ from leadline import machine
 from leadline.calibrate import calibrate
 from leadline.cli import main
 from leadline.core.errors import LeadlineError, UsageError
-from leadline.plan import files as plan_files
-from leadline.plan.model import Plan
-from leadline.run import session, store
-from leadline.targets.simulated.machine import SimulatedMachine
+from leadline.run import store
 from planted import Row, frame_of, rows
 
 SIZES = sorted({0, *(2**k for k in range(23)), *(3 * 2**k for k in range(5, 18))})
@@ -303,83 +300,3 @@ def test_the_verb_writes_the_file_and_replaces_none_unasked(tmp_path: Path) -> N
     forced = CliRunner().invoke(main, ["calibrate", str(run), "-o", str(path), "--force", "--json"])
     listed = json.loads(forced.stdout)
     assert {"key", "value", "unit", "low", "high", "source"} == set(listed[0])
-
-
-KNOWN = """
-title = "A machine whose constants are known"
-[topology]
-kind = "fat-tree"
-arity = { value = [2], source = "chosen" }
-[links]
-source = "chosen"
-rate = "2 GB/s"
-hop = "0 ns"
-base = "700 ns"
-[node]
-source = "chosen"
-cores = 4
-sockets = 2
-ranks = 4
-local_latency = "210 ns"
-socket_latency = "90 ns"
-match = "4 ns"
-[[protocol]]
-name = "eager"
-source = "chosen"
-up_to = "8 KiB"
-send_overhead = "150 ns"
-receive_overhead = "250 ns"
-send_copy = "9 GB/s"
-receive_copy = "7 GB/s"
-[[protocol]]
-name = "rendezvous"
-source = "chosen"
-send_overhead = "150 ns"
-receive_overhead = "250 ns"
-handshake = true
-handshake_overhead = "120 ns"
-[[local_protocol]]
-name = "short"
-source = "chosen"
-up_to = "128 B"
-send_overhead = "70 ns"
-receive_overhead = "50 ns"
-[[local_protocol]]
-name = "eager"
-source = "chosen"
-up_to = "6 KiB"
-send_overhead = "130 ns"
-receive_overhead = "90 ns"
-send_copy = "8 GB/s"
-receive_copy = "11 GB/s"
-[[local_protocol]]
-name = "rendezvous"
-source = "chosen"
-send_overhead = "40 ns"
-receive_overhead = "300 ns"
-receive_copy = "20 GB/s"
-handshake = true
-handshake_overhead = "60 ns"
-"""
-
-
-def test_what_is_simulated_is_calibrated_to_the_same_machine(tmp_path: Path) -> None:
-    """The shipped plan on a known machine, calibrated: every constant again, within 5 %, by real benchmarks.
-
-    A switch of protocols lies between two sizes of the plan, the rate of the network within what a window
-    of 64 messages leaves out.
-    """
-    path = tmp_path / "known.toml"
-    path.write_text(KNOWN)
-    known = machine.load(path)
-    plan = Plan.load(plan_files.find("calibrate"))
-    records = session.run(plan, SimulatedMachine.of(known), tmp_path / "run")
-    made = calibrate(records, store.provenance(tmp_path / "run"))
-    (tmp_path / "again.toml").write_text(made.toml())
-    again = {number.key: number for number in machine.load(tmp_path / "again.toml").numbers()}
-    for number in known.numbers():
-        if number.key.endswith("up_to"):
-            low, high = again[number.key].interval or (0, 0)
-            assert low <= number.value <= high, number.key
-        elif number.value:
-            assert again[number.key].value == pytest.approx(number.value, rel=0.05), number.key

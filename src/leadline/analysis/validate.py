@@ -25,6 +25,9 @@ WITHIN, OFF = "within the interval", "off"
 NOT_SIMULATED, NOT_MEASURED, NO_INTERVAL = "not simulated", "not measured", "no interval"
 NEAR = 0.25  # off by so much at most counts as near: what one wants of a prediction for another scale
 
+# What says the same again of a point that has the first of the two: it is shown, and not counted.
+_AGAIN = {"mean": "time", "bandwidth": "latency", "message_rate": "bandwidth"}
+
 # Keys that differ between a real run and a simulated one of the same points, or exist on one side only.
 _ASIDE = ("source", "mpi", "stack", "mapping", "partition")
 
@@ -130,8 +133,21 @@ def _judged(row: Row) -> Row:
 
 
 def _compared(table: pl.DataFrame) -> pl.DataFrame:
-    """The points that both sides have."""
-    return table.filter(pl.col("ratio").is_not_null())
+    """The points that both sides have, each once.
+
+    Numbers that every launch counted alike, such as the messages of a rank, are no predictions where they
+    agree.
+    """
+    table = table.filter(pl.col("ratio").is_not_null())
+    point = [name for name in table.columns if name not in COLUMNS and name != "metric"]
+    metrics = table.group_by(point).agg(pl.col("metric").alias("metrics"))
+    table = table.join(metrics, on=point, nulls_equal=True, maintain_order="left")
+    again = pl.any_horizontal(
+        (pl.col("metric") == second) & pl.col("metrics").list.contains(first)
+        for second, first in _AGAIN.items()
+    )
+    alike = (pl.col("measured_low") == pl.col("measured_high")).fill_null(False) & (pl.col("ratio") == 1)
+    return table.filter(~again & ~((pl.col("unit") == "1") & alike)).drop("metrics")
 
 
 def _figures(points: pl.DataFrame) -> Row:

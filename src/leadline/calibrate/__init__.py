@@ -14,16 +14,18 @@ import numpy as np
 import polars as pl
 
 from leadline.calibrate import _node, _protocol_fit, _selection
-from leadline.calibrate._evidence import SHARED, WHOLE, Evidence, between_nodes, evidence, missing
+from leadline.calibrate._evidence import WHOLE, Evidence, between_nodes, evidence, missing
 from leadline.calibrate._shared import Streams, streams
 from leadline.calibrate._values import Value
 from leadline.calibrate._write import Entry, machine_text, source
 from leadline.core.errors import LeadlineError
+from leadline.core.units import format_bytes
 
 __all__ = ["Calibration", "Value", "calibrate"]
 
 LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
+LINK_FROM = ("bandwidth", "pingpong")
 
 
 @dataclass
@@ -33,21 +35,24 @@ class Calibration:
     run: str
     title: str
     about: str
+    top: dict[str, Entry] = field(default_factory=dict)  # what is in no table
     tables: dict[str, dict[str, Entry]] = field(default_factory=dict)
     rows: dict[str, list[dict[str, Entry]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def toml(self) -> str:
         """The machine file."""
-        return machine_text({"title": self.title, "about": self.about}, self.run, self.tables, self.rows)
+        return machine_text(
+            {"title": self.title, "about": self.about}, self.run, {"": self.top, **self.tables}, self.rows
+        )
 
     def numbers(self) -> list[dict[str, Any]]:
         """Every number with its key, interval and source, as an object each."""
-        named = list(self.tables.items())
+        named = [("", self.top), *self.tables.items()]
         named += [(f"{name}.{row['name']}", row) for name, rows in self.rows.items() for row in rows]
         return [
             {
-                "key": f"{name}.{key}",
+                "key": f"{name}.{key}" if name else key,
                 "value": entry.value,
                 "unit": entry.unit,
                 "low": entry.low,
@@ -93,10 +98,14 @@ def calibrate(
     if far.height:
         shared = streams(far)
         told = _evidence(far, lambda those: between_nodes(those, shared, within))
-        _add_path(made, told, "protocol")
+        _add_path(made, told, "protocol", ("multistream",) if shared and shared.filled else LINK_FROM)
         _links(made, told, shared)
     if not near.height and not far.height:
         raise LeadlineError(_lacks(sorted(ROW_BENCHMARKS)))
+    if rate := _node.combining(records):
+        made.top["reduce"] = rate
+    elif "combine" not in records.get_column("benchmark"):
+        made.notes.append(_lacks(["combine"], "how fast a core sums"))
     if found := _node.noise(records):
         made.tables["noise"] = dict(found)
     elif "noise" not in records.get_column("benchmark"):
@@ -127,7 +136,7 @@ def _evidence(records: pl.DataFrame, of: Callable[[pl.DataFrame], Evidence] = ev
     return of(records)
 
 
-def _add_path(made: Calibration, told: Evidence, table: str) -> None:
+def _add_path(made: Calibration, told: Evidence, table: str, link_from: tuple[str, ...] = LINK_FROM) -> None:
     """The protocol rows of a way, and what its messages share."""
     path = _protocol_fit.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
     made.rows[table] = [_row(told, path, i) for i in range(len(path.rows))]
@@ -136,11 +145,16 @@ def _add_path(made: Calibration, told: Evidence, table: str) -> None:
         made.tables["node"]["local_latency"] = latency
     else:
         made.tables["links"]["base"] = latency
-        those = ("multistream",) if SHARED in told.sizes else ("bandwidth", "pingpong")
-        if rate := _rate(path.shared["wire"], told.launches, those):
+        if rate := _rate(path.shared["wire"], told.launches, link_from):
             made.tables["links"]["rate"] = rate
         if path.shared["message_gap"].value > 0:
             made.tables["node"]["message_gap"] = _shared(told, path, "message_gap", "s")
+    if path.early:
+        made.notes.append(
+            f"messages of {format_bytes(round(path.early[0]))} to {format_bytes(round(path.early[-1]))} come "
+            "sooner than the rate of the link allows, as where a limiter lets bursts pass: they are not "
+            "fitted, and single messages of these sizes take less than the machine says"
+        )
     worst = [f"{name} by {100 * off:.0f} %" for name, off in path.misses.items()]
     made.notes.append(f"[[{table}]] misses (median over sizes): {', '.join(worst)}")
 

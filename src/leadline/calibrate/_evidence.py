@@ -16,7 +16,7 @@ from leadline.calibrate._shared import Streams
 Array = NDArray[np.float64]
 
 WHOLE, SEND, RECEIVE, STREAM, BOTH = "pingpong", "send", "receive", "bandwidth", "bibandwidth"
-SHARED = "multistream"
+LINK = "link"  # long streams that a link holds up: what a message of them takes
 # Benchmark and metric of each series.
 FROM = {
     WHOLE: ("pingpong", "latency"),
@@ -64,14 +64,15 @@ def between_nodes(records: pl.DataFrame, shared: Streams | None, within: Evidenc
     stream is faster than one `within` a node: what cores copy there is no measure for such a network.
     """
     found = _found(records, shared if shared is not None and shared.filled else None)
-    longest, gap = float(found.sizes[STREAM][-1]), float(found.typical[STREAM][-1])
     if shared is not None:
-        wire = 1 / shared.rate if shared.held_by_link else 0.0
-    elif within is not None and gap < float(within.at(STREAM, np.array([longest]))[0]):
-        wire = None
-    else:
-        wire = gap / longest
-    return replace(found, wire=wire)
+        size = shared.size
+        return replace(found, wire=float(found.typical[LINK][0]) / size if shared.held_by_link else 0.0)
+    longest, gap = float(found.sizes[STREAM][-1]), float(found.typical[STREAM][-1])
+    if within is not None and gap < float(within.at(STREAM, np.array([longest]))[0]):
+        return replace(found, wire=None)
+    parts = (found.sizes, found.typical, found.draws)
+    sizes, typical, draws = ({**part, LINK: part[STREAM][..., -1:]} for part in parts)
+    return Evidence(sizes, typical, draws, found.launches, gap / longest)
 
 
 def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
@@ -85,8 +86,8 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
         # What a core needs to send one message and to receive one: bytes go both ways.
         parts[BOTH] = replace(both, medians=2 * both.sizes / both.medians)
     if shared is not None:
-        # What a byte of a message of all pairs takes the link.
-        parts[SHARED] = replace(shared.together, medians=shared.size / shared.together.medians)
+        # What a message of any pair takes the link.
+        parts[LINK] = replace(shared.together, medians=shared.size / shared.together.medians)
     window = parts[STREAM].keys.get("window", 1)
     parts[STREAM] = replace(parts[STREAM], medians=1 / parts[STREAM].medians)
     sizes = {name: part.sizes for name, part in parts.items()}
@@ -94,8 +95,11 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
     draws = dict(zip(parts, draw_jointly(list(parts.values())), strict=True))
     assert isinstance(window, int)
     whole, many = (typical[WHOLE][None], draws[WHOLE])
-    typical[STREAM] = _slower_end(sizes, typical[STREAM][None], whole, window)[0]
-    draws[STREAM] = _slower_end(sizes, draws[STREAM], many, window)
+    paced = {STREAM: window} | ({LINK: shared.window * shared.pairs} if shared is not None else {})
+    for name, messages in paced.items():
+        at = sizes[name], sizes[WHOLE]
+        typical[name] = _slower_end(*at, typical[name][None], whole, messages)[0]
+        draws[name] = _slower_end(*at, draws[name], many, messages)
     return Evidence(sizes, typical, draws, min(part.launches for part in parts.values()))
 
 
@@ -111,7 +115,7 @@ def _preference(each: Series) -> tuple[bool, int]:
     return each.keys.get("buffers") == "reused", window if isinstance(window, int) else 0
 
 
-def _slower_end(sizes: dict[str, Array], gaps: Array, whole: Array, window: int) -> Array:
+def _slower_end(sizes: Array, sizes_whole: Array, gaps: Array, whole: Array, window: int) -> Array:
     """What one message costs the slower end, (draws, S), from the time a message of a stream.
 
     A window is W - 1 messages at the pace of the slower end, one message as a whole, and the empty answer:
@@ -119,7 +123,7 @@ def _slower_end(sizes: dict[str, Array], gaps: Array, whole: Array, window: int)
     """
     if window == 1:
         return gaps
-    columns = [np.interp(sizes[STREAM], sizes[WHOLE], row) for row in whole]
+    columns = [np.interp(sizes, sizes_whole, row) for row in whole]
     once = np.stack(columns) + whole[:, :1]
     # A stream that is quicker than its first message alone would have an end that costs nothing.
     return np.asarray(np.maximum((window * gaps - once) / (window - 1), gaps / window), dtype=np.float64)

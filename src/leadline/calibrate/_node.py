@@ -1,4 +1,4 @@
-"""What a run says of a node beside its messages: matching, the way between sockets, and noise."""
+"""What a run says of a node beside its messages: matching, the way between sockets, sums, and noise."""
 
 from collections.abc import Iterable
 
@@ -54,6 +54,24 @@ def socket_latency(near: pl.DataFrame, far: pl.DataFrame) -> Value | None:
     value = max(0.0, float(np.median(typical[1] - typical[0])))
     draws = np.maximum(0.0, np.median(drawn[1] - drawn[0], axis=1))
     return Value.drawn(value, draws, min(part.launches for part in both), "s", ("pingpong",))
+
+
+def combining(records: pl.DataFrame) -> Value | None:
+    """Rate at which a core combines two operands of a reduction, B/s; None where combine was not measured.
+
+    Of each launch the median over sizes of an operand, on the most ranks: in a reduction all sum at once.
+    """
+    wanted = records.filter((pl.col("benchmark") == "combine") & (pl.col("metric") == "time"))
+    launches = launch_estimates(wanted).filter(pl.col("median") > 0) if wanted.height else wanted
+    if launches.is_empty():
+        return None
+    most = launches.filter(pl.col("ranks") == pl.col("ranks").max())
+    rates = (
+        most.with_columns(rate=pl.col("bytes") / pl.col("median"))
+        .group_by("launch")
+        .agg(pl.col("rate").median())
+    )
+    return from_launches(rates.get_column("rate").to_list(), "B/s", ("combine",))
 
 
 def noise(records: pl.DataFrame) -> dict[str, Value] | None:

@@ -26,20 +26,22 @@ from numpy.typing import NDArray
 from leadline.analysis.criterion import criterion
 from leadline.analysis.fits.piecewise import FEWEST_TO_BREAK
 from leadline.analysis.segments import partitions
-from leadline.calibrate._evidence import BOTH, RECEIVE, SEND, SHARED, STREAM, WHOLE, Evidence
+from leadline.calibrate._evidence import BOTH, LINK, RECEIVE, SEND, STREAM, WHOLE, Evidence
 
 Array = NDArray[np.float64]
 
 MOST = 4  # pieces on either side of the handshake: caches and copies change the pace within a protocol too
 # What comes first where equations and machine disagree: a message as a whole, then how many go in a second;
 # how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
-WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, SHARED: 10.0, SEND: 1.0, RECEIVE: 1.0}
+# A link that was seen filled has the rate that was seen: nothing weighs against it.
+WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, LINK: 1000.0, SEND: 1.0, RECEIVE: 1.0}
 KNOWN = 0.02  # relative deviation from which a value counts less: the equations are no better than that
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
 # The same of a send with a handshake: a real one also waits for the word that its receiver has the data, the
 # simulator's does not, so it only settles what nothing else tells.
 LATE = 0.1
 SLOWER = 1.1  # times both ends, from which the way between two nodes is what holds a stream up
+EARLY = 0.5  # times the shortest message beyond its time on the link, which every message takes at least
 SHORT = 1.5  # times the least, up to which a stream's time a message is the gap and not its bytes
 WAY = "way"
 ENDS = (SEND, RECEIVE)
@@ -71,6 +73,7 @@ class Path:
     shared: dict[str, Fitted]  # of `_BETWEEN`; a request and a grant cost the same whatever follows them
     numbers: list[dict[str, Fitted]]
     misses: dict[str, float]  # of each series, the median relative distance from the equations
+    early: list[float]  # sizes of messages that came sooner than the link allows, and were left out
 
 
 _WITHIN = ("latency", "handshake_overhead")
@@ -90,7 +93,7 @@ def fit(evidence: Evidence, between_nodes: bool = False) -> Path:
     numbers: list[dict[str, Fitted]] = [{} for _ in rows]
     for (row, name), one in zip(columns, fitted, strict=True):
         (shared if row < 0 else numbers[row])[name] = one
-    return Path(rows, shared, numbers, equations.misses(solved))
+    return Path(rows, shared, numbers, equations.misses(solved), sorted(equations.early))
 
 
 def rows_of(evidence: Evidence) -> list[Row]:
@@ -218,8 +221,12 @@ class _Equations:
         lines: list[Array] = []
         values, draws, weights = [], [], []
         self._series: list[str] = []
+        self.early: set[float] = set()  # sizes of messages that were sooner there than the link allows
         for name, series_weight in WEIGHTS.items():
             for size, value, drawn, filled in self._values(name) if name in evidence.sizes else ():
+                if self._early(name, size, value):
+                    self.early.add(size)
+                    continue
                 if value <= 0 or (name == BOTH and (between_nodes or self._rows[self._row(size)].handshake)):
                     continue
                 line = self._line(name, size)
@@ -262,13 +269,15 @@ class _Equations:
         evidence = self._evidence
         x, typical, draws = evidence.sizes[name], evidence.typical[name], evidence.draws[name]
         if name in ENDS:
-            # No end of an eager message costs more than the stream's slower end, or than the message off the
-            # link: what a lone one takes beyond is cold caches, or waiting for the link.
-            most = np.minimum(evidence.at(STREAM, x), _beside_wire(evidence, x, evidence.at(WHOLE, x)))
+            # No end of an eager message costs more than the stream's slower end, nor a send more than the
+            # message off the link: what a lone one takes beyond is cold caches, or waiting for the link.
+            most, beside = evidence.at(STREAM, x), _beside_wire(evidence, x, evidence.at(WHOLE, x))
+            # Only a send waits for the link: what is received late is there, unless it had to be asked for.
+            most = np.minimum(most, beside) if name == SEND else most
             most = np.where(self._waits(x), np.inf, most)
             typical, draws = np.minimum(typical, most), np.minimum(draws, most)
         found = [(float(n), float(typical[i]), draws[:, i], False) for i, n in enumerate(x)]
-        if name in (WHOLE, BOTH, SHARED):
+        if name in (WHOLE, BOTH, LINK):
             return found
         gaps = np.setdiff1d(evidence.sizes[WHOLE], x)
         for n in gaps[(gaps >= x.min()) & (gaps <= x.max())]:
@@ -279,6 +288,16 @@ class _Equations:
                 scaled = draws[:, nearest] * (value / typical[nearest] if typical[nearest] > 0 else 0)
                 found.append((float(n), value, scaled, True))
         return found
+
+    def _early(self, name: str, size: float, value: float) -> bool:
+        """Whether a message alone is sooner there than the link that holds streams up allows.
+
+        A limited rate is often let go for a burst (a token bucket), which the simulator's links do not have.
+        """
+        wire = (self._evidence.wire or 0.0) * size
+        if name == RECEIVE and self._rows[self._row(size)].handshake:
+            return value < wire
+        return name == WHOLE and value < wire + EARLY * float(self._evidence.typical[WHOLE][0])
 
     def _row(self, size: float) -> int:
         return max(0, int(np.searchsorted(self._from, size, side="right")) - 1)
@@ -303,7 +322,7 @@ class _Equations:
         paced = stream[inside].max() < SHORT * self._evidence.typical[STREAM][0]
         if self._between_nodes and (self._evidence.wire != 0 or paced):
             ends = np.maximum(send, receive)[inside]
-            if self._rows[row].handshake or np.median(stream[inside] / ends) > SLOWER:
+            if self._rows[row].handshake or (stream[inside] > SLOWER * ends).mean() > 0.5:
                 return WAY
         return SEND if send[inside].sum() > receive[inside].sum() else RECEIVE
 
@@ -315,10 +334,10 @@ class _Equations:
         sends = {"send_overhead": 1.0, "send_copy": size}
         receives = {"receive_overhead": 1.0, "receive_copy": size}
         both = sends | receives
-        if name in (WHOLE, BOTH, SHARED):
-            own = {} if name == SHARED else both
+        if name in (WHOLE, BOTH, LINK):
+            own = {} if name == LINK else both
             way = {"latency": ways, "handshake_overhead": overheads, "wire": size}
-            return self._counts(row, own, {WHOLE: way, BOTH: {}, SHARED: {"wire": size}}[name])
+            return self._counts(row, own, {WHOLE: way, BOTH: {}, LINK: {"wire": size}}[name])
         if handshake and name == RECEIVE:
             waited = {"latency": ways - 1, "handshake_overhead": overheads - 1, "wire": size}
             return self._counts(row, both, waited)

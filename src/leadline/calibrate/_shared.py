@@ -26,6 +26,7 @@ class Streams:
 
     size: float
     pairs: int
+    window: int  # messages of each pair under way at once
     alone: float
     together: Series
 
@@ -67,5 +68,7 @@ def streams(records: pl.DataFrame) -> Streams | None:
             at, there = np.searchsorted(one.sizes, size), np.searchsorted(many.sizes, size)
             last = slice(int(there), int(there) + 1)
             together = Series(many.keys, many.sizes[last], many.medians[:, last], many.ordinals)
-            return Streams(size, pairs, float(one.typical[at]), together)
+            window = many.keys["window"]
+            assert isinstance(window, int)
+            return Streams(size, pairs, window, float(one.typical[at]), together)
     return None

@@ -18,11 +18,15 @@ _UNITS = {"s": (1e-9, "ns"), "B/s": (1e9, "GB/s"), "flop/s": (1e9, "Gflop/s")}
 def machine_text(
     about: Mapping[str, str], run: str, tables: Mapping[str, Table], rows: Mapping[str, Sequence[Table]]
 ) -> str:
-    """The text of a machine file: what it says of itself, its tables, and those of several rows."""
+    """The text of a machine file: what it says of itself, its tables, and those of several rows.
+
+    The table without a name has what is in none.
+    """
     return toml.dump(
         {
             **about,
-            **{name: _plain(table, run) for name, table in tables.items()},
+            **_plain(tables.get("", {}), run),
+            **{name: _plain(table, run) for name, table in tables.items() if name},
             **{name: [_plain(row, run) for row in several] for name, several in rows.items()},
         }
     )
