@@ -61,7 +61,7 @@ TEST(Cores, NodesShareNothing) {
                  {shared, shared, shared, shared, shared, shared, shared, shared, alone, alone});
 }
 
-// A node each, whatever the mapping does with cores; more ranks than nodes have none.
+// A node each, whatever the mapping does with cores; more ranks than nodes begin again at the first.
 TEST(Cores, RanksOnNodesOfTheirOwnShareNothing) {
     for (const char* mapping : {"TX", "XT"}) {
         json simulate = on(4, threaded(), {4});
@@ -69,7 +69,12 @@ TEST(Cores, RanksOnNodesOfTheirOwnShareNothing) {
         simulate["placement"] = "nodes";
         expect_times(times_of_work(simulate), {alone, alone, alone, alone});
     }
-    json many = on(5, threaded(), {4});
+    json many = on(10, threaded(), {2});
+    many["placement"] = "nodes";
+    many["mapping"] = "TX";
+    expect_times(times_of_work(many),
+                 {shared, shared, shared, shared, shared, shared, shared, shared, alone, alone});
+    many = on(17, threaded(), {2});
     many["placement"] = "nodes";
     EXPECT_THROW(times_of_work(many), Unsupported);
 }

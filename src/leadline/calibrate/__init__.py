@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from leadline.calibrate import _node, _protocol_fit, _selection
-from leadline.calibrate._evidence import WHOLE, Evidence, between_nodes, evidence, missing
+from leadline.calibrate._evidence import BOTH, STREAM, WHOLE, Evidence, between_nodes, evidence, missing
 from leadline.calibrate._shared import Streams, streams
 from leadline.calibrate._values import Value
 from leadline.calibrate._write import Entry, machine_text, source
@@ -25,6 +25,7 @@ __all__ = ["Calibration", "Value", "calibrate"]
 
 LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
+BOTH_WAYS = 1.7  # times what goes one way, from which a link is taken to move as much each way
 LINK_FROM = ("bandwidth", "pingpong")
 
 
@@ -244,6 +245,16 @@ def _links(made: Calibration, told: Evidence, shared: Streams | None) -> None:
         )
     nothing = Value(0.0, "s", source="one hop was measured, so that hops are part of the base")
     links.setdefault("hop", nothing)
+    if told.wire and BOTH in told.sizes:
+        # Of the time that streams one way and the other would take after each other.
+        sizes = told.sizes[BOTH]
+        gains = 2 * told.at(STREAM, sizes) / told.typical[BOTH]
+        if (gain := float(gains[-1])) < BOTH_WAYS:
+            made.notes.append(
+                f"messages of {format_bytes(round(sizes[-1]))} both ways at once move {gain:.2f} times as much "
+                "as one way, where a link moves twice as much: exchanges of long messages take longer than the "
+                "machine says"
+            )
     if "rate" not in links:
         raise LeadlineError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
 
