@@ -258,8 +258,8 @@ bytes = "64 KiB"
 
 
 def test_a_machine_calibrated_on_hosts_predicts_who_shares_a_link(hosts: Hosts) -> None:
-    """Of four hosts with links of 12.5 MB/s: the links get the rate, not the cores, and patterns that were not
-    seen, in which streams share a link or do not, come out within 15 %.
+    """Of four hosts with links of 12.5 MB/s: the links get the rate, not the cores, and patterns that were
+    not seen, in which streams share a link or do not, come out within 15 %.
     """
     mpi = next((mpi for mpi in find() if mpi.family == "mpich" and mpi.compiler), None)
     if mpi is None:

@@ -251,9 +251,9 @@ def _links(made: Calibration, told: Evidence, shared: Streams | None) -> None:
         gains = 2 * told.at(STREAM, sizes) / told.typical[BOTH]
         if (gain := float(gains[-1])) < BOTH_WAYS:
             made.notes.append(
-                f"messages of {format_bytes(round(sizes[-1]))} both ways at once move {gain:.2f} times as much "
-                "as one way, where a link moves twice as much: exchanges of long messages take longer than the "
-                "machine says"
+                f"messages of {format_bytes(round(sizes[-1]))} both ways at once move {gain:.2f} times as "
+                "much as one way, where a link moves twice as much: exchanges of long messages take longer "
+                "than the machine says"
             )
     if "rate" not in links:
         raise LeadlineError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
