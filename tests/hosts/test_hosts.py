@@ -124,7 +124,7 @@ point_time = "0.2 s"
 @with_each_mpi
 @pytest.mark.parametrize("rate", [40, 100, 250])
 def test_a_stream_has_the_rate_that_the_kernel_gives_it(hosts: Hosts, mpi: Mpi, rate: int) -> None:
-    """Frames have 9000 B, so that headers take under 1 %."""
+    """Of what messages carry: headers do not count."""
     hosts.up(2, "--rate", f"{rate}mbit")
     records = hosts.run(mpi, 2, STREAM)
     assert median(records, "bandwidth", "bandwidth") == pytest.approx(rate * MBIT, rel=0.05)
