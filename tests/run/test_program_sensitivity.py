@@ -129,6 +129,15 @@ def test_a_tolerated_latency_costs_what_was_asked(tmp_path: Path) -> None:
         assert took / told.time - 1 == pytest.approx(growth, abs=1e-6)
 
 
+def test_latencies_on_one_straight_piece_take_one_simulation(tmp_path: Path) -> None:
+    """The largest one is simulated, the smaller ones lie on the line to it; each costs what was asked."""
+    told = found(tmp_path, token)
+    assert told.simulations == 2
+    assert told.tolerated == pytest.approx(
+        {growth: growth * told.time / told.per_message for growth in (0.01, 0.02, 0.05)}, rel=1e-4
+    )
+
+
 def slack(comm: program.Comm) -> Any:
     """A message that rank 1 needs only after 50 us of its own."""
     if comm.rank == 0:

@@ -15,10 +15,11 @@ that is moved by a little changes who comes first.
 
 The time by the latency of messages is a chain of straight pieces, each as steep as the critical path has
 messages. So a latency that costs so much is found from a simulation and its slope by Newton's method, which
-ends on the very piece that has it.
+ends on the very piece that has it. The largest one is sought first: where its simulation is on the piece that
+the program begins on, the smaller ones are on it, too, and need no simulation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
@@ -108,7 +109,9 @@ def sensitivity(
             known[added] = more["time"], more["messages"]
         return known[added]
 
-    tolerated = {each: _tolerated(with_latency, (1 + each) * time) for each in sorted(growth)}
+    largest_first = sorted(growth, reverse=True)
+    found = {each: _tolerated(with_latency, known, (1 + each) * time) for each in largest_first}
+    tolerated = {each: found[each] for each in sorted(growth)}
     return ProgramSensitivity(time, first.network, slopes, parts["messages"], tolerated, simulations)
 
 
@@ -121,14 +124,26 @@ def _later(target: SimulatedMachine, added: float) -> SimulatedMachine:
     return replace(target, machine=machine.with_number(ADDED, float(base.value) + added))
 
 
-def _tolerated(with_latency: Callable[[float], tuple[float, float]], goal: float) -> float | None:
+def _tolerated(
+    with_latency: Callable[[float], tuple[float, float]],
+    known: Mapping[float, tuple[float, float]],
+    goal: float,
+) -> float | None:
     """The added latency at which the time has grown to `goal`; None where it never does.
 
-    `with_latency` gives the time and its slope. Newton's method within an interval that has the goal: a time
-    by latency bends upwards, so each step lands beyond it and the next comes back, until both are of one
-    piece. Where messages wait for one another at an adapter a piece may bend down: then halves do.
+    `with_latency` gives the time and its slope, `known` has what it gave. Newton's method within an interval
+    that has the goal: a time by latency bends upwards, so each step lands beyond it and the next comes back,
+    until both are of one piece. Where messages wait for one another at an adapter a piece may bend down: then
+    halves do.
     """
-    low, high, at = 0.0, _MOST, 0.0
+    low = max((at for at, (time, _) in known.items() if time < goal), default=0.0)
+    if low == _MOST:
+        return None
+    high = min((at for at, (time, _) in known.items() if time >= goal and at > low), default=_MOST)
+    if high in known and low in known and _straight(low, known[low], high, known[high]):
+        time, slope = known[low]
+        return low + (goal - time) / slope
+    at = low
     for tried in count(1):
         time, slope = with_latency(at)
         if abs(time - goal) <= slope * QUANTUM + _CLOSE * goal or high - low <= QUANTUM:
@@ -142,3 +157,9 @@ def _tolerated(with_latency: Callable[[float], tuple[float, float]], goal: float
         else:
             at = step if low < step < high and tried % _EVERY else (low + high) / 2
     return at
+
+
+def _straight(low: float, at_low: tuple[float, float], high: float, at_high: tuple[float, float]) -> bool:
+    """Whether two simulations are of one straight piece: the same slope, along which both times are."""
+    (first, slope), (last, other) = at_low, at_high
+    return 0 < slope == other and abs(last - first - slope * (high - low)) <= (slope + 1) * QUANTUM
