@@ -13,21 +13,6 @@ int64_t lr_bytes(int64_t count, MPI_Datatype type) {
     return size == MPI_UNDEFINED ? 0 : count * (int64_t)size;
 }
 
-/* A handle as a number: some libraries have pointers, some integers. */
-#define AS_NUMBER(name, type)                                            \
-    static int64_t name(type handle) {                                   \
-        int64_t number = 0;                                              \
-        memcpy(&number, &handle, sizeof handle < 8 ? sizeof handle : 8); \
-        return number;                                                   \
-    }
-AS_NUMBER(of_request, MPI_Request)
-AS_NUMBER(of_comm, MPI_Comm)
-AS_NUMBER(of_win, MPI_Win)
-AS_NUMBER(of_message, MPI_Message)
-int64_t lr_handle(MPI_Request request) { return request == MPI_REQUEST_NULL ? 0 : of_request(request); }
-int64_t lr_comm_handle(MPI_Comm comm) { return of_comm(comm); }
-int64_t lr_win_handle(MPI_Win window) { return of_win(window); }
-
 /* Source, tag and bytes of a message that was received: three numbers; -2 where nothing is known. */
 static void met(const MPI_Status* status, int64_t* into) {
     into[0] = into[1] = into[2] = -2;
@@ -46,32 +31,29 @@ static int64_t tag_of(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
 
 void lr_send(const struct lr_call* call, int form, int mode, int64_t bytes, int to, int tag, MPI_Comm comm,
              MPI_Request request) {
-    const int64_t values[] = {of_comm(comm), peer_of(to), bytes, tag, lr_handle(request)};
+    const int64_t values[] = {lr_comm_handle(comm), peer_of(to), bytes, tag, lr_handle(request)};
     lr_note(call, LR_SEND, form, mode, values, 5);
 }
 
 void lr_recv(const struct lr_call* call, int form, int64_t bytes, int from, int tag, MPI_Comm comm,
              MPI_Request request, const MPI_Status* status) {
-    int64_t values[8] = {of_comm(comm), peer_of(from), bytes, tag_of(tag), lr_handle(request)};
+    int64_t values[8] = {lr_comm_handle(comm), peer_of(from), bytes, tag_of(tag), lr_handle(request)};
     met(status, values + 5);
     lr_note(call, LR_RECV, form, 0, values, 8);
 }
 
 void lr_sendrecv(const struct lr_call* call, int64_t bytes, int to, int tag, int64_t coming, int from,
                  int coming_tag, MPI_Comm comm, const MPI_Status* status) {
-    int64_t values[10] = {of_comm(comm), peer_of(to), bytes, tag, peer_of(from), coming, tag_of(coming_tag)};
+    int64_t values[10] = {lr_comm_handle(comm), peer_of(to), bytes, tag, peer_of(from), coming,
+                          tag_of(coming_tag)};
     met(status, values + 7);
     lr_note(call, LR_SENDRECV, 0, 0, values, 10);
 }
 
-void lr_probe(const struct lr_call* call, bool found, int from, int tag, MPI_Comm comm,
-              const MPI_Status* status, MPI_Message message) {
-    if (!found) {
-        lr_polled(call);
-        return;
-    }
-    int64_t values[8] = {of_comm(comm), peer_of(from), 0, tag_of(tag),
-                         message == MPI_MESSAGE_NULL ? 0 : of_message(message)};
+void lr_probed(const struct lr_call* call, int from, int tag, MPI_Comm comm, const MPI_Status* status,
+               MPI_Message message) {
+    int64_t values[8] = {lr_comm_handle(comm), peer_of(from), 0, tag_of(tag),
+                         message == MPI_MESSAGE_NULL ? 0 : lr_message_handle(message)};
     met(status, values + 5);
     lr_note(call, LR_PROBE, 0, 0, values, 8);
 }
@@ -79,7 +61,7 @@ void lr_probe(const struct lr_call* call, bool found, int from, int tag, MPI_Com
 /* A message that was probed for; its communicator is the probe's. */
 void lr_take(const struct lr_call* call, int form, int64_t bytes, MPI_Message message, MPI_Request request,
              const MPI_Status* status) {
-    int64_t values[8] = {of_message(message), 0, bytes, 0, lr_handle(request)};
+    int64_t values[8] = {lr_message_handle(message), 0, bytes, 0, lr_handle(request)};
     met(status, values + 5);
     lr_note(call, LR_RECV, form, 1, values, 8);
 }
@@ -98,12 +80,8 @@ void lr_request(const struct lr_call* call, int kind, MPI_Request request) {
     lr_note(call, kind, 0, 0, &value, 1);
 }
 
-void lr_wait(const struct lr_call* call, int how, int count, const int64_t* before, int done,
-             const int* indices, const MPI_Status* statuses) {
-    if (done == 0 && how >= LR_TEST) {
-        lr_polled(call);
-        return;
-    }
+void lr_completed(const struct lr_call* call, int how, int count, const int64_t* before, int done,
+                  const int* indices, const MPI_Status* statuses) {
     const size_t size = 2 + (size_t)count + 4 * (size_t)done;
     int64_t few[2 + 5 * MANY];
     int64_t* values = size > sizeof few / 8 ? malloc(8 * size) : few;
@@ -147,7 +125,7 @@ void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm
     int rank = 0;
     if (kind == LR_GATHER || kind == LR_SCATTER) PMPI_Comm_rank(comm, &rank);
     const bool sends = kind == LR_GATHER ? rank != root : kind == LR_SCATTER ? rank == root : false;
-    const int64_t values[] = {of_comm(comm),
+    const int64_t values[] = {lr_comm_handle(comm),
                               peer_of(root),
                               sends ? out : in,
                               type_of(type),
@@ -195,7 +173,8 @@ static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm
     const size_t count = 8 + given + taken;
     int64_t* values = malloc(8 * count);
     if (!values) return;
-    const int64_t head[] = {of_comm(comm), peer_of(root), own, 0, 0, lr_handle(request), 1, (int64_t)given};
+    const int64_t head[] = {lr_comm_handle(comm), peer_of(root), own, 0, 0, lr_handle(request), 1,
+                            (int64_t)given};
     memcpy(values, head, sizeof head);
     int64_t* at = values + 8;
     for (size_t i = 0; i < given; ++i) *at++ = lr_bytes(count_at(gives, i), gives_types[each ? i : 0]);
@@ -264,7 +243,7 @@ static void neighbours(MPI_Comm comm, int in, int out, int64_t* sources, int64_t
 
 void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_Comm made) {
     if (made == MPI_COMM_NULL) {
-        const int64_t values[] = {of_comm(parent), 0, 0, 0, 0, 0, 0};
+        const int64_t values[] = {lr_comm_handle(parent), 0, 0, 0, 0, 0, 0};
         lr_note(call, LR_COMM, 0, constructor, values, 7);
         return;
     }
@@ -277,7 +256,7 @@ void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_C
     const size_t count = 7 + (size_t)size + (size_t)remote + (size_t)in + (size_t)out;
     int64_t* values = malloc(8 * count);
     if (!values) return;
-    const int64_t head[] = {of_comm(parent), of_comm(made), size, rank, remote, in, out};
+    const int64_t head[] = {lr_comm_handle(parent), lr_comm_handle(made), size, rank, remote, in, out};
     memcpy(values, head, sizeof head);
     MPI_Group group;
     PMPI_Comm_group(made, &group);
@@ -296,13 +275,13 @@ void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_C
 void lr_comm_free(const struct lr_call* call, int64_t comm) { lr_note(call, LR_COMM_FREE, 0, 0, &comm, 1); }
 
 void lr_win(const struct lr_call* call, MPI_Comm comm, MPI_Win window, int64_t bytes) {
-    const int64_t values[] = {of_comm(comm), of_win(window), bytes};
+    const int64_t values[] = {lr_comm_handle(comm), lr_win_handle(window), bytes};
     lr_note(call, LR_WIN, 0, 0, values, 3);
 }
 
 void lr_access(const struct lr_call* call, int kind, MPI_Win window, int target, int64_t bytes,
                MPI_Request request) {
-    const int64_t values[] = {of_win(window), peer_of(target), bytes, lr_handle(request)};
+    const int64_t values[] = {lr_win_handle(window), peer_of(target), bytes, lr_handle(request)};
     lr_note(call, kind, request == MPI_REQUEST_NULL ? LR_BLOCKING : LR_NONBLOCKING, 0, values, 4);
 }
 

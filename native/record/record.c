@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)4 << 20) /* of the file that is mapped at a time; entries may be as long */
-#define GAP 1000                /* ns: computation between two tests that found nothing is longer */
+#define GAP 1e3                 /* ns: computation between two tests that found nothing is longer */
 
 /* Five words before an entry's numbers. */
 struct head {
@@ -26,19 +26,16 @@ struct head {
     int64_t polled; /* ns before `enter` that were waiting, in tests that found nothing */
 };
 
-static atomic_bool on;
+atomic_bool lr_on;
+_Thread_local struct lr_thread lr_own;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static int file = -1;
-static char* piece;        /* mapped memory */
-static size_t used, begun; /* bytes of it that are written; where it begins in the file */
-/* Of tests that find nothing, in ticks: how long they waited, and when the last of them was left. */
-static int64_t polled, last_poll;
+static char* piece;                /* mapped memory */
+static size_t used, begun;         /* bytes of it that are written; where it begins in the file */
 static int64_t began, began_ticks; /* one moment by both clocks */
 static bool counts;                /* ticks are the processor's counter, not ns */
-static double tick = 1;            /* ns */
+static _Atomic double tick = 1;    /* ns */
 static atomic_int threads;
-static _Thread_local int depth __attribute__((tls_model("initial-exec")));
-static _Thread_local int number __attribute__((tls_model("initial-exec")));
 
 static int64_t now(void) {
     struct timespec time;
@@ -46,9 +43,8 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* A program that polls asks millions of times a second, and reading the clock costs more than the test: the
- * processor's counter is read instead, where it runs at one rate. */
-static int64_t ticks(void) {
+/* Of tests the processor's counter is read, where it runs at one rate: it costs a third of the clock. */
+int64_t lr_ticks(void) {
 #ifdef __x86_64__
     if (counts) return (int64_t)__builtin_ia32_rdtsc();
 #endif
@@ -61,7 +57,7 @@ static void begin_ticks(void) {
     counts = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)); /* invariant TSC */
 #endif
     began = now();
-    began_ticks = ticks();
+    began_ticks = lr_ticks();
 }
 
 /* The length of a tick, from the whole time since the beginning. */
@@ -101,7 +97,7 @@ static void* room(size_t bytes) {
 }
 
 static void stop(const char* why) {
-    atomic_store(&on, false);
+    atomic_store(&lr_on, false);
     const size_t length = strlen(why), words = 5 + (length + 7) / 8;
     if (!piece || used + 8 * words > 2 * PIECE) return;
     struct head head = {.words = (uint32_t)words, .kind = LR_STOPPED, .mode = (uint8_t)(length % 8)};
@@ -111,75 +107,60 @@ static void stop(const char* why) {
 }
 
 bool lr_enter(struct lr_call* call, const void* site) {
-    if (depth > 0 || !atomic_load_explicit(&on, memory_order_relaxed)) return false;
-    depth = 1;
-    call->site = site;
+    if (!lr_begins(call, site)) return false;
     call->enter = now();
     return true;
 }
-bool lr_enter_poll(struct lr_call* call, const void* site) {
-    if (depth > 0 || !atomic_load_explicit(&on, memory_order_relaxed)) return false;
-    depth = 1;
-    call->site = site;
-    call->enter = ticks();
-    call->leave = 0;
-    return true;
-}
 void lr_leave(struct lr_call* call) { call->leave = now(); }
-void lr_end(void) { depth = 0; }
 
-/* What lies between the last test and this moment, in ticks, was polling unless it was long. */
-static void follow(int64_t enter) {
-    const int64_t gap = enter - last_poll;
-    if (last_poll && (double)gap * tick < GAP) polled += gap;
+void lr_read_poll(const struct lr_call* call) {
+    const int64_t leave = lr_ticks();
+    if (!lr_own.polls.last) measure_tick(now(), leave);
+    lr_polls_fail(&lr_own.polls, call->site, call->enter, leave, GAP / tick);
 }
 
-void lr_polled(const struct lr_call* call) {
-    lock();
-    const int64_t leave = ticks();
-    if (last_poll) {
-        follow(call->enter);
-    } else {
-        measure_tick(now(), leave);
+/* When a call was entered and left, ns; its tests that found nothing are counted as far as they came before.
+ */
+static struct lr_call ended(const struct lr_call* call) {
+    struct lr_polls* const polls = &lr_own.polls;
+    struct lr_call found = *call;
+    if (call->leave) {
+        if (polls->last)
+            lr_polls_follow(polls, lr_ticks() - (int64_t)((double)(now() - call->enter) / tick), GAP / tick);
+        return found;
     }
-    polled += leave - call->enter;
-    last_poll = leave;
-    unlock();
+    const int64_t at = lr_ticks();
+    found.leave = now();
+    measure_tick(found.leave, at);
+    const int64_t enter = call->enter ? call->enter : lr_polls_entered(polls, at);
+    lr_polls_follow(polls, enter, GAP / tick);
+    found.enter = found.leave - (int64_t)((double)(at - enter) * tick);
+    return found;
 }
 
 void lr_note(const struct lr_call* call, int kind, int form, int mode, const int64_t* values, size_t count) {
-    if (number == 0) number = 1 + atomic_fetch_add(&threads, 1);
+    if (lr_own.number == 0) lr_own.number = 1 + atomic_fetch_add(&threads, 1);
     lock();
-    if (atomic_load_explicit(&on, memory_order_relaxed)) {
+    if (atomic_load_explicit(&lr_on, memory_order_relaxed)) {
         const size_t words = 5 + count;
         char* place = room(8 * words);
         if (place) {
-            int64_t enter = call->enter, leave = call->leave;
-            if (!leave && enter) { /* a test that found something: it was entered at a tick */
-                const int64_t at = ticks();
-                leave = now();
-                measure_tick(leave, at);
-                follow(enter);
-                enter = leave - (int64_t)((double)(at - enter) * tick);
-            } else if (last_poll) {
-                follow(ticks() - (int64_t)((double)(now() - enter) / tick));
-            }
+            const struct lr_call times = ended(call);
             const struct head head = {.words = (uint32_t)words,
                                       .kind = (uint8_t)kind,
                                       .form = (uint8_t)form,
                                       .mode = (uint8_t)mode,
-                                      .thread = (uint8_t)(number > 255 ? 255 : number),
-                                      .enter = enter,
-                                      .leave = leave,
+                                      .thread = (uint8_t)(lr_own.number > 255 ? 255 : lr_own.number),
+                                      .enter = times.enter,
+                                      .leave = times.leave,
                                       .site = (int64_t)(intptr_t)call->site,
-                                      .polled = (int64_t)((double)polled * tick)};
+                                      .polled = (int64_t)((double)lr_polls_end(&lr_own.polls) * tick)};
             memcpy(place + sizeof head, values, 8 * count);
             /* Last what says that an entry is here: one that was begun when the process was killed is none.
              */
             memcpy(place + 8, (const char*)&head + 8, sizeof head - 8);
             atomic_signal_fence(memory_order_release);
             memcpy(place, &head, 8);
-            polled = last_poll = 0;
         } else {
             stop("there is no room for the record (disk or memory)");
         }
@@ -199,7 +180,7 @@ void lr_text(int kind, const char* text) {
 
 /* A child shares the mapped memory and must not write to it; it is another program. */
 static void in_child(void) {
-    atomic_store(&on, false);
+    atomic_store(&lr_on, false);
     atomic_flag_clear(&busy);
 }
 
@@ -272,7 +253,7 @@ void lr_begin(void) {
     facts(text, sizeof text);
     begin_ticks();
     keep_maps(path); /* and again at the end, when more may be loaded */
-    atomic_store(&on, true);
+    atomic_store(&lr_on, true);
     lr_text(LR_META, text);
 }
 
@@ -280,7 +261,7 @@ void lr_finish(const struct lr_call* call) {
     lr_note(call, LR_FINALIZE, 0, 0, NULL, 0);
     keep_maps(path);
     lock();
-    atomic_store(&on, false);
+    atomic_store(&lr_on, false);
     if (piece) {
         const off_t length = (off_t)(begun + used);
         munmap(piece, 2 * PIECE);

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "polls.h"
 #include "weak.h" /* generated, after mpi.h */
 
 /* Of an operation, as docs/program-format.md numbers them; below 10 what only the recorder says. */
@@ -69,19 +72,44 @@ struct lr_call {
     const void* site;
 };
 
+/* Of a thread: whether it is in a recorded call, its number from 1, and what it polled. */
+struct lr_thread {
+    int depth;
+    int number;
+    struct lr_polls polls;
+};
+extern _Thread_local struct lr_thread lr_own __attribute__((tls_model("initial-exec")));
+extern atomic_bool lr_on;
+int64_t lr_ticks(void); /* of the cheapest clock there is */
+
 /* Whether this call is recorded: not what MPI calls of itself, nor what comes before or after. */
+static inline bool lr_begins(struct lr_call* call, const void* site) {
+    if (lr_own.depth > 0 || !atomic_load_explicit(&lr_on, memory_order_relaxed)) return false;
+    lr_own.depth = 1;
+    call->site = site;
+    return true;
+}
 bool lr_enter(struct lr_call* call, const void* site);
-/* The same of a test or probe, which mostly finds nothing: `enter` is in ticks, `leave` 0, to be taken when
- * it is needed. */
-bool lr_enter_poll(struct lr_call* call, const void* site);
+/* The same of a test or probe, which mostly finds nothing: `enter` is in ticks, or 0 where it is not read,
+ * `leave` 0, to be taken when it is needed. */
+static inline bool lr_enter_poll(struct lr_call* call, const void* site) {
+    if (!lr_begins(call, site)) return false;
+    call->enter = lr_polls_read(&lr_own.polls) ? lr_ticks() : 0;
+    call->leave = 0;
+    return true;
+}
 void lr_leave(struct lr_call* call);
-void lr_end(void); /* after lr_enter said yes */
+static inline void lr_end(void) { lr_own.depth = 0; } /* after lr_enter said yes */
 
 /* An entry of `count` numbers. */
 void lr_note(const struct lr_call* call, int kind, int form, int mode, const int64_t* values, size_t count);
 void lr_text(int kind, const char* text);
 /* A test or probe that found nothing: its time is waiting of whatever succeeds next. */
-void lr_polled(const struct lr_call* call);
+void lr_read_poll(const struct lr_call* call);
+static inline void lr_polled(const struct lr_call* call) {
+    if (call->enter) lr_read_poll(call);
+    else lr_polls_skip(&lr_own.polls);
+}
 
 /* After MPI_Init, before MPI_Finalize. */
 void lr_begin(void);
@@ -97,16 +125,39 @@ void lr_recv(const struct lr_call* call, int form, int64_t bytes, int from, int 
              MPI_Request request, const MPI_Status* status);
 void lr_sendrecv(const struct lr_call* call, int64_t bytes, int to, int tag, int64_t coming, int from,
                  int coming_tag, MPI_Comm comm, const MPI_Status* status);
-void lr_probe(const struct lr_call* call, bool found, int from, int tag, MPI_Comm comm,
-              const MPI_Status* status, MPI_Message message);
+void lr_probed(const struct lr_call* call, int from, int tag, MPI_Comm comm, const MPI_Status* status,
+               MPI_Message message);
+static inline void lr_probe(const struct lr_call* call, bool found, int from, int tag, MPI_Comm comm,
+                            const MPI_Status* status, MPI_Message message) {
+    if (found) lr_probed(call, from, tag, comm, status, message);
+    else lr_polled(call);
+}
 void lr_take(const struct lr_call* call, int form, int64_t bytes, MPI_Message message, MPI_Request request,
              const MPI_Status* status);
 void lr_start(const struct lr_call* call, int count, const MPI_Request* requests);
 void lr_request(const struct lr_call* call, int kind, MPI_Request request);
 /* `indices` null: all in order. `done` operations were completed; none is a test that found nothing. */
-void lr_wait(const struct lr_call* call, int how, int count, const int64_t* before, int done,
-             const int* indices, const MPI_Status* statuses);
-int64_t lr_handle(MPI_Request request);
+void lr_completed(const struct lr_call* call, int how, int count, const int64_t* before, int done,
+                  const int* indices, const MPI_Status* statuses);
+static inline void lr_wait(const struct lr_call* call, int how, int count, const int64_t* before, int done,
+                           const int* indices, const MPI_Status* statuses) {
+    if (done == 0 && how >= LR_TEST) lr_polled(call);
+    else lr_completed(call, how, count, before, done, indices, statuses);
+}
+/* A handle as a number: some libraries have pointers, some integers. */
+#define LR_AS_NUMBER(name, type)                                         \
+    static inline int64_t name(type handle) {                            \
+        int64_t number = 0;                                              \
+        memcpy(&number, &handle, sizeof handle < 8 ? sizeof handle : 8); \
+        return number;                                                   \
+    }
+LR_AS_NUMBER(lr_request_handle, MPI_Request)
+LR_AS_NUMBER(lr_comm_handle, MPI_Comm)
+LR_AS_NUMBER(lr_win_handle, MPI_Win)
+LR_AS_NUMBER(lr_message_handle, MPI_Message)
+static inline int64_t lr_handle(MPI_Request request) {
+    return request == MPI_REQUEST_NULL ? 0 : lr_request_handle(request);
+}
 void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t out,
                    int64_t in, MPI_Datatype type, MPI_Op op, MPI_Request request);
 /* Where blocks vary: counts of the blocks that go and come, null for none; `types` where each has its own. */
@@ -118,9 +169,7 @@ void lr_blocks_c(const struct lr_call* call, int kind, int form, MPI_Comm comm, 
                  const MPI_Datatype* takes_types, bool each, MPI_Request request);
 void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_Comm made);
 void lr_comm_free(const struct lr_call* call, int64_t comm);
-int64_t lr_comm_handle(MPI_Comm comm);
 void lr_win(const struct lr_call* call, MPI_Comm comm, MPI_Win window, int64_t bytes);
-int64_t lr_win_handle(MPI_Win window);
 void lr_access(const struct lr_call* call, int kind, MPI_Win window, int target, int64_t bytes,
                MPI_Request request);
 void lr_epoch(const struct lr_call* call, int kind, int64_t window, int target, int mode, MPI_Group group);
