@@ -125,7 +125,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
                 f"the records of {len(read.partial)} ranks of {program} end before the program "
                 "did: with an MPI others would wait for them for ever; record the program to its end"
             )
-        recorded = replaying.recorded_time(read)
+        recorded, inside = replaying.recorded_time(read), replaying.recorded_communication(read)
         target = _described(machine, read, asked) if machine else _here()
         if asked["sensitivity"]:
             _sensitivity(program, _simulated(target), read.ranks, {**asked, "as_json": as_json}, say)
@@ -153,11 +153,11 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     rows = [_row("as it is", found, found)]
     rows += [_row(change.words, each, found) for change, each in alternatives]
     if as_json:
-        rows[0] |= {"recorded": recorded}
+        rows[0] |= {"recorded": recorded, "recorded_communication": inside}
         print_table(rows, {}, as_json=True)
         return
     _print_first(program, read, found, machine)
-    _print_recorded(found, recorded)
+    _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
         _print_alternatives(rows)
@@ -254,13 +254,17 @@ def _print_first(path: Path, program: "Program", found: "Replay", machine: Path 
         click.echo("  more ranks than cores: the time says nothing of the program")
 
 
-def _print_recorded(found: "Replay", recorded: float | None) -> None:
+def _print_recorded(found: "Replay", recorded: float | None, inside: float | None) -> None:
     """How long the recording took, and how the replay compares."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
-    if recorded is not None:
-        ratio = f"; the replay takes {found.time.value / recorded:.3g} times as long" if recorded > 0 else ""
-        click.echo(f"  recorded       {format_quantity(recorded, 's')}{ratio}")
+    for what, was, now in (
+        ("recorded", recorded, found.time.value),
+        ("  of it in MPI", inside, found.communication.value),
+    ):
+        if was is not None:
+            ratio = f"; the replay takes {now / was:.3g} times as long" if was > 0 else ""
+            click.echo(f"  {what:<14} {format_quantity(was, 's')}{ratio}")
 
 
 def _print_alternatives(rows: list[dict[str, Any]]) -> None:

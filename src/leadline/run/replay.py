@@ -124,6 +124,14 @@ def recorded_time(program: Program) -> float | None:
     return float(max(ends, default=0)) * 1e-9
 
 
+def recorded_communication(program: Program) -> float | None:
+    """How long a rank was in MPI in the recording, s, mean of all; None if unknown."""
+    if program.times_of is None:
+        return None
+    inside = [int((times[:, 1] - times[:, 0]).sum()) for times in program.times_of.values()]
+    return sum(inside) * 1e-9 / max(len(inside), 1)
+
+
 def remarks(program: Program) -> list[str]:
     """What of a program is executed otherwise than it was recorded, a sentence each."""
     leaves = [leaf for sequence in program.sequences for leaf in sequence.leaves]
