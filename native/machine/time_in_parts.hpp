@@ -23,32 +23,36 @@ inline constexpr std::size_t parts = 5;
 template <class N>
 concept Factor = std::is_arithmetic_v<N>;
 
-struct Time {
-    std::int64_t ps = 0;
-    std::array<std::int64_t, parts> of{};  // ps each, of messages their number
-
+// Picoseconds and their parts are one array: what is added up in vectors is then stored in the vectors in
+// which it is copied, and a processor that forwards stores to loads does so only where one covers the other.
+class Time {
+public:
     constexpr Time() = default;
     template <std::integral N>
-    constexpr Time(N picoseconds) : ps(static_cast<std::int64_t>(picoseconds)) {}  // NOLINT(*-explicit-*)
-    constexpr explicit Time(double picoseconds) : ps(static_cast<std::int64_t>(picoseconds)) {}
-    constexpr explicit operator double() const { return static_cast<double>(ps); }
+    constexpr Time(N picoseconds) {  // NOLINT(*-explicit-*)
+        all_[0] = static_cast<std::int64_t>(picoseconds);
+    }
+    constexpr explicit Time(double picoseconds) { all_[0] = static_cast<std::int64_t>(picoseconds); }
+    constexpr explicit operator double() const { return static_cast<double>(all_[0]); }
+
+    [[nodiscard]] constexpr std::int64_t ps() const { return all_[0]; }
+    // ps, of messages their number.
+    [[nodiscard]] constexpr std::int64_t of(std::size_t part) const { return all_[1 + part]; }
+    constexpr void set(std::size_t part, std::int64_t value) { all_[1 + part] = value; }
 
     constexpr Time& operator+=(const Time& other) {
-        ps += other.ps;
-        for (std::size_t i = 0; i < parts; ++i) of[i] += other.of[i];
+        for (std::size_t i = 0; i < all_.size(); ++i) all_[i] += other.all_[i];
         return *this;
     }
     constexpr Time& operator-=(const Time& other) {
-        ps -= other.ps;
-        for (std::size_t i = 0; i < parts; ++i) of[i] -= other.of[i];
+        for (std::size_t i = 0; i < all_.size(); ++i) all_[i] -= other.all_[i];
         return *this;
     }
     friend constexpr Time operator+(Time a, const Time& b) { return a += b; }
     friend constexpr Time operator-(Time a, const Time& b) { return a -= b; }
     template <std::integral N>
     friend constexpr Time operator*(Time a, N factor) {
-        a.ps *= factor;
-        for (auto& part : a.of) part *= factor;
+        for (auto& each : a.all_) each *= factor;
         return a;
     }
     template <std::integral N>
@@ -57,12 +61,16 @@ struct Time {
     }
     template <std::integral N>
     friend constexpr Time operator/(Time a, N divisor) {
-        a.ps /= divisor;
-        for (auto& part : a.of) part /= divisor;
+        for (auto& each : a.all_) each /= divisor;
         return a;
     }
-    friend constexpr bool operator==(const Time& a, const Time& b) { return a.ps == b.ps; }
-    friend constexpr std::strong_ordering operator<=>(const Time& a, const Time& b) { return a.ps <=> b.ps; }
+    friend constexpr bool operator==(const Time& a, const Time& b) { return a.ps() == b.ps(); }
+    friend constexpr std::strong_ordering operator<=>(const Time& a, const Time& b) {
+        return a.ps() <=> b.ps();
+    }
+
+private:
+    std::array<std::int64_t, parts + 1> all_{};
 };
 
 // A number of bytes a second, and whether what it makes of bytes is of the bandwidth.
@@ -90,14 +98,14 @@ struct Rate {
     }
 };
 
-constexpr std::int64_t picoseconds(const Time& time) { return time.ps; }
+constexpr std::int64_t picoseconds(const Time& time) { return time.ps(); }
 constexpr void mark(Time& time, Part part) {
-    time.of[static_cast<std::size_t>(part)] = part == Part::messages ? 1 : time.ps;
+    time.set(static_cast<std::size_t>(part), part == Part::messages ? 1 : time.ps());
 }
 constexpr void mark(Rate& rate) { rate.bandwidth = true; }
 constexpr Time with_parts_of(Time time, const Time& other, double factor) {
     for (std::size_t i = 0; i < parts; ++i)
-        time.of[i] = static_cast<std::int64_t>(factor * static_cast<double>(other.of[i]));
+        time.set(i, static_cast<std::int64_t>(factor * static_cast<double>(other.of(i))));
     return time;
 }
 constexpr Time with_parts(Time time, Rate rate) {

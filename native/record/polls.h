@@ -8,7 +8,8 @@
  * Of such a batch only its whole time is known. What exceeds the pace of the batch before by GAP or more was
  * computation, and the tests are read one by one again. Otherwise the batch is compared with the quickest of
  * its call site: tests that took more than twice as long on average had work between them, which the program
- * would have done without waiting, too; all of their time is computation.
+ * would have done without waiting, too; all of their time is computation, until a batch says otherwise. That
+ * holds beyond the next operation, but not beyond one that came before the next long batch.
  *
  * All times are ticks of one clock. Nothing here reads it.
  */
@@ -28,7 +29,8 @@ struct lr_polls {
     int skipped;    /* tests that came without reading since the last one read */
     int calm;       /* tests in succession with short gaps */
     int batch;      /* one of how many is read */
-    bool works;     /* the last batch had work between its tests */
+    bool works;     /* the last long batch had work between its tests */
+    bool judged;    /* there was a long batch since the last operation */
     struct {
         const void* site;
         double pace;
@@ -50,18 +52,18 @@ static inline int64_t lr_polls_batch(struct lr_polls* polls, const void* site, i
     const double usual = polls->pace * tests, pace = (double)whole / tests;
     if ((double)whole - usual >= gap) {
         polls->calm = polls->batch = 0;
-        polls->works = false;
         return (int64_t)usual;
     }
     polls->pace = pace;
-    if (tests < LR_LONG) return polls->works ? 0 : whole;
+    if (tests < LR_LONG) return whole;
+    polls->judged = true;
     const size_t place = ((uintptr_t)site >> 2) % LR_SITES;
     if (polls->quickest[place].site != site || pace < polls->quickest[place].pace) {
         polls->quickest[place].site = site;
         polls->quickest[place].pace = pace;
     }
     polls->works = pace > 2 * polls->quickest[place].pace;
-    return polls->works ? 0 : whole;
+    return whole;
 }
 
 /* A test that was read found nothing. */
@@ -69,18 +71,17 @@ static inline void lr_polls_fail(struct lr_polls* polls, const void* site, int64
                                  double gap) {
     const int tests = polls->skipped + 1;
     const int64_t whole = leave - polls->last;
-    if (!polls->last) {
-        polls->waited += leave - enter;
-    } else if (tests > 1) {
-        polls->waited += lr_polls_batch(polls, site, whole, tests, gap);
-    } else if ((double)(enter - polls->last) < gap) {
-        polls->waited += whole;
+    int64_t waited = leave - enter;
+    if (polls->last && tests > 1) {
+        waited = lr_polls_batch(polls, site, whole, tests, gap);
+    } else if (polls->last && (double)(enter - polls->last) < gap) {
+        waited = whole;
         polls->pace = (double)whole;
         ++polls->calm;
     } else {
-        polls->waited += leave - enter;
         polls->calm = 0;
     }
+    if (!polls->works) polls->waited += waited;
     polls->last = leave;
     polls->skipped = 0;
     if (polls->calm >= LR_CALM) polls->batch = polls->batch >= LR_BATCH ? LR_BATCH : 2 * polls->batch + 1;
@@ -89,11 +90,10 @@ static inline void lr_polls_fail(struct lr_polls* polls, const void* site, int64
 
 /* What came since the last test that was read, until an operation that was entered at `enter`. */
 static inline void lr_polls_follow(struct lr_polls* polls, int64_t enter, double gap) {
-    if (!polls->last) return;
+    if (!polls->last || polls->works) return;
     const int64_t whole = enter - polls->last;
     const double usual = polls->pace * polls->skipped;
-    if ((double)whole - usual >= gap) polls->waited += polls->works ? 0 : (int64_t)usual;
-    else if (!polls->works || polls->skipped == 0) polls->waited += whole;
+    polls->waited += (double)whole - usual < gap ? whole : (int64_t)usual;
 }
 
 /* When a test that found something at `leave` was entered, where that was not read: in the loop of tests
@@ -108,6 +108,7 @@ static inline int64_t lr_polls_end(struct lr_polls* polls) {
     const int64_t waited = polls->waited;
     polls->waited = polls->last = 0;
     polls->unread = polls->skipped = polls->calm = polls->batch = 0;
-    polls->works = false;
+    polls->works = polls->works && polls->judged;
+    polls->judged = false;
     return waited;
 }

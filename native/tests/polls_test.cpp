@@ -87,6 +87,34 @@ TEST(Polls, WorkBetweenAllTestsIsNoWaiting) {
     EXPECT_LT(static_cast<double>(program.end()), 0.01 * static_cast<double>(program.now - began));
 }
 
+// The same where a message comes every thousand tests: the first tests after it are like those before.
+TEST(Polls, WorkGoesOnAfterAMessage) {
+    Program program;
+    program.spin(1000);
+    program.end();
+    std::int64_t waited = 0;
+    const std::int64_t began = program.now;
+    for (int turn = 0; turn < 100; ++turn) {
+        for (int i = 0; i < 1000; ++i) program.test(50 + 20 * (i % 5), 20);
+        program.find(70, 20);
+        waited += lr_polls_end(&program.polls);
+    }
+    EXPECT_LT(static_cast<double>(waited), 0.002 * static_cast<double>(program.now - began));
+}
+
+// Short waits after such work are waiting from the second on.
+TEST(Polls, ShortWaitsAfterWorkAreWaiting) {
+    Program program;
+    program.spin(1000);
+    program.end();
+    for (int i = 0; i < 1000; ++i) program.test(70, 20);
+    program.end();
+    program.spin(10);
+    program.end();
+    program.spin(10);
+    EXPECT_NEAR(static_cast<double>(program.end()), 10 * 25, 10);
+}
+
 // As long as a loop has never been quicker, what it does between its tests belongs to polling.
 TEST(Polls, ASlowLoopOfTestsIsWaiting) {
     Program program;

@@ -123,6 +123,7 @@ def test_simulated_times_are_replayed_as_recorded_ones(place: Path) -> None:
     again.write(place / "exchange.program")
     (second,) = replayed(place)
     assert second["recorded"] == pytest.approx(first["time"], abs=2e-9)
+    assert second["recorded_communication"] == pytest.approx(first["communication"], abs=2e-9 * TURNS)
     assert second["time"] == pytest.approx(first["time"], abs=2e-9 * TURNS)
 
 

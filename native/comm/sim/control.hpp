@@ -55,7 +55,7 @@ public:
     [[nodiscard]] std::array<double, parts> made_of() const {
         const machine::Time clock = world_->engine.clock(rank_);
         std::array<double, parts> all{};
-        for (std::size_t i = 0; i < parts; ++i) all[i] = 1e-12 * static_cast<double>(clock.of[i]);
+        for (std::size_t i = 0; i < parts; ++i) all[i] = 1e-12 * static_cast<double>(clock.of(i));
         all[static_cast<std::size_t>(machine::Part::messages)] *= 1e12;
         return all;
     }
