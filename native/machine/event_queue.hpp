@@ -36,6 +36,8 @@ public:
 
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
+    // How often an event went from one bucket to another, which is at most once a byte of its distance.
+    [[nodiscard]] std::uint64_t moved() const { return moved_; }
     // The time of the event popped last; zero before.
     [[nodiscard]] Time now() const { return now_; }
 
@@ -157,6 +159,7 @@ private:
             if (level == 2) see(entry.event, 0);
             if (level == 1) see(entry.event, steps - 1);
             append(entry.when, entry.event);
+            ++moved_;
         };
         if (from.has_one) lower(from.one);
         for (Block* block = from.head;;) {
@@ -244,6 +247,7 @@ private:
 
     Time now_ = 0;
     std::size_t size_ = 0;
+    std::uint64_t moved_ = 0;
     std::uint32_t filled_ = 0;  // levels that are not empty, a bit each
     std::array<std::array<std::uint64_t, slots / 64>, levels> used_{};
     std::unique_ptr<Bucket[]> buckets_;

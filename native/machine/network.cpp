@@ -28,6 +28,7 @@ std::unique_ptr<Network> make_tier(std::string_view tier, const Machine& machine
 
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
                                       Listener& listener, bool track_contention) {
+    ++networks_made;
     if (!watching) return make_tier(tier, machine, topology, listener, track_contention);
     return watched(tier, machine, topology, listener, [&](Listener& watch) {
         return make_tier(tier, machine, topology, watch, track_contention);

@@ -118,6 +118,7 @@ void PacketNetwork::lay_out() {
             const auto link = static_cast<Link>(port);
             const double width = topology_.width(link);
             if (width <= 0) continue;  // no cable
+            alike_ = alike_ && width == 1;
             rate = machine_.links.rate * width;
             const auto [direction, begin] = place_of(topology_, link);
             (direction >= 0 ? grid_ : other) = true;
@@ -206,7 +207,7 @@ void PacketNetwork::foresee(Message& message, Time now, std::int64_t wire) {
     Rate rate = machine_.node.injection;
     int hops = 0;
     for (Index port = 0; (port = route_at(message.routes[0], static_cast<unsigned>(hops))) < links_; ++hops)
-        rate = std::min(rate, machine_.links.rate * topology_.width(static_cast<Link>(port)));
+        rate = std::min(rate, machine_.links.rate * (alike_ ? 1 : topology_.width(static_cast<Link>(port))));
     message.slowest = per_byte(rate);
     message.injected = now + transfer_time(wire, std::min(rate, machine_.node.reception));
     message.arrived = message.injected + machine_.links.base + hops * machine_.links.hop;

@@ -187,6 +187,7 @@ private:
     Time injection_full_ = 0;   // how long the injection engine takes for it
     double injection_per_byte_;
     bool grid_ = false;  // channels are deterministic and dynamic, else one for each hop
+    bool alike_ = true;  // all links, in width
     Index channels_ = 0;
     Time now_ = 0;
     Time clear_ = 0;

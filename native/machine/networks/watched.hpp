@@ -14,6 +14,8 @@ namespace leadline::machine {
 
 // Networks made from now on are watched.
 inline bool watching = false;
+// Networks made so far.
+inline std::size_t networks_made = 0;
 // What was seen that cannot be, since it was last asked; at the end of each network.
 std::vector<std::string> take_violations();
 

@@ -83,13 +83,12 @@ public:
 
     [[nodiscard]] std::pair<int, int> ends(Link link) const override {
         const int node = link / ports_, port = link % ports_;
-        auto at = coordinates(node);
-        const auto axis = static_cast<std::size_t>(port / 2);
-        const int length = shape_[axis];
-        const int next = at[axis] + (port % 2 == 0 ? 1 : -1);
-        if (!wrap_ && (next < 0 || next == length)) return {node, node};
-        at[axis] = (next + length) % length;
-        return {node, node_at(at)};
+        int left = node, at = 0;
+        for (int i = 0; i <= port / 2; ++i) at = take(axes_[static_cast<std::size_t>(i)], left);
+        const Axis& axis = axes_[static_cast<std::size_t>(port / 2)];
+        const int next = at + (port % 2 == 0 ? 1 : -1);
+        if (!wrap_ && (next < 0 || next == axis.length)) return {node, node};
+        return {node, node + ((next + axis.length) % axis.length - at) * axis.stride.by()};
     }
 
     // The orders of the axes on which there is a way to go; twice as many where one of them has two cables.

@@ -47,6 +47,22 @@ TEST(EventQueue, order_is_that_of_time_then_of_pushing_at_any_horizon) {
         for (const double pushing : {0.3, 0.5, 0.7}) compare(7, horizon, 20'000, pushing);
 }
 
+// The levels are of eight bits each: what is pushed less than 256 ps ahead in the same 256 ps moves not at
+// all, what differs from now in its second byte at most once, in its third at most twice.
+TEST(EventQueue, an_event_moves_at_most_once_a_byte_of_its_distance) {
+    EventQueue<int> queue;
+    for (int i = 0; i < 200; ++i) queue.push(i, i);
+    while (!queue.empty()) queue.pop();
+    EXPECT_EQ(queue.moved(), 0);
+    for (int i = 0; i < 1000; ++i) queue.push(256 + 60 * i, i);
+    while (!queue.empty()) queue.pop();
+    EXPECT_LE(queue.moved(), 1000);
+    const std::uint64_t before = queue.moved();
+    for (int i = 0; i < 1000; ++i) queue.push((1 << 16) + 16'000 * i, i);
+    while (!queue.empty()) queue.pop();
+    EXPECT_LE(queue.moved() - before, 2000);
+}
+
 TEST(EventQueue, a_push_into_the_past_counts_as_now_and_comes_after_what_is_there) {
     EventQueue<int> queue;
     queue.push(1000, 1);
