@@ -261,8 +261,9 @@ private:
 // nothing for it, and so that nothing a benchmark does can be mistaken for it. `agree` hands in each rank's
 // values (as many of each), lets rank 0 decide on those of all, in their order, and returns what it decided,
 // the ranks aligned. `busy` keeps the processor busy for a time; `work` does a fixed amount of arithmetic,
-// the same each time; `charge` is a computation's time on a simulated machine, which did not do it. `carries`
-// tells whether messages bring what was sent: only there can what a program computes be right.
+// the same each time; `charge` is a computation's time on a simulated machine, which did not do it. `turn` waits
+// for the core, and to send also for the gap, where a described machine's cores take up what comes as it comes.
+// `carries` tells whether messages bring what was sent: only there can what a program computes be right.
 template <class C>
 concept HarnessControl = requires(C& control, std::span<const double> mine, const Decide& decide,
                                   double seconds, std::int64_t steps, Work work) {
@@ -272,6 +273,7 @@ concept HarnessControl = requires(C& control, std::span<const double> mine, cons
     { control.agree(mine, decide).await_resume() } -> std::same_as<Verdict>;
     control.busy(seconds).await_resume();
     control.work(steps).await_resume();
+    control.turn(true).await_resume();
     control.charge(work).await_resume();
     { control.align().await_resume() } -> std::same_as<double>;
     { control.since_start() } -> std::same_as<double>;

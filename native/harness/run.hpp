@@ -216,6 +216,7 @@ public:
     // Whether results can be verified here.
     [[nodiscard]] bool verifies() const { return control_.carries(); }
     auto busy(double seconds) { return control_.busy(seconds); }
+    auto turn(bool sends) { return control_.turn(sends); }
     auto work(std::int64_t steps) { return control_.work(steps); }
     // Where a described machine knows of which of its constants this rank's time is made: of these, so far.
 #ifdef LEADLINE_PARTS

@@ -24,14 +24,15 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
       // half-way, not where requests pass what waits, and not where a packet of a message is told of once an
       // idle network would have brought it.
-      overtaking_(
-          tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
-          (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive))),
+      overtaking_(!machine_.node.loggops &&
+                  (tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
+                   (conditions_.network != "loggp" &&
+                    std::ranges::any_of(machine_.protocols, &Protocol::adaptive)))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.track_contention)) {
     operations_.take();  // that is no_operation
     if (machine.node.ranks > machine.node.cores) share_cores();
     if (machine.node.rendezvous_credits > 0) credits_.resize(seats_.size());
-    if (machine.node.loggops) gaps_.resize(seats_.size());
+    if (machine.node.loggops) cores_.resize(seats_.size());
     if (machine.node.contend > 0) collectives_.resize(seats_.size());
     if (!machine.node.progress) {
         deferred_.resize(seats_.size());
@@ -92,8 +93,10 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     }
     ++messages_sent_;
     bytes_sent_ += bytes;
-    if (!gaps_.empty()) [[unlikely]]
+    if (!cores_.empty()) [[unlikely]] {
+        message.turn = ++turns_;
         wait_for_send_gap(rank, way.handshake ? 0 : bytes);
+    }
     if (way.handshake) {
         message.leg = Leg::request;
         spend(rank, way.handshake_overhead);
@@ -255,15 +258,11 @@ void Engine::reach(std::uint32_t id) {
             hand_over(id, seen(message.from) + send_cost(*message.protocol, message.bytes));
             break;
         case Leg::data:
-            if (message.receive == no_operation && message.early) {
-                message.reached = now_;
-                return_credit(message.to);
-            } else if (message.receive == no_operation) {
-                come_in_turn(id);
+            if (cores_.empty()) [[likely]] {
+                take_data(id);
             } else {
-                if (message.envelope.context < 0) operations_[message.receive].posted = message.handed;
-                complete(message.receive, now_);
-                messages_.give_back(id);
+                cores_[static_cast<std::size_t>(message.to)].arrived.push_back(id);
+                settle_at(message.to, now_);
             }
             break;
         case Leg::get_request:
@@ -293,10 +292,24 @@ void Engine::reach(std::uint32_t id) {
     }
 }
 
+void Engine::take_data(std::uint32_t id) {
+    Message& message = messages_[id];
+    if (message.receive == no_operation && message.early) {
+        message.reached = with_receiver(message);
+        return_credit(message.to);
+    } else if (message.receive == no_operation) {
+        come_in_turn(id);
+    } else {
+        if (message.envelope.context < 0) operations_[message.receive].posted = message.handed;
+        complete(message.receive, with_receiver(message));
+        messages_.give_back(id);
+    }
+}
+
 // An envelope at its receiver: a receive takes it, or it waits for one.
 void Engine::match_envelope(std::uint32_t id) {
     Message& message = messages_[id];
-    message.reached = now_;
+    message.reached = with_receiver(message);
     const auto found = posted_.take(message.to, message.envelope);
     if (found.id != none) {
         complete_match(id, found.id, found.passed);
@@ -311,7 +324,8 @@ void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t pa
     Pending& pending = operations_[receive];
     pending.source = message.envelope.source;
     pending.peer = message.from;
-    pending.cost = receive_cost(*message.protocol, message.bytes) + passed * machine_.node.match;
+    pending.cost = passed * machine_.node.match;
+    if (cores_.empty()) pending.cost += receive_cost(*message.protocol, message.bytes);
     const auto bytes = static_cast<std::size_t>(message.bytes);
     // The blocks of a collective have the sizes that both ends say.
     if (bytes > pending.data.size() || (message.envelope.context < 0 && bytes != pending.data.size()))

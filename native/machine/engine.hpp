@@ -27,6 +27,7 @@
 #include "machine/network.hpp"
 #include "machine/networks/pairs.hpp"
 #include "machine/pool.hpp"
+#include "machine/rank_state.hpp"
 #include "machine/topology.hpp"
 
 namespace leadline::machine {
@@ -191,6 +192,9 @@ public:
     // The rank stops here until its clock's time has come for everybody, and then asks whether the operations
     // are over. Throws Livelock, in run(), where that can never be.
     void await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
+    // The rank stops here until its core is free for what it does next, and for a message that it `sends`;
+    // false where cores take up what comes only when they are asked for it.
+    bool await_core(int rank, std::coroutine_handle<> handle, bool sends);
     // The rank stops here until wake(); `why` says for whom it waits, for a deadlock's sentence.
     void park(int rank, std::coroutine_handle<> handle, const char* why);
     void wake(int rank, Time when);  // goes on at `when`, or at its own clock if that is later
@@ -209,14 +213,6 @@ private:
         const char* parked = nullptr;  // what for, where it waits for no operation
         std::int32_t wanted = 0;       // operations that it waits for before it goes on
         bool ended = false;
-    };
-    struct Detours {
-        Time next = 0;
-        std::uint64_t taken = 0;  // with the seed, what the next one is drawn from
-    };
-    struct Span {
-        Time from = 0;
-        Time until = 0;
     };
     struct alignas(64) Pending {
         Time done = never;
@@ -327,8 +323,15 @@ private:
     void ask();
     void check_nothing_left() const;
     void wait_for_send_gap(int rank, std::int64_t bytes);
-    void wait_for_receive_gap(int rank, const Pending& pending);
     void cross(std::uint32_t id, int from, int to);
+    void settle_at(int rank, Time when);
+    void settle(int rank);
+    void take_up(int rank, std::uint32_t id);
+    void take_data(std::uint32_t id);
+    // When what has just come is with its receiver.
+    [[nodiscard]] Time with_receiver(const Message& message) const {
+        return cores_.empty() || message.leg != Leg::data ? now_ : at(message.to).clock;
+    }
     [[noreturn]] void does_not_fit(const Message& message, std::size_t room) const;
 
     Machine machine_;
@@ -340,25 +343,11 @@ private:
     std::vector<Detours> detours_;  // of each rank, where there is noise
     // What each rank has begun, where nothing goes on but in its calls.
     std::vector<std::vector<std::function<void()>>> deferred_;
+    std::vector<Computed> computed_;  // of each, there
     std::vector<Span> collectives_;  // in which each was last, where that counts
-    // Of each rank, where it lets messages come ahead: how many do, and those that it has not granted yet.
-    struct RendezvousCredits {
-        int coming = 0;
-        std::vector<std::uint32_t> asking{};
-    };
     std::vector<RendezvousCredits> credits_;
-    // Of each rank, where g is of the model: before which it sends, and receives, no other message.
-    struct Gaps {
-        Time send = 0;
-        Time receive = 0;
-    };
-    std::vector<Gaps> gaps_;
-    // For how long each has computed so far, and until when, there.
-    struct Computed {
-        Time in_all = 0;
-        Time until = 0;
-    };
-    std::vector<Computed> computed_;
+    std::vector<ModelCore> cores_;  // of each rank, where the machine is the LogGOPS model
+    std::uint32_t turns_ = 0;       // given out there
     MatchQueues posted_;
     MatchQueues unexpected_;
     Pool<Pending> operations_;

@@ -5,9 +5,12 @@
 //   waits
 //     for that, not the message in an adapter;
 //   - its first byte is there after o + L, whoever else sends;
-//   - the receiving core takes it up once that is so and the last receive's g + (s - 1) G are over, and is
-//   busy
-//     for o + (s - 1) max(G, O): the copies of both ends run beside the wire.
+//   - the receiving core takes it up once that is so and the last receive's g + (s - 1) G are over, whether a
+//     receive waits for it or not, and is busy for o + (s - 1) max(G, O): the copies of both ends run beside
+//     the wire.
+// A core does one thing after the other. Of what it could do at a moment, messages and what its program does
+// next, it does first what was caused first, as LogGOPSim: a message when it was sent, a step of the program
+// when the one before began.
 // L is links.base and its hops, or node.local_latency within a node; o are the overheads, g is
 // node.message_gap, G is 1 over links.rate, O is 1 over send_copy and receive_copy. Requests and grants of a
 // handshake are messages of no bytes.
@@ -18,16 +21,8 @@
 namespace leadline::machine {
 
 void Engine::wait_for_send_gap(int rank, std::int64_t bytes) {
-    Time& gap = gaps_[static_cast<std::size_t>(rank)].send;
+    Time& gap = cores_[static_cast<std::size_t>(rank)].send;
     at(rank).clock = std::max(at(rank).clock, gap);
-    gap = at(rank).clock + machine_.node.message_gap +
-          transfer_time(std::max<std::int64_t>(bytes - 1, 0), machine_.links.rate);
-}
-
-void Engine::wait_for_receive_gap(int rank, const Pending& pending) {
-    Time& gap = gaps_[static_cast<std::size_t>(rank)].receive;
-    at(rank).clock = std::max(at(rank).clock, gap);
-    const auto bytes = static_cast<std::int64_t>(pending.data.size());
     gap = at(rank).clock + machine_.node.message_gap +
           transfer_time(std::max<std::int64_t>(bytes - 1, 0), machine_.links.rate);
 }
@@ -35,6 +30,61 @@ void Engine::wait_for_receive_gap(int rank, const Pending& pending) {
 void Engine::cross(std::uint32_t id, int from, int to) {
     injected(id, now_);
     arrived(id, now_ + under_way(from, to, *messages_[id].protocol, 0));
+}
+
+bool Engine::await_core(int rank, std::coroutine_handle<> handle, bool sends) {
+    if (cores_.empty() || rank >= ranks()) return false;
+    ModelCore& core = cores_[static_cast<std::size_t>(rank)];
+    core.asks = true;
+    core.sends = sends;
+    core.turn = ++turns_;
+    at(rank).handle = handle;
+    settle_at(rank, sends ? std::max(at(rank).clock, core.send) : at(rank).clock);
+    return true;
+}
+
+void Engine::settle_at(int rank, Time when) {
+    ModelCore& core = cores_[static_cast<std::size_t>(rank)];
+    when = std::max(when, now_);
+    if (when >= core.settled) return;
+    core.settled = when;
+    // Once more at that time, so that all that comes then has come.
+    at_time(when, [this, rank] { at_time(now_, [this, rank] { settle(rank); }); });
+}
+
+void Engine::settle(int rank) {
+    ModelCore& core = cores_[static_cast<std::size_t>(rank)];
+    if (core.settled != now_) return;  // decided before
+    core.settled = never;
+    const auto before = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; };
+    const auto turn = [this](std::uint32_t id) { return messages_[id].turn; };
+    auto first = core.arrived.end();
+    bool goes = false;
+    if (at(rank).clock <= now_) {
+        if (core.receive <= now_) first = std::ranges::min_element(core.arrived, before, turn);
+        goes = core.asks && (!core.sends || core.send <= now_);
+    }
+    if (goes && (first == core.arrived.end() || before(core.turn, turn(*first)))) {
+        core.asks = false;
+        ready_.push_back(rank);
+    } else if (first != core.arrived.end()) {
+        const std::uint32_t id = *first;
+        core.arrived.erase(first);
+        take_up(rank, id);
+    }
+    if (core.asks) settle_at(rank, core.sends ? std::max(at(rank).clock, core.send) : at(rank).clock);
+    if (!core.arrived.empty()) settle_at(rank, std::max(at(rank).clock, core.receive));
+}
+
+void Engine::take_up(int rank, std::uint32_t id) {
+    const Message& message = messages_[id];
+    Time& clock = at(rank).clock;
+    clock = std::max(clock, now_);
+    cores_[static_cast<std::size_t>(rank)].receive =
+        clock + machine_.node.message_gap +
+        transfer_time(std::max<std::int64_t>(message.bytes - 1, 0), machine_.links.rate);
+    spend(rank, receive_cost(*message.protocol, message.bytes));
+    take_data(id);
 }
 
 }  // namespace leadline::machine

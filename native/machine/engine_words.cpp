@@ -9,8 +9,6 @@ namespace leadline::machine {
 int Engine::finish(int rank, Operation operation) {
     Pending& pending = operations_[operation];
     at(rank).clock = std::max(at(rank).clock, pending.done);
-    if (!gaps_.empty() && pending.receives) [[unlikely]]
-        wait_for_receive_gap(home(rank), pending);
     if (!collectives_.empty() && !pending.inner) [[unlikely]]
         lose_to_collective(rank, pending);
     spend(rank, pending.cost);

@@ -178,12 +178,14 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
         if (const double compute = playing_.compute * before(step, index);
             compute > 0 && (Control::simulated || compute > shortest)) {
             computed_ += compute;
+            co_await run_.turn(false);
             co_await run_.busy(compute);
         }
         ++index;
         if (times) times->push_back(moment());
         switch (step.kind) {
             case Kind::send:
+                if (step.form != persistent) co_await run_.turn(true);
                 if (step.form == blocking)
                     co_await comm(step).send(out(step.bytes), place(step, step.peer), step.tag);
                 else if (step.form == nonblocking)
@@ -199,6 +201,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
                 else co_await comm(step).recv(in(step.bytes), place(step, step.peer), step.tag);
                 break;
             case Kind::sendrecv:
+                co_await run_.turn(true);
                 if (step.tag == step.source_tag && step.source != any_peer) {
                     co_await comm(step).sendrecv(out(step.bytes), place(step, step.peer),
                                                  in(step.source_bytes), place(step, step.source), step.tag);
@@ -266,8 +269,10 @@ Task<> Player::neighbours(const Step& step) {
     waited_.clear();
     for (std::size_t i = 0; i + 1 < takes.size(); i += 2)
         waited_.push_back(comm(step).irecv(in(takes[i + 1]), static_cast<int>(takes[i]), epoch_tag));
-    for (std::size_t i = 0; i + 1 < gives.size(); i += 2)
+    for (std::size_t i = 0; i + 1 < gives.size(); i += 2) {
+        co_await run_.turn(true);
         waited_.push_back(comm(step).isend(out(gives[i + 1]), static_cast<int>(gives[i]), epoch_tag));
+    }
     co_await comm(step).wait_all(waited_);
 }
 
@@ -275,6 +280,7 @@ Task<> Player::start(const Step& step) {
     for (const std::int64_t which : sequence_.list(step.gives)) {
         Slot& slot = slots_[static_cast<std::size_t>(which)];
         if (slot.made_ready == nullptr) Run::skip("an operation is started that was not made ready");
+        if (slot.made_ready->kind == Kind::send) co_await run_.turn(true);
         if (slot.collective) co_await slot.collective->begin();
         else begin_message(*slot.made_ready, slot);
     }

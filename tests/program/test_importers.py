@@ -207,7 +207,10 @@ def test_a_bad_binary_goal_file_is_refused(data: bytes, said: str, tmp_path: Pat
 
 
 def test_free_receives_of_goal_take_what_comes_first(tmp_path: Path) -> None:
-    """A receive of any rank and tag posted before an exact one takes the message; both say what they were."""
+    """A receive of any rank and tag posted before an exact one takes the message; both say what they were.
+
+    Of any rank alone it stays free: what it takes is decided where the program is executed.
+    """
     found = read(
         "goal",
         "num_ranks 3\n/* a master\n and workers */ rank 0 {\na: recv 64b from -1 tag -1\n"
@@ -217,7 +220,29 @@ def test_free_receives_of_goal_take_what_comes_first(tmp_path: Path) -> None:
         tmp_path,
     )
     met = [(e.peer, e.tag, e.free) for _, e in found.operations(0) if e.kind == Kind.RECV]
-    assert met == [(1, 5, FREE_SOURCE | FREE_TAG), (1, 5, 0), (2, 6, FREE_SOURCE)]
+    assert met == [(1, 5, FREE_SOURCE | FREE_TAG), (1, 5, 0), (-1, 6, FREE_SOURCE)]
+    exporters.write("goal", found, tmp_path / "again.goal")
+    assert executed(importers.read("goal", tmp_path / "again.goal")[0])[0][2][0].peer == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("calc 5\ncalc 5 cpu 1", "rank 0 computes on 2 cpus at once, but here on one after another"),
+        (
+            "send 8b to 0\nrecv 8b from 0 nic 1",
+            "rank 0 sends and receives through 2 nics at once, but here through one after another",
+        ),
+        ("send 8b to 0 nic 1\nrecv 8b from 0 nic 1\ncalc 5", None),
+    ],
+)
+def test_what_goal_does_at_once_and_a_program_does_not_is_said(
+    text: str, said: str | None, tmp_path: Path
+) -> None:
+    """A note for each rank with several cpus, or several network interfaces."""
+    path = tmp_path / "schedule"
+    path.write_text(f"num_ranks 1\nrank 0 {{\n{text}\n}}\n")
+    assert importers.read("goal", path)[1] == ([f"{path}: {said}"] if said else [])
 
 
 TRACE = "0 init\n0 compute 5e8\n0 isend 1 3 10 0\n0 wait 0 1 3\n1 init 1\n1 recv 0 3 10\n1 sleep 0.25\n"

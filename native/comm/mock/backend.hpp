@@ -216,6 +216,7 @@ public:
         mock_->pass(seconds);
         return {};
     }
+    static Ready<> turn(bool) { return {}; }
     Ready<> work(std::int64_t steps) {
         mock_->pass(1e-9 * static_cast<double>(steps));
         return {};

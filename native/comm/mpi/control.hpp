@@ -25,6 +25,7 @@ public:
         for (const double end = now() + seconds; now() < end;) {}
         return {};
     }
+    static Ready<> turn(bool) { return {}; }
     Ready<> work(std::int64_t steps) {
         spin(steps);
         return {};

@@ -60,6 +60,17 @@ public:
         return all;
     }
 #endif
+    struct Turn {
+        sim::World& world;
+        int rank;
+        bool sends;
+        bool await_ready() { return !world.engine.machine().node.loggops; }
+        bool await_suspend(std::coroutine_handle<> handle) {
+            return world.engine.await_core(rank, handle, sends);
+        }
+        void await_resume() {}
+    };
+    Turn turn(bool sends) { return {*world_, rank_, sends}; }
     Ready<> work(std::int64_t steps);
     Ready<> charge(Work work);
 

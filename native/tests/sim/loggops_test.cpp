@@ -105,6 +105,40 @@ TEST(LogGops, AReceiverTakesAMessageEachGap) {
     EXPECT_DOUBLE_EQ(all[1], 2);
 }
 
+// L = 6, o = 2, g = 9. Each sends at 0, and could again at 9, but takes up the other's message at 8; so it
+// sends at 10, and takes up the second from 18 to 20.
+TEST(LogGops, ACoreTakesAMessageUpWhileItWaitsForTheGap) {
+    const auto all = times(model(6, 2, 9), 2, [](Comm& world, Control& control) -> Task<> {
+        std::array<std::byte, 1> word{};
+        const int other = 1 - world.rank();
+        std::vector<Comm::Request> requests{world.irecv(word, other), world.irecv(word, other)};
+        for (int i = 0; i < 2; ++i) {
+            co_await control.turn(true);
+            requests.push_back(world.isend(word, other));
+        }
+        co_await world.wait_all(requests);
+    });
+    EXPECT_EQ(all, (std::vector<double>{20, 20}));
+}
+
+// L = 6, o = 2, g = 1. The message of rank 1 is there at 8, while rank 0 computes until 10. It was sent at 0,
+// after the second computation was asked for (whose turn comes with the first one's begin) and before the
+// send was: 10 to 20 computation, 20 to 22 the message, 22 to 24 the send.
+TEST(LogGops, ACoreDoesFirstWhatWasCausedFirst) {
+    const auto all = times(model(6, 2, 1), 2, [](Comm& world, Control& control) -> Task<> {
+        std::array<std::byte, 1> word{};
+        if (world.rank() == 0)
+            for (int i = 0; i < 2; ++i) {
+                co_await control.turn(false);
+                co_await control.busy(10e-6);
+            }
+        co_await control.turn(true);
+        co_await world.send(word, 1 - world.rank());
+        co_await world.recv(word, 1 - world.rank());
+    });
+    EXPECT_EQ(all, (std::vector<double>{24, 32}));
+}
+
 // A rank that has a message in its adapter computes; one that sends again waits for the gap.
 TEST(LogGops, TheCoreWaitsForTheGapOnlyWhereItSends) {
     json hardware = model(10, 2, 5);

@@ -1,13 +1,15 @@
 """GOAL text, the schedules of LogGOPSim and ATLAHS (importers/goal.py says what it is).
 
-A rank's operations are a chain: each requires the one before, but a nonblocking one lets the next begin after
-it has begun, and its wait requires it. The format has messages and computation only.
+A rank's operations are a chain: each requires the one before, but a nonblocking send lets the next begin after
+it has begun, and its wait requires it. A nonblocking receive takes no time, so it is beside the chain: it begins
+when the next operation may, and after the receive before, whose message might be its own. The format has messages
+and computation only.
 """
 
 from collections.abc import Iterator
 
 from leadline.core.errors import UsageError
-from leadline.program.model import Form, Kind, Operation, Program
+from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program
 
 TITLE = "GOAL"
 
@@ -29,6 +31,7 @@ class _Rank:
         self.program, self.rank = program, rank
         self.count = 0
         self.after: list[str] = []  # edges that the next operation has
+        self.posted: list[str] = []  # and if it is a receive, these too
         self.requests: dict[int, int] = {}
         self.persistent: dict[int, Operation] = {}
 
@@ -61,9 +64,8 @@ class _Rank:
             yield from self._chained("calc 0")
 
     def _peer(self, comm: int, peer: int) -> int:
-        if peer < 0:
-            raise UsageError(f"{TITLE} names each sender, but rank {self.rank} receives from any rank")
-        return self.program.communicators[comm].peers[peer]
+        # Whoever may send to it has the same communicator, so the same tag.
+        return peer if peer == ANY_PEER else self.program.communicators[comm].peers[peer]
 
     def _tag(self, comm: int, tag: int) -> int:
         # Messages of one communicator never meet those of another.
@@ -83,12 +85,17 @@ class _Rank:
         way = "send {}b to {} tag {}" if operation.kind == Kind.SEND else "recv {}b from {} tag {}"
         peer, tag = self._peer(operation.comm, operation.peer), self._tag(operation.comm, operation.tag)
         text = way.format(operation.bytes, peer, tag)
+        receives = operation.kind == Kind.RECV
+        yield from self._add(text, [*self.after, *self.posted] if receives else self.after)
+        begun = [f"irequires l{self.count}"]
+        if receives:
+            self.posted = begun
         if operation.form == Form.BLOCKING:
-            yield from self._chained(text)
+            self.after, self.posted = [f"requires l{self.count}"], []
             return
-        yield from self._add(text, self.after)
         self.requests[operation.request] = self.count
-        self.after = [f"irequires l{self.count}"]
+        if not receives:
+            self.after = begun
 
     def _both(self, operation: Operation) -> Iterator[str]:
         edges = self.after

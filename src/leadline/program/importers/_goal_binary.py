@@ -20,7 +20,8 @@ _PACKED = np.dtype(
         *(("nic", "u1"), ("ended", "<u4"), ("ended_at", "<u4"), ("begun", "<u4"), ("begun_at", "<u4")),
     ]
 )
-_TYPES = {1: Kind.SEND, 2: Kind.RECV, 3: Kind.NOP}
+_CALC = 3
+_TYPES = {1: Kind.SEND, 2: Kind.RECV, _CALC: Kind.NOP}
 _ANY_PACKED = 2**32 - 1
 
 
@@ -34,6 +35,7 @@ class Binary:
         self.path, self.place = path, f"{path}, operation "
         self.data = data_of(path)[8:]
         self.cpus: dict[int, set[str]] = {}
+        self.nics: dict[int, set[str]] = {}
         self.numbered = 0
 
     def graphs(self) -> list[list[Node]]:
@@ -58,6 +60,8 @@ class Binary:
         if after.size and after.max() >= operations:
             raise LeadlineError(f"{self.path}: rank {rank} is damaged: it has {operations} operations")
         self.cpus[rank] = {str(cpu) for cpu in np.unique(packed["cpu"])}
+        messages = packed[packed["type"] != _CALC]
+        self.nics[rank] = {str(nic) for nic in np.unique(messages["nic"])}
         nodes = [self._node(each, count) for each in packed.tolist()]
         for index, (node, each) in enumerate(zip(nodes, packed, strict=True)):
             node.after_end = after[int(each["ended_at"]) :][: int(each["ended"])].tolist()

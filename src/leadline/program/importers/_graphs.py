@@ -143,7 +143,9 @@ class Execution:
         self._end(*other)
 
     def _met(self, sent: End, received: End) -> None:
-        """A message and its receive; a free one learns what it has met."""
+        """A message and its receive. A receive from any rank stays one: which message it takes is a matter of
+        time. But a program can ask for any tag only where it says which it has met.
+        """
         message, receive = self._node(sent), self._node(received)
         if message.bytes > receive.bytes:
             raise LeadlineError(
@@ -151,7 +153,8 @@ class Execution:
                 f"{message.bytes} bytes"
             )
         receive.free = FREE_SOURCE * (receive.peer == ANY) | FREE_TAG * (receive.tag == ANY)
-        receive.peer, receive.tag = sent[0], message.tag
+        if receive.tag == ANY or receive.peer != ANY:
+            receive.peer, receive.tag = sent[0], message.tag
 
     def _end(self, rank: int, index: int) -> None:
         node = self.graphs[rank][index]

@@ -25,7 +25,7 @@ TITLE = "GOAL"
 _OPERATION = re.compile(
     r"(?:(?P<label>\w+)\s*:\s*)?(?:(?P<calc>calc)\s+(?P<time>\S+)"
     r"|(?P<way>send|recv)\s+(?P<bytes>\w+?)b?\s+(?:to|from)\s+(?P<peer>-?\w+)(?:\s+tag\s+(?P<tag>-?\w+))?)"
-    r"(?:\s+cpu\s+(?P<cpu>\d+))?(?:\s+nic\s+\d+)?$"
+    r"(?:\s+cpu\s+(?P<cpu>\d+))?(?:\s+nic\s+(?P<nic>\d+))?$"
 )
 _EDGE = re.compile(r"(\w+)\s+(i?)requires\s+(\w+)$")
 
@@ -35,9 +35,13 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
     del flops
     schedule: _Schedule | Binary = Binary(path) if data_of(path, 8) == COOKIE else _Schedule(path)
     notes = [
-        f"{path}: rank {rank} computes on {len(cpus)} cpus at once, but here on one after another"
-        for rank, cpus in schedule.cpus.items()
-        if len(cpus) > 1
+        f"{path}: rank {rank} {does} {len(units)} {what} at once, but here {how} after another"
+        for does, what, how, used in (
+            ("computes on", "cpus", "on one", schedule.cpus),
+            ("sends and receives through", "nics", "through one", schedule.nics),
+        )
+        for rank, units in used.items()
+        if len(units) > 1
     ]
     return Execution(schedule.place, schedule.graphs()).program(), notes
 
@@ -52,6 +56,7 @@ class _Schedule:
         self.comment = False
         self.nodes: dict[int, list[Node]] = {}
         self.cpus: dict[int, set[str]] = {}
+        self.nics: dict[int, set[str]] = {}
         self.labels: dict[str, int] = {}
         for number, text in enumerate(lines_of(path, TITLE), 1):
             if line := re.sub(r"(#|//).*", "", self._outside_comments(text)).strip():
@@ -103,6 +108,7 @@ class _Schedule:
                     )
                 self.labels[label] = len(nodes)
             self.cpus[self.rank] |= {found["cpu"] or "0"}
+            self.nics[self.rank] |= set() if found["calc"] else {found["nic"] or "0"}
             nodes.append(_node(found, number, place, self.count))
         else:
             raise LeadlineError(
@@ -115,7 +121,7 @@ class _Schedule:
         self.rank, self.opened, self.labels = whole(found[1], place, "a rank", below=self.count), number, {}
         if self.rank in self.nodes:
             raise LeadlineError(f"{place}: rank {self.rank} is there a second time")
-        self.nodes[self.rank], self.cpus[self.rank] = [], set()
+        self.nodes[self.rank], self.cpus[self.rank], self.nics[self.rank] = [], set(), set()
 
     def _edge(self, edge: re.Match[str], place: str) -> None:
         for label in (edge[1], edge[3]):

@@ -1,0 +1,44 @@
+// What the engine keeps of each rank beside its program, on machines where that counts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/time.hpp"
+
+namespace leadline::machine {
+
+struct Detours {
+    Time next = 0;
+    std::uint64_t taken = 0;  // with the seed, what the next one is drawn from
+};
+
+struct Span {
+    Time from = 0;
+    Time until = 0;
+};
+
+// Where a rank lets messages come ahead: how many do, and those that it has not granted yet.
+struct RendezvousCredits {
+    int coming = 0;
+    std::vector<std::uint32_t> asking{};
+};
+
+// For how long it has computed so far, and until when.
+struct Computed {
+    Time in_all = 0;
+    Time until = 0;
+};
+
+// Its core as the LogGOPS model has it (engine_loggops.cpp): what wants it, and until when it may not.
+struct ModelCore {
+    Time send = 0;                         // before which it sends no other message
+    Time receive = 0;                      // and receives none
+    Time settled = never;                  // when it is next decided what it does
+    std::vector<std::uint32_t> arrived{};  // messages that it has not taken up
+    bool asks = false;                     // its program wants it,
+    bool sends = false;                    // to send
+    std::uint32_t turn = 0;                // since when
+};
+
+}  // namespace leadline::machine
