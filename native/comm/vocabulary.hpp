@@ -261,9 +261,10 @@ private:
 // nothing for it, and so that nothing a benchmark does can be mistaken for it. `agree` hands in each rank's
 // values (as many of each), lets rank 0 decide on those of all, in their order, and returns what it decided,
 // the ranks aligned. `busy` keeps the processor busy for a time; `work` does a fixed amount of arithmetic,
-// the same each time; `charge` is a computation's time on a simulated machine, which did not do it. `turn` waits
-// for the core, and to send also for the gap, where a described machine's cores take up what comes as it comes.
-// `carries` tells whether messages bring what was sent: only there can what a program computes be right.
+// the same each time; `charge` is a computation's time on a simulated machine, which did not do it. `turn`
+// waits for the core, and to send also for the gap, where a described machine's cores take up what comes as
+// it comes. `carries` tells whether messages bring what was sent: only there can what a program computes be
+// right.
 template <class C>
 concept HarnessControl = requires(C& control, std::span<const double> mine, const Decide& decide,
                                   double seconds, std::int64_t steps, Work work) {

@@ -24,10 +24,10 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Sea
       // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
       // half-way, not where requests pass what waits, and not where a packet of a message is told of once an
       // idle network would have brought it.
-      overtaking_(!machine_.node.loggops &&
-                  (tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
-                   (conditions_.network != "loggp" &&
-                    std::ranges::any_of(machine_.protocols, &Protocol::adaptive)))),
+      overtaking_(
+          !machine_.node.loggops &&
+          (tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
+           (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive)))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.track_contention)) {
     operations_.take();  // that is no_operation
     if (machine.node.ranks > machine.node.cores) share_cores();
@@ -346,8 +346,12 @@ void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t pa
         hand_over(id, both + message.protocol->handshake_overhead);
         return;
     }
+    // Its rank may be ahead of the time at which it posts the receive, which is when it goes on there.
+    // The rank may be ahead of the time at which it posts the receive; it goes on then.
+    const bool ahead = !cores_.empty() && pending.posted > now_;
+    if (ahead) events_.push(pending.posted, {Kind::left, receive});
+    else complete(receive, message.reached);
     if (pending.inner) pending.posted = message.handed;
-    complete(receive, message.reached);
     messages_.give_back(id);
 }
 

@@ -344,7 +344,7 @@ private:
     // What each rank has begun, where nothing goes on but in its calls.
     std::vector<std::vector<std::function<void()>>> deferred_;
     std::vector<Computed> computed_;  // of each, there
-    std::vector<Span> collectives_;  // in which each was last, where that counts
+    std::vector<Span> collectives_;   // in which each was last, where that counts
     std::vector<RendezvousCredits> credits_;
     std::vector<ModelCore> cores_;  // of each rank, where the machine is the LogGOPS model
     std::uint32_t turns_ = 0;       // given out there

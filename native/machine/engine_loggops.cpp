@@ -48,8 +48,11 @@ void Engine::settle_at(int rank, Time when) {
     when = std::max(when, now_);
     if (when >= core.settled) return;
     core.settled = when;
-    // Once more at that time, so that all that comes then has come.
-    at_time(when, [this, rank] { at_time(now_, [this, rank] { settle(rank); }); });
+    // After all that comes at that time.
+    at_time(when, [this, rank] {
+        if (events_.next() > now_) settle(rank);
+        else at_time(now_, [this, rank] { settle(rank); });
+    });
 }
 
 void Engine::settle(int rank) {

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from leadline import program
 from leadline.cli import main
+from leadline.program import exporters, importers
 from leadline.program.model import SendMode
 
 MACHINE = """
@@ -53,6 +54,49 @@ def never(comm: program.Comm) -> Any:
     """A receive that nobody sends for."""
     if comm.rank == 0:
         yield comm.recv(1, 8)
+
+
+LOGGOPS = """
+title = "L = 1000, o = 200, g = 300, G = 5, O = 2, in ns"
+[topology]
+source = "made up"
+kind = "fat-tree"
+arity = [4]
+[links]
+source = "made up"
+rate = "200 MB/s"
+base = "1000 ns"
+hop = "0 ns"
+[node]
+source = "made up"
+cores = 1
+ranks = 1
+loggops = true
+message_gap = "300 ns"
+[[protocol]]
+name = "eager"
+source = "made up"
+send_overhead = "200 ns"
+receive_overhead = "200 ns"
+send_copy = "500 MB/s"
+receive_copy = "500 MB/s"
+"""
+# Ends of the ranks of `crossing` there, ns, which LogGOPSim (its sources of commit d5bb14a) prints for the
+# exported schedule: LogGOPSim -L 1000 -o 200 -g 300 -G 5 -O 2.
+BY_LOGGOPSIM = [22862, 23848, 22420, 22748]
+
+
+def crossing(comm: program.Comm) -> Any:
+    """Messages of unequal sizes cross while ranks compute for unequal times."""
+    me, ranks = comm.rank, comm.size
+    for step in range(4):
+        requests = [comm.irecv((me + by) % ranks, 4096, tag=step) for by in (1, 2)]
+        for by in (1, 2):
+            requests.append(comm.isend((me - by) % ranks, 1 + 37 * me + 50 * step, tag=step))
+        yield comm.compute(700e-9 * ((me + step) % ranks))
+        yield comm.wait_all(requests)
+        yield comm.send((me + 1) % ranks, 8, tag=9)
+        yield comm.recv((me - 1) % ranks, 8, tag=9)
 
 
 @pytest.fixture
@@ -125,6 +169,19 @@ def test_simulated_times_are_replayed_as_recorded_ones(place: Path) -> None:
     assert second["recorded"] == pytest.approx(first["time"], abs=2e-9)
     assert second["recorded_communication"] == pytest.approx(first["communication"], abs=2e-9 * TURNS)
     assert second["time"] == pytest.approx(first["time"], abs=2e-9 * TURNS)
+
+
+@pytest.mark.parametrize("through_goal", [False, True])
+def test_ranks_end_when_loggopsim_says(through_goal: bool, place: Path) -> None:
+    """The program itself, and what is read back of its schedule."""
+    (place / "two.toml").write_text(LOGGOPS)
+    made = program.evaluate(crossing, ranks=4)
+    if through_goal:
+        exporters.write("goal", made, place / "crossing.goal")
+        made, _ = importers.read("goal", place / "crossing.goal")
+    made.write(place / "exchange.program")
+    rows = replayed(place, "--network", "loggp", "--by", "rank")
+    assert [round(row["time"] * 1e9) for row in rows] == BY_LOGGOPSIM
 
 
 @pytest.mark.parametrize(

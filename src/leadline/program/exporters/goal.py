@@ -1,9 +1,9 @@
 """GOAL text, the schedules of LogGOPSim and ATLAHS (importers/goal.py says what it is).
 
-A rank's operations are a chain: each requires the one before, but a nonblocking send lets the next begin after
-it has begun, and its wait requires it. A nonblocking receive takes no time, so it is beside the chain: it begins
-when the next operation may, and after the receive before, whose message might be its own. The format has messages
-and computation only.
+A rank's operations are a chain: each requires the one before, but a nonblocking send lets the next begin
+after it has begun, and its wait requires it. A nonblocking receive takes no time, so it is beside the chain:
+it begins when the next operation may, and after the receive before, whose message might be its own. The
+format has messages and computation only.
 """
 
 from collections.abc import Iterator
