@@ -216,8 +216,8 @@ bool Engine::is_untrue() const {
     constexpr std::uint64_t now_and_then = 4096;  // messages
     if (conditions_.track_contention) return network_->contention() > negligible;
     return messages_sent_ % now_and_then == 0 && conditions_.network == "packet" &&
-           tier_under_contention(machine_, bytes_sent_, static_cast<std::int64_t>(messages_sent_)) !=
-               "packet";
+           tier_under_contention(machine_, topology_, bytes_sent_,
+                                 static_cast<std::int64_t>(messages_sent_)) != "packet";
 }
 
 void Engine::injected(std::uint32_t id, Time when) {

@@ -106,7 +106,11 @@ public:
     // What was computed at once keeps the network until then: a message that comes before stops the run.
     void keep(Time until) { kept_ = std::max(kept_, until); }
     [[nodiscard]] bool spoiled() const { return spoiled_; }
-    [[nodiscard]] bool contended() const { return contended_; }  // stopped: its tier is not the one to take
+    // Whether the tier is not the one to take: the run stopped, or its last messages waited for one another.
+    [[nodiscard]] bool contended() const {
+        return contended_ ||
+               (conditions_.automatic && conditions_.track_contention && network_->contention() > negligible);
+    }
     // Something with a clock of its own beside a rank's program, which sends and receives as the rank.
     int beside(int rank, Time clock);
     void end_beside(int agent);

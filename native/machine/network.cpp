@@ -8,8 +8,10 @@
 
 namespace leadline::machine {
 
-std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes, std::int64_t messages) {
+std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
+                                       std::int64_t messages) {
     constexpr std::int64_t few = 8;  // packets; beyond, one more or less makes little of a share
+    if (topology.diameter() >= longest_packet_route) return "flow";
     return machine.packets.count(bytes / std::max<std::int64_t>(messages, 1)) <= few ? "packet" : "flow";
 }
 

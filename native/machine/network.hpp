@@ -61,10 +61,14 @@ public:
 // What a message may be late for others before the tier without others is no longer the truth.
 inline constexpr double negligible = 0.01;
 
+// The longest routes of the tier `packet`, links: a packet counts its hops in few bits.
+inline constexpr int longest_packet_route = 16'000;
+
 // The tier for messages that wait for one another, by what they have in the mean: short ones come as single
 // packets, which the router's rules decide on; of long ones only their shares of links matter, and packets
-// would take long.
-std::string_view tier_under_contention(const Machine& machine, std::int64_t bytes, std::int64_t messages);
+// would take long. `flow` where routes may be longer than packets know.
+std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
+                                       std::int64_t messages);
 
 // A tier by its name; `gate` has `loggp` keep the books that contention() needs.
 // Throws std::invalid_argument for a name that is none.

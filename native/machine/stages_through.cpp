@@ -17,7 +17,7 @@ void Stages::choose_tier(std::span<const Part> parts) {
             messages += sent;
             bytes += sent * stage.bytes;
         }
-    contended_tier_ = tier_under_contention(machine_, bytes, messages);
+    contended_tier_ = tier_under_contention(machine_, engine_.topology(), bytes, messages);
 }
 
 // False where the stage may not begin in an empty network.

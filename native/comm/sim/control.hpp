@@ -64,7 +64,7 @@ public:
         sim::World& world;
         int rank;
         bool sends;
-        bool await_ready() { return !world.engine.machine().node.loggops; }
+        [[nodiscard]] bool await_ready() const { return !world.engine.machine().node.loggops; }
         bool await_suspend(std::coroutine_handle<> handle) {
             return world.engine.await_core(rank, handle, sends);
         }

@@ -49,7 +49,7 @@ void Session::end() {
     const sim::Engine& engine = world_->engine;
     const std::string& network = engine.conditions().network;
     const auto messages = static_cast<std::int64_t>(engine.messages());
-    const auto by_size = machine::tier_under_contention(machine_, engine.bytes(), messages);
+    const auto by_size = machine::tier_under_contention(machine_, *topology_, engine.bytes(), messages);
     // What was begun as long messages and is short ones in the end is asked of packets, which then stand.
     settled_ = !fallback_tier_.empty() && !engine.spoiled() && network == "flow" && messages > 0 &&
                by_size != network;

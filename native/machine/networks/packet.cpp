@@ -231,7 +231,10 @@ PacketNetwork::Index PacketNetwork::new_route(const Link* begin, const Link* end
 
 // Longer rows, for a detour longer than the diameter.
 void PacketNetwork::widen_routes(std::size_t length) {
-    if (length > 16000) throw std::invalid_argument("network packet: routes have at most 16000 links");
+    if (length > longest_packet_route)
+        throw std::invalid_argument("network packet: routes have at most " +
+                                    std::to_string(longest_packet_route - 1) +
+                                    " links; network flow has longer ones");
     const std::size_t rows = stride_ == 0 ? 0 : routes_.size() / stride_;
     std::vector<Index> wider(rows * length, none);
     for (std::size_t row = 0; row < rows; ++row)

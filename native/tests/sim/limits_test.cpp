@@ -60,5 +60,41 @@ TEST(Limits, ATimeBeyondTheClockIsAnError) {
     EXPECT_THROW(ends(on(2), never), std::range_error);
 }
 
+// All are handed over before the first arrives, and nothing is sent after: what they waited for one another
+// on the link from node 1 to node 2 is known when the run is over, and the run is done again.
+TEST(Limits, AutoSeesWhatTheLastMessagesWaitedFor) {
+    json simulate = on(8, packet_machine(), {8});
+    const Body meets = [](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> data(2000);
+        if (world.rank() < 2) co_await world.send(data, 2 + world.rank());
+        else if (world.rank() < 4) co_await world.recv(data, world.rank() - 2);
+    };
+    simulate["network"] = "loggp";
+    const Ends alone = ends(simulate, meets);
+    simulate["network"] = "flow";
+    const Ends known = ends(simulate, meets);
+    EXPECT_GT(known[3], 1.2 * alone[3]);
+    simulate["network"] = "auto";
+    EXPECT_EQ(ends(simulate, meets), known);
+}
+
+// Messages that meet on a link of a ring so long that packets could not count their hops: short as they are,
+// they are asked of `flow`, and what the choice says is what that tier says.
+TEST(Limits, AutoTakesFlowWhereRoutesAreTooLongForPackets) {
+    constexpr int nodes = 2 * machine::longest_packet_route;
+    json simulate = on(nodes, packet_machine(), {nodes});
+    const Body meets = [](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> data(2000);
+        if (world.rank() < 2) co_await world.send(data, 2 + world.rank());
+        else if (world.rank() < 4) co_await world.recv(data, world.rank() - 2);
+    };
+    simulate["network"] = "packet";
+    EXPECT_THROW(ends(simulate, meets), std::invalid_argument);
+    simulate["network"] = "flow";
+    const Ends known = ends(simulate, meets);
+    simulate["network"] = "auto";
+    EXPECT_EQ(ends(simulate, meets), known);
+}
+
 }  // namespace
 }  // namespace leadline
