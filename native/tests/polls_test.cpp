@@ -55,7 +55,7 @@ TEST(Polls, SpinningIsWaitingAndReadsTheClockSeldom) {
     program.now -= 5;
     const std::int64_t began = program.now;
     program.spin(100'000);
-    const double whole = static_cast<double>(program.now - began);
+    const auto whole = static_cast<double>(program.now - began);
     EXPECT_NEAR(static_cast<double>(program.end()), whole, 10);
     EXPECT_LT(program.readings, 100'000 / 60);
 }
