@@ -6,6 +6,7 @@ import pytest
 
 from leadline import machine
 from leadline.calibrate import Calibration, calibrate
+from leadline.core.record import SKIPPED
 from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
 from leadline.run import session, store
@@ -143,3 +144,12 @@ def test_a_link_slower_than_the_copies_within_is_taken_for_the_link_and_said(tmp
     said = " ".join(made.notes)
     assert "whether the link or the cores at its ends hold it up: taken is the link" in said
     assert "it lacks multistream of 1 and 2 pairs with placement = nodes" in said
+
+
+def test_a_machine_without_a_rate_of_sums_is_not_asked_for_it(tmp_path: Path) -> None:
+    """Its sums would take no time, which no core does: the point is skipped, with the key that is missing."""
+    known = described(tmp_path, {'reduce = { value = "5 GB/s", source = "chosen" }': ""})
+    (tmp_path / "sums.toml").write_text('question = "How fast?"\n[[measure]]\nbenchmark = "combine"\n')
+    records = session.run(Plan.load(tmp_path / "sums.toml"), SimulatedMachine.of(known), tmp_path / "run")
+    assert set(records["status"]) == {SKIPPED}
+    assert all("has no reduce" in reason for reason in records["reason"])

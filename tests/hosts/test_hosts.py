@@ -98,6 +98,15 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     made.down()
 
 
+@pytest.fixture(scope="module")
+def mpich() -> Mpi:
+    """The one whose launches are quick."""
+    found = next((mpi for mpi in find() if mpi.family == "mpich" and mpi.compiler), None)
+    if found is None:
+        pytest.skip("there is no MPICH")
+    return found
+
+
 with_each_mpi = pytest.mark.parametrize(
     "mpi", [mpi for mpi in find() if mpi.compiler], ids=lambda mpi: mpi.id
 )
@@ -208,6 +217,14 @@ def test_patterns_across_four_hosts(hosts: Hosts, mpi: Mpi) -> None:
         assert median(streams, "multistream", "bandwidth") == pytest.approx(100 * MBIT, rel=0.1)
 
 
+STREAMS = """
+[[measure]]
+benchmark = "multistream"
+placement = "nodes"
+ranks = 8
+pairs = [1, 2]
+bytes = "{}"
+"""
 CALIBRATION = """
 [[measure]]
 benchmark = "pingpong"
@@ -224,28 +241,16 @@ placement = "nodes"
 window = 16
 bytes = ["1 B", "256 B", "1 KiB", "4 KiB", "16 KiB", "64 KiB", "256 KiB"]
 [[measure]]
-benchmark = "multistream"
-placement = "nodes"
-ranks = 8
-pairs = [1, 2]
-bytes = "256 KiB"
-[[measure]]
 benchmark = "distance"
 placement = "nodes"
 ranks = "nodes"
 bytes = 0
-"""
+""" + STREAMS.format("256 KiB")
 SHARING = """
 [[measure]]
 benchmark = "congestion"
 placement = "nodes"
 ranks = 4
-bytes = "64 KiB"
-[[measure]]
-benchmark = "multistream"
-placement = "nodes"
-ranks = 8
-pairs = [1, 2]
 bytes = "64 KiB"
 [[measure]]
 benchmark = "fan"
@@ -254,25 +259,22 @@ ranks = 4
 direction = ["in", "out"]
 neighbours = [1, 2, 3]
 bytes = "64 KiB"
-"""
+""" + STREAMS.format("64 KiB")
 
 
-def test_a_machine_calibrated_on_hosts_predicts_who_shares_a_link(hosts: Hosts) -> None:
+def test_a_machine_calibrated_on_hosts_predicts_who_shares_a_link(hosts: Hosts, mpich: Mpi) -> None:
     """Of four hosts with links of 12.5 MB/s: the links get the rate, not the cores, and patterns that were
     not seen, in which streams share a link or do not, come out within 15 %.
     """
-    mpi = next((mpi for mpi in find() if mpi.family == "mpich" and mpi.compiler), None)
-    if mpi is None:
-        pytest.skip("there is no MPICH")
     hosts.up(4, "--rate", "100mbit")
-    records = hosts.run(mpi, 4, CALIBRATION, HOSTS_CPUS="all")
+    records = hosts.run(mpich, 4, CALIBRATION, HOSTS_CPUS="all")
     made = calibrate(records, provenance(hosts.place / "run"))
     found = {row["key"]: row["value"] for row in made.numbers()}
     assert found["links.rate"] == pytest.approx(100 * MBIT, rel=0.03)
     assert found["topology.arity"] == 4
     described = hosts.place / "four.toml"
     described.write_text(made.toml())
-    measured = hosts.run(mpi, 4, SHARING, HOSTS_CPUS="all")
+    measured = hosts.run(mpich, 4, SHARING, HOSTS_CPUS="all")
     plan = Plan.load(hosts.place / "plan.toml")
     shutil.rmtree(hosts.place / "simulated", ignore_errors=True)
     simulated = session.run(plan, SimulatedMachine.of(machine.load(described)), hosts.place / "simulated")
@@ -283,11 +285,10 @@ def test_a_machine_calibrated_on_hosts_predicts_who_shares_a_link(hosts: Hosts) 
         assert row["median_off"] < 0.15, row
 
 
-def test_the_doctor_names_the_slow_link_and_the_host_that_is_set_differently(hosts: Hosts) -> None:
+def test_the_doctor_names_the_slow_link_and_the_host_that_is_set_differently(
+    hosts: Hosts, mpich: Mpi
+) -> None:
     """Of four hosts two have 60 % of the rate between them, and one other huge pages."""
-    mpi = next((mpi for mpi in find() if mpi.family == "mpich" and mpi.compiler), None)
-    if mpi is None:
-        pytest.skip("there is no MPICH")
     hosts.up(4, "--rate", "100mbit", "--slow", "2,4,60mbit")
     one, two, three, four = hosts.names(4)
     other = hosts.place / "enabled"
@@ -295,9 +296,9 @@ def test_the_doctor_names_the_slow_link_and_the_host_that_is_set_differently(hos
     known = "/sys/kernel/mm/transparent_hugepage/enabled"
     hosts.call(str(TOOL), "run", three, "mount", "--bind", str(other), known)
     build_mock()
-    build(mpi)
+    build(mpich)
     named = ("--hosts", ",".join(hosts.names(4)), "--agent", f"{hosts.env['HOSTS_HERE']}/agent")
-    said = hosts.call(*LEADLINE, "doctor", *named, "--mpi", mpi.id, "--json", fails=True)
+    said = hosts.call(*LEADLINE, "doctor", *named, "--mpi", mpich.id, "--json", fails=True)
     found = {each["check"]: each for each in json.loads(said[said.index("[") : said.rindex("]") + 1])}
     assert {name for name, each in found.items() if each["state"] != "ok"} == {
         f"bandwidth between hosts: {two}-{four}",

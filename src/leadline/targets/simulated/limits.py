@@ -51,7 +51,9 @@ def impossible(point: Point, machine: Machine) -> str | None:
         f"a node of {machine.name} has one socket": (
             point.placement == "sockets" and node.get("sockets", 1) < 2
         ),
-        "a described machine says itself how fast a core sums, by its reduce": point.benchmark == "combine",
+        f"{machine.name} has no reduce, the rate at which a core sums; 'leadline calibrate' measures it": (
+            point.benchmark == "combine" and not machine.native().get("reduce")
+        ),
         f"a node of {machine.name} runs one rank": (
             point.placement in ("core-group", "sockets") and machine.ranks_per_node < 2
         ),
