@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from leadline.core.errors import LeadlineError
 from leadline.mpi.library import Mpi
 from leadline.native.build import build
 from leadline.program.model import Kind, Program
@@ -80,6 +81,8 @@ def commands(mpi: Mpi, place: Path) -> dict[str, list[str] | None]:
     made["lammps"] = ["lmp", "-in", "melt.in", "-log", "none"] if shutil.which("lmp") else None
     (place / "guide.ctl").write_text(MEEP)
     made["meep"] = ["meep", "guide.ctl"] if shutil.which("meep") else None
+    if unknown := [name for name in asked if name not in made]:
+        raise LeadlineError(f"BENCH_CASES names {', '.join(made)}, but got {' '.join(unknown)}")
     return {name: command for name, command in made.items() if not asked or name in asked}
 
 

@@ -106,6 +106,35 @@ TEST(Reference, WhereNothingIsSharedAllTiersAreOne) {
     });
 }
 
+// Short programs, most of whose messages are handed over before the first has arrived: what `auto` says a
+// tier says, and it says what `loggp` does only where links, had they been looked at, would have changed next
+// to nothing.
+TEST(Reference, AutoIsATierAndNotTheOneWithoutLinksWhereTheyCount) {
+    json packets = packet_machine();
+    json pairs = two_ranks(packets);
+    int without = 0, with_links = 0;
+    each_case({packets, pairs}, 120, [&](const json& described, const json& topology, Wanted wanted) {
+        wanted.steps = 12 + static_cast<int>(wanted.seed % 4) * 12;
+        wanted.wildcards = false;
+        const Program program = draw(wanted);
+        const auto ends = [&](const std::string& tier) {
+            return simulate(with(described, topology, tier, wanted.ranks), program).ends;
+        };
+        const auto said = ends("auto"), alone = ends("loggp"), fluid = ends("flow");
+        if (said != alone) {
+            ++with_links;
+            EXPECT_TRUE(said == fluid || said == ends("packet"));
+            return;
+        }
+        ++without;
+        EXPECT_NEAR(static_cast<double>(std::ranges::max(fluid)),
+                    static_cast<double>(std::ranges::max(alone)),
+                    0.02 * static_cast<double>(std::ranges::max(alone)));
+    });
+    EXPECT_GT(without, 20);
+    EXPECT_GT(with_links, 20);
+}
+
 // Programs of which much happens at one instant, without receives from anybody: no order of what happens at
 // one instant changes anything, here or there.
 TEST(Reference, TheOrderOfOneInstantChangesNothing) {
