@@ -61,3 +61,14 @@ def test_only_what_the_floor_names_may_be_skipped(
     others = [("tests.test_x", ""), ("tests.test_y", "")]
     results = junit(tmp_path / "a.xml", (name, reason), *others)
     assert floor.main([f"suite={results}"]) == status
+
+
+def test_what_failed_is_named_again_with_its_message(
+    tmp_path: Path, floor: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For whoever has only the last lines of a log."""
+    results = tmp_path / "a.xml"
+    case = '<testcase classname="tests.test_x" name="t"><failure message="1 is not 2">...</failure></testcase>'
+    results.write_text(f"<testsuites><testsuite>{case}</testsuite></testsuites>")
+    floor.main([f"suite={results}"])
+    assert "suite: tests.test_x::t failed: 1 is not 2\n" in capsys.readouterr().out

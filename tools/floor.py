@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+MESSAGE = 2000  # characters of a failure that are printed again; the last lines of a long log are read first
 FLOOR = Path(__file__).parents[1] / "tests" / "floor.txt"
 
 
@@ -61,10 +62,10 @@ class Floor:
 
 @dataclass
 class Counts:
-    """How many tests passed and failed, and which were skipped, by name, for what reason."""
+    """How many tests passed; which failed and which were skipped, by name, for what reason."""
 
     passed: int = 0
-    failed: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -77,11 +78,12 @@ def counts(files: Iterable[Path]) -> Counts:
         except (OSError, ElementTree.ParseError):
             continue
         for case in cases:
+            name = f"{case.get('classname')}::{case.get('name')}"
             skipped = case.find("skipped")
-            if case.find("failure") is not None or case.find("error") is not None:
-                found.failed += 1
+            failure = next((each for kind in ("failure", "error") for each in case.findall(kind)), None)
+            if failure is not None:
+                found.failed.append((name, failure.get("message") or ""))
             elif skipped is not None:
-                name = f"{case.get('classname')}::{case.get('name')}"
                 found.skipped.append((name, skipped.get("message") or ""))
             else:
                 found.passed += 1
@@ -97,7 +99,9 @@ def main(arguments: list[str]) -> int:
         ran = counts(map(Path, files.split(",")))
         unexpected = [each for each in ran.skipped if not floor.allows(*each, system)]
         allowed = len(ran.skipped) - len(unexpected)
-        print(f"{name}: {ran.passed} passed, {ran.failed} failed, {len(ran.skipped)} skipped")
+        print(f"{name}: {ran.passed} passed, {len(ran.failed)} failed, {len(ran.skipped)} skipped")
+        for test, reason in ran.failed:
+            print(f"{name}: {test} failed: {reason[:MESSAGE]}")
         for test, reason in unexpected:
             status = 1
             print(
