@@ -23,7 +23,7 @@ for_mpi() { # the options for the first MPI
 clang=(-DCMAKE_C_COMPILER=clang-16 -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=Debug)
 
 case "${1-}" in
-    # Not optimised: half the time to compile of -O1, and the tests take seconds. -g1: lines are still named.
+    # Not optimised, but for what simulates: half the time to compile. -g1: lines are still named.
     sanitized) configured sanitized -DLEADLINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_{C,CXX}_FLAGS_DEBUG="-O0 -g1"
         cmake --build build/sanitized ;;
     programs) shift; .venv/bin/python tools/builds.py build "$@" ;;

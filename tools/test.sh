@@ -12,11 +12,11 @@ case $set in short | rest | full) ;; *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
 
 cores=$(nproc)
 mkdir -p build
-rm -f build/*.xml
+rm -rf build/*.xml build/sanitized/results
 ran=()
 
 native_tests() {
-    ctest --test-dir build/sanitized --parallel "$cores" --output-on-failure --no-tests=error --output-junit "$PWD/build/native.xml"
+    ctest --test-dir build/sanitized --parallel "$cores" --output-on-failure --no-tests=error
 }
 
 python_tests() { # name of the results, markers, options...
@@ -38,7 +38,8 @@ short() {
     step "Python tests without MPI" python_tests python "not full and not mpi" "${parallel[@]}"
     join
     step "Python tests with MPI" python_tests mpi "not full and mpi"
-    ran+=("native=build/native.xml" "python=build/python.xml,build/mpi.xml")
+    native=(build/sanitized/results/*.xml)
+    ran+=("native=$(IFS=,; echo "${native[*]}")" "python=build/python.xml,build/mpi.xml")
 }
 
 rest() {
