@@ -29,7 +29,8 @@ Values = dict[str, int | str]
 SIZES = (8, 256 << 10)  # B: every library sends the first at once (eager), and asks first for the second
 TIME = 0.001  # s, of a point
 POINT_LIMIT = 60.0  # s without an answer: a hang; busy ranks beyond the cores have taken more than ten
-# More ranks than the usual four, for what then takes another way: with 5, pairs leave a rank over and four
+USUAL = 4  # ranks of a launch
+# More ranks than that, for what then takes another way: with 5, pairs leave a rank over and four
 # workers are a tree of two levels; with 6, two streams pass the middle pair and the tree's groups differ.
 MORE_RANKS = {5: ("fan", "hotspot", "multistream"), 6: ("flowthrough", "hotspot")}
 UNEVEN: Values = {"workers": 5, "shape": "tree", "bytes": SIZES[0]}  # groups of three and of two
@@ -105,15 +106,15 @@ def points(benchmark: Benchmark) -> Iterator[Values]:
                 yield values
 
 
-def usual_ranks(benchmark: Benchmark) -> int:
-    """Four ranks, or as near to that as the benchmark takes."""
-    return max(benchmark.min_ranks, min(4, benchmark.max_ranks or 4))
+def usual_ranks(benchmark: Benchmark, usual: int) -> int:
+    """As many ranks as usual, or as near to that as the benchmark takes."""
+    return max(benchmark.min_ranks, min(usual, benchmark.max_ranks or usual))
 
 
-def questions() -> dict[int, list[Asked]]:
-    """Every benchmark's points, by the ranks of their launch."""
-    counts = {name: {usual_ranks(each)} for name, each in benchmarks(SweepContext(4)).items()}
-    for more, names in MORE_RANKS.items():
+def questions(usual: int) -> dict[int, list[Asked]]:
+    """Every benchmark's points, by the ranks of their launch; those of the usual two need no cores beyond two."""
+    counts = {name: {usual_ranks(each, usual)} for name, each in benchmarks(SweepContext(usual)).items()}
+    for more, names in MORE_RANKS.items() if usual == USUAL else ():
         for name in names:
             counts[name].add(more)
     asked: dict[int, list[Asked]] = {}
@@ -121,7 +122,8 @@ def questions() -> dict[int, list[Asked]]:
         for ranks in several:
             benchmark = benchmarks(SweepContext(ranks))[name]
             asked.setdefault(ranks, []).extend(Asked(benchmark, values) for values in points(benchmark))
-    asked[6].append(Asked(benchmarks(SweepContext(6))["hotspot"], UNEVEN))
+    if usual == USUAL:
+        asked[6].append(Asked(benchmarks(SweepContext(6))["hotspot"], UNEVEN))
     return asked
 
 
@@ -261,10 +263,11 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return found
 
 
-def test_every_benchmark_answers_on_every_mpi(tmp_path: Path, mpi: Mpi) -> None:
+@pytest.mark.parametrize("usual", [2, pytest.param(USUAL, marks=pytest.mark.full)])
+def test_every_benchmark_answers_on_every_mpi(tmp_path: Path, mpi: Mpi, usual: int) -> None:
     """Each point ends, with every metric possible or with the reason that holds here, and none hangs."""
     wrong: list[str] = []
-    for ranks, every in questions().items():
+    for ranks, every in questions(usual).items():
         apart = [each for each in every if each.shmem and mpi.has_shmem]
         together = [each for each in every if each not in apart]
         launch(mpi, ranks, together, tmp_path / f"{ranks}")
@@ -279,7 +282,7 @@ def test_every_benchmark_answers_on_every_mpi(tmp_path: Path, mpi: Mpi) -> None:
 
 def test_the_points_reach_every_word_and_the_tree() -> None:
     """Every word of every choice is asked, and a tree where it has the four workers that it needs."""
-    asked = [each for every in questions().values() for each in every]
+    asked = [each for every in questions(USUAL).values() for each in every]
     for benchmark in benchmarks(SweepContext(4)).values():
         for sweep in benchmark.sweeps:
             said = {each.values[sweep.name] for each in asked if each.benchmark.name == benchmark.name}

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.mpi
 
 LIMIT = 600.0  # s; alone on two cores five ranks take some 10 s, among other work that spins as well minutes
 CHECKS = 4000  # at least, a rank
+RANKS = [2, 3, pytest.param(5, marks=pytest.mark.full)]
 LARGE = 6 << 30  # B of memory that two messages of 2 GiB need
 
 # What the libraries themselves do wrong, as issues of theirs tell; not worth refusing, since only the data of
@@ -61,7 +62,7 @@ def of_version(mpi: Mpi) -> str | None:
     return FAULTS.get(mpi.family, {}).get((numbers[0], numbers[1]))
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("ranks", RANKS)
 def test_every_word_does_what_it_says(mpi: Mpi, ranks: int) -> None:
     """Nothing is wrong but what the library is known for, and nothing is refused that it can do."""
     lines = say(mpi, ranks, "words")
@@ -75,7 +76,7 @@ def test_every_word_does_what_it_says(mpi: Mpi, ranks: int) -> None:
     assert int(counted[1]) > CHECKS * ranks
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("ranks", RANKS)
 def test_every_algorithm_does_what_the_library_does(mpi: Mpi, ranks: int) -> None:
     """Over the messages of each MPI, without asking for memory while it runs."""
     lines = say(mpi, ranks, "algorithms")
