@@ -50,7 +50,6 @@ TIMED_CADENCES = {"application", "imb", "osu"}
 MAY_BE_ZERO = {("noise", "lost"), ("noise", "longest"), ("sum3d", "rest")}
 # Parts of the time of NAS FT that not every way of handing over has.
 MAY_BE_ZERO |= {("ft", part) for part in ("transpose", "initiation", "completion", "barrier")}
-MAY_BE_NEGATIVE = {("overhead", "send_overhead")}
 # Of differences of times: ranks that outnumber the cores make anything of them.
 SHARES = ("overlap", "hidden", "together")
 # Plain numbers that count something; others are parts of one.
@@ -112,7 +111,7 @@ def usual_ranks(benchmark: Benchmark, usual: int) -> int:
 
 
 def questions(usual: int) -> dict[int, list[Asked]]:
-    """Every benchmark's points, by the ranks of their launch; those of the usual two need no cores beyond two."""
+    """Every benchmark's points, by the ranks of their launch."""
     counts = {name: {usual_ranks(each, usual)} for name, each in benchmarks(SweepContext(usual)).items()}
     for more, names in MORE_RANKS.items() if usual == USUAL else ():
         for name in names:
@@ -251,7 +250,7 @@ def possible_value(asked: Asked, metric: str, unit: str, value: float) -> bool:
     most = FASTEST if key in COUNTS else {"s": SLOWEST, "1": 1.0}.get(unit, FASTEST) * SCALED.get(key, 1.0)
     if not math.isfinite(value) or value >= most:
         return False
-    if key in MAY_BE_NEGATIVE:
+    if any(each.name == metric and each.difference for each in asked.benchmark.metrics):
         return value > -most
     return value >= 0 if key in MAY_BE_ZERO else value > 0
 

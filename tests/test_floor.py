@@ -68,7 +68,9 @@ def test_what_failed_is_named_again_with_its_message(
 ) -> None:
     """For whoever has only the last lines of a log."""
     results = tmp_path / "a.xml"
-    case = '<testcase classname="tests.test_x" name="t"><failure message="1 is not 2">...</failure></testcase>'
+    case = (
+        '<testcase classname="tests.test_x" name="t"><failure message="1 is not 2">...</failure></testcase>'
+    )
     results.write_text(f"<testsuites><testsuite>{case}</testsuite></testsuites>")
     floor.main([f"suite={results}"])
     assert "suite: tests.test_x::t failed: 1 is not 2\n" in capsys.readouterr().out

@@ -66,7 +66,7 @@ Task<double> late_receives(Run& run, Bytes data, double delay) {
 }  // namespace
 
 BENCHMARK(overhead, ranks(2), sizes("bytes", powers(1, 65536), "message size"),
-          metric("send_overhead", Unit::second, lower, mean, "processor time to send one message"),
+          difference("send_overhead", Unit::second, lower, mean, "processor time to send one message"),
           metric("receive_overhead", Unit::second, lower, mean,
                  "processor time to receive one message that has arrived"),
           Sampling{.one_operation = true}) {

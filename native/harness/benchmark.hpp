@@ -17,6 +17,11 @@ inline Metric metric(std::string name, Unit unit, Better better, Over over, std:
     return {std::move(name), unit, better, over, std::move(description)};
 }
 
+// A metric that is a difference of two measured times.
+inline Metric difference(std::string name, Unit unit, Better better, Over over, std::string description) {
+    return {std::move(name), unit, better, over, std::move(description), true};
+}
+
 using enum Better;
 using enum Over;
 

@@ -47,6 +47,7 @@ nlohmann::json describe(const Metric& metric) {
     return {{"name", metric.name},
             {"unit", unit_name(metric.unit)},
             {"better", metric.better == Better::lower ? "lower" : "higher"},
+            {"difference", metric.difference},
             {"description", metric.description}};
 }
 

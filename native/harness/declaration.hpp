@@ -57,6 +57,7 @@ struct Metric {
     Better better;
     Over over;
     std::string description;
+    bool difference = false;  // of two measured times: one sample may fall below zero
 };
 
 // How samples are taken, where a benchmark's question needs it otherwise than usual.

@@ -96,6 +96,7 @@ json record(const Question& question, const Metric& metric, const std::vector<do
             {"metric", metric.name},
             {"unit", unit_name(metric.unit)},
             {"better", metric.better == Better::lower ? "lower" : "higher"},
+            {"difference", metric.difference},
             {"samples", given},
             {"warmup", warmup},
             {"batch", sampler.batch()},

@@ -58,6 +58,7 @@ def test_metrics() -> None:
             "metric": "latency",
             "unit": "s",
             "better": "lower",
+            "difference": False,
             "description": "half of one round trip",
         }
     ]

@@ -125,6 +125,18 @@ def test_a_negative_latency_is_no_measurement(tmp_path: Path) -> None:
         assert found.filter(status="ok").get_column("bytes").unique().to_list() != [1]
 
 
+def test_a_difference_of_times_may_be_negative(tmp_path: Path) -> None:
+    """Noise takes it there; a file from before that was said is read as of a time."""
+    below = rows([[1.0, 2.0]] * 3, [1, 2])
+    below[0] |= {"samples": [-1.0, 1.0], "difference": True}
+    path = old(tmp_path / "journal.jsonl", *below)
+    write_parquet(frame_of(below), tmp_path / "r.parquet", {})
+    write_parquet(frame_of(below).drop("difference"), tmp_path / "before.parquet", {})
+    for found in (journal_frame(path), read_parquet(tmp_path / "r.parquet")):
+        assert found.filter(status="invalid").is_empty()
+    assert read_parquet(tmp_path / "before.parquet").filter(status="invalid").height == 1
+
+
 @pytest.mark.parametrize("left", [0, 1])
 def test_a_journal_without_records_never_hides_finished_ones(tmp_path: Path, left: int) -> None:
     """A crash may leave an empty journal, or its header alone, beside the records of the finished run."""

@@ -289,7 +289,7 @@ def test_foreign_files(tmp_path: Path) -> None:
     with pytest.raises(LeadlineError, match=r"column 'run'"):
         load(foreign)
     pl.DataFrame({name: ["x"] for name in FIELDS}).write_parquet(foreign)
-    with pytest.raises(LeadlineError, match=r"'ranks' .*String.*Int64"):
+    with pytest.raises(LeadlineError, match=r"'difference' .*String.*Boolean"):
         load(foreign)
     (tmp_path / "log.jsonl").write_text('{"level": "info"}\n')
     with pytest.raises(LeadlineError, match=r"log.jsonl:1: this is no journal of records"):

@@ -65,20 +65,18 @@ class Series:
         return []
 
 
-def series(
-    records: pl.DataFrame, benchmark: str, metric: str, fewest: int = 1, *, signed: bool = False
-) -> Iterator[Series]:
+def series(records: pl.DataFrame, benchmark: str, metric: str, fewest: int = 1) -> Iterator[Series]:
     """Every series of `metric` of `benchmark` along `bytes` in `records` with at least `fewest` sizes.
 
-    Values that are not above zero are left out, for relative residuals have no meaning there; unless
-    `signed`: a metric that is a difference falls below zero in some launches, and to leave those out would
-    raise the typical value of the rest.
+    Values that are not above zero are left out, for relative residuals have no meaning there; but not those
+    of a difference of times, which falls below zero in some launches: the rest would be typically too large.
     """
     if "bytes" not in records.columns:
         return
     wanted = (pl.col("benchmark") == benchmark) & (pl.col("metric") == metric) & pl.col("bytes").is_not_null()
-    table = launch_estimates(records.filter(wanted).with_columns(pl.col("launch").fill_null(0)))
-    if not signed:
+    chosen = records.filter(wanted).with_columns(pl.col("launch").fill_null(0))
+    table = launch_estimates(chosen)
+    if not chosen.get_column("difference").any():
         table = table.filter(pl.col("median") > 0)
     by = [name for name in series_columns(records) if name != "bytes"]
     for part in table.partition_by(by, maintain_order=True):

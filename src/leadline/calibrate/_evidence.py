@@ -105,8 +105,7 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
 
 def _series(records: pl.DataFrame, benchmark: str, metric: str) -> Series | None:
     """The series to take, where there are several: buffers reused, then the largest window."""
-    signed = benchmark == "overhead"  # a difference, which falls below zero in some launches
-    found = sorted(series(records, benchmark, metric, fewest=2, signed=signed), key=_preference)
+    found = sorted(series(records, benchmark, metric, fewest=2), key=_preference)
     return found[-1] if found else None
 
 

@@ -55,6 +55,7 @@ class Record:
     metric: Annotated[str | None, "what was measured; empty where the point was not run"] = None
     unit: Annotated[str | None, "SI unit of the samples: s, B/s, 1/s or 1"] = None
     better: Annotated[str | None, "lower or higher: which way is good"] = None
+    difference: Annotated[bool | None, "a difference of two measured times, which may fall below zero"] = None
     axes: Mapping[str, Value | None]
     oversubscribed: Annotated[bool | None, "more ranks than cores"] = None
     transport: Annotated[str | None, "what the library says that it used; the networks that answered"] = None
@@ -143,7 +144,7 @@ _OWN = tuple(name for name in FIELDS if name not in AXES)
 # What tells one series of launches from another, beside the coordinates of the point.
 KEYS = ["run", "source", "benchmark", "metric", *AXES]
 # Fields that came later than the first records, which are read as if they were null there.
-LATER = (*(name for name, axis in AXES.items() if axis.later), "clock_error", "late", "late_at")
+LATER = (*(name for name, axis in AXES.items() if axis.later), "difference", "clock_error", "late", "late_at")
 
 
 def schema() -> "dict[str, PolarsDataType]":

@@ -47,6 +47,7 @@ class Metric:
     unit: str
     better: str  # "lower" or "higher"
     description: str
+    difference: bool = False  # of two measured times: one sample may fall below zero
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from leadline.targets import Executor
 from leadline.targets.local.placement import binding
 
 # Fields of a record that an event of that name has.
-MEASURED = ("metric", "unit", "better", "samples", "warmup", "batch", "stopped_by", "duration")
+MEASURED = ("metric", "unit", "better", "difference", "samples", "warmup", "batch", "stopped_by", "duration")
 WATCHED = ("run_delay", "switches", "steal", "others", "frequency", "clock_error", "late", "late_at")
 
 

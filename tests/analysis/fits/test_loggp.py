@@ -86,7 +86,7 @@ def test_overheads_above_the_latency_are_flagged() -> None:
     flagged.
     """
     small = [1, 8, 64]
-    slow = rows([[5e-6] * 3] * 8, small, benchmark="overhead", metric="send_overhead")
+    slow = rows([[5e-6] * 3] * 8, small, benchmark="overhead", metric="send_overhead", difference=True)
     rest = loggp().filter(pl.col("metric") != "send_overhead")
     found = fit(record.concat([rest, frame_of(slow)])).parameter("latency L")
     assert found is not None
@@ -99,7 +99,7 @@ def test_a_difference_below_zero_counts_in_every_launch() -> None:
     that are above zero would say 50 ns.
     """
     medians = [[-10e-9] * 3] * 5 + [[50e-9] * 3] * 3
-    send = rows(medians, [1, 8, 64], benchmark="overhead", metric="send_overhead")
+    send = rows(medians, [1, 8, 64], benchmark="overhead", metric="send_overhead", difference=True)
     rest = loggp().filter(pl.col("metric") != "send_overhead")
     found = fit(record.concat([rest, frame_of(send)])).parameter("send overhead o_s")
     assert found is not None

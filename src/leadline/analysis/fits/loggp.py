@@ -79,8 +79,8 @@ def _conditions(records: pl.DataFrame) -> dict[tuple[tuple[str, str | int], ...]
     gathered: dict[tuple[tuple[str, str | int], ...], _Sources] = {}
     for name, found in (
         ("latency", series(records, "pingpong", "latency")),
-        ("send", series(records, "overhead", "send_overhead", signed=True)),
-        ("receive", series(records, "overhead", "receive_overhead", signed=True)),
+        ("send", series(records, "overhead", "send_overhead")),
+        ("receive", series(records, "overhead", "receive_overhead")),
         ("message", _message_times(records)),
     ):
         for each in found:
