@@ -1,8 +1,9 @@
 #include "machine/network.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <stdexcept>
-#include <string>
 
 #include "machine/networks/watched.hpp"
 
@@ -17,24 +18,36 @@ std::string_view tier_under_contention(const Machine& machine, const Topology& t
 
 namespace {
 
-std::unique_ptr<Network> make_tier(std::string_view tier, const Machine& machine, const Topology& topology,
-                                   Listener& listener, bool track_contention) {
-    if (tier == "loggp") return make_loggp(machine, topology, listener, track_contention);
-    if (tier == "flow") return make_flow(machine, topology, listener);
-    if (tier == "packet") return make_packet(machine, topology, listener);
-    throw std::invalid_argument("there is no network tier '" + std::string(tier) +
-                                "'; there are auto, loggp, flow and packet");
+// Inside a function, so that it is there before the first file of networks/ enters itself.
+std::map<std::string, NetworkTier::Make, std::less<>>& tiers() {
+    static std::map<std::string, NetworkTier::Make, std::less<>> all;
+    return all;
+}
+
+NetworkTier::Make tier_named(std::string_view name) {
+    if (const auto found = tiers().find(name); found != tiers().end()) return found->second;
+    std::string known = "auto";
+    for (const auto& [each, make] : tiers()) known += ", " + each;
+    throw std::invalid_argument("there is no network tier '" + std::string(name) + "'; there are " + known);
 }
 
 }  // namespace
 
+NetworkTier::NetworkTier(std::string_view name, Make make) { tiers().emplace(name, make); }
+
+std::vector<std::string> network_tiers() {
+    std::vector<std::string> names;
+    for (const auto& [name, make] : tiers()) names.push_back(name);
+    return names;
+}
+
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
                                       Listener& listener, bool track_contention) {
     ++networks_made;
-    if (!watching) return make_tier(tier, machine, topology, listener, track_contention);
-    return watched(tier, machine, topology, listener, [&](Listener& watch) {
-        return make_tier(tier, machine, topology, watch, track_contention);
-    });
+    const auto make = tier_named(tier);
+    if (!watching) return make(machine, topology, listener, track_contention);
+    return watched(tier, machine, topology, listener,
+                   [&](Listener& watch) { return make(machine, topology, watch, track_contention); });
 }
 
 }  // namespace leadline::machine

@@ -1,4 +1,5 @@
-// What carries messages between nodes: one file a tier in networks/, all behind this page.
+// What carries messages between nodes: one file a tier in networks/, which enters itself, all behind this
+// page.
 //
 // Tiers, from the cheapest: `loggp` (the node's engines and its own ports, nothing in between), `flow` (links
 // shared as fluid), `packet` (packets, buffers, priorities). On an idle network all give the same times.
@@ -6,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -70,13 +72,20 @@ inline constexpr int longest_packet_route = 16'000;
 std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
                                        std::int64_t messages);
 
-// A tier by its name; `gate` has `loggp` keep the books that contention() needs.
-// Throws std::invalid_argument for a name that is none.
+// Entered once by the file of each tier in networks/, which is named after it and whose first line begins
+// with
+// "// Tier `NAME`": by that line Python knows which tiers there are. `track_contention` asks for the books
+// that contention() needs; a tier that keeps none leaves it.
+class NetworkTier {
+public:
+    using Make = std::unique_ptr<Network> (*)(const Machine&, const Topology&, Listener&,
+                                              bool track_contention);
+    NetworkTier(std::string_view name, Make make);
+};
+std::vector<std::string> network_tiers();
+
+// A tier by its name; throws std::invalid_argument for a name that is none.
 std::unique_ptr<Network> make_network(std::string_view tier, const Machine& machine, const Topology& topology,
                                       Listener& listener, bool track_contention);
-
-std::unique_ptr<Network> make_loggp(const Machine&, const Topology&, Listener&, bool track_contention);
-std::unique_ptr<Network> make_flow(const Machine&, const Topology&, Listener&);
-std::unique_ptr<Network> make_packet(const Machine&, const Topology&, Listener&);
 
 }  // namespace leadline::machine

@@ -10,7 +10,7 @@ from html import escape
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -37,7 +37,6 @@ from leadline.targets.simulated.machine import SimulatedMachine
 
 __all__ = ["Fits", "Plan", "Run", "Table", "compare", "fit", "load", "machines", "report", "run", "summary"]
 
-Network = Literal["auto", "loggp", "flow", "packet"]
 Show = Callable[[Progress], None]
 SHOWN = 60  # rows of a table that a notebook shows
 
@@ -128,7 +127,7 @@ def run(
     *,
     ranks: int | None = None,
     mapping: str | None = None,
-    network: Network = "auto",
+    network: str = "auto",
     noise: bool = False,
     seed: int = 1,
     show: Show | None = None,

@@ -1,5 +1,5 @@
-// The fluid tier: messages flow at rates that their resources' sharing gives them, and that change only when
-// a stream begins or ends.
+// Tier `flow`: messages are a fluid that flows at rates which their resources' sharing gives them, and which
+// change only when a stream begins or ends.
 //
 // A stream is one pair of nodes and one route: its messages follow each other on the same links in the order
 // in which they were sent, so only the first of them flows. Resources are the nodes' injection, reception and
@@ -245,8 +245,13 @@ double FlowNetwork::fullest() {
     return most;
 }
 
-std::unique_ptr<Network> make_flow(const Machine& machine, const Topology& topology, Listener& listener) {
-    return std::make_unique<FlowNetwork>(machine, topology, listener, FlowNetwork::Options{});
-}
+namespace {
+const NetworkTier tier("flow",
+                       [](const Machine& machine, const Topology& topology, Listener& listener,
+                          bool) -> std::unique_ptr<Network> {
+                           return std::make_unique<FlowNetwork>(machine, topology, listener,
+                                                                FlowNetwork::Options{});
+                       });
+}  // namespace
 
 }  // namespace leadline::machine

@@ -280,11 +280,12 @@ private:
     bool waited_ = false;
 };
 
-}  // namespace
+const NetworkTier tier("loggp",
+                       [](const Machine& machine, const Topology& topology, Listener& listener,
+                          bool track_contention) -> std::unique_ptr<Network> {
+                           return std::make_unique<LogGp>(machine, topology, listener, track_contention);
+                       });
 
-std::unique_ptr<Network> make_loggp(const Machine& machine, const Topology& topology, Listener& listener,
-                                    bool track_contention) {
-    return std::make_unique<LogGp>(machine, topology, listener, track_contention);
-}
+}  // namespace
 
 }  // namespace leadline::machine

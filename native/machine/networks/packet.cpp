@@ -289,8 +289,13 @@ void PacketNetwork::give_reports() {
     told_ = 0;
 }
 
-std::unique_ptr<Network> make_packet(const Machine& machine, const Topology& topology, Listener& listener) {
-    return std::make_unique<PacketNetwork>(machine, topology, listener, PacketNetwork::Options{});
-}
+namespace {
+const NetworkTier tier("packet",
+                       [](const Machine& machine, const Topology& topology, Listener& listener,
+                          bool) -> std::unique_ptr<Network> {
+                           return std::make_unique<PacketNetwork>(machine, topology, listener,
+                                                                  PacketNetwork::Options{});
+                       });
+}  // namespace
 
 }  // namespace leadline::machine

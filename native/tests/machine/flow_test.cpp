@@ -36,7 +36,7 @@ struct Sent {
 Reports run(const Machine& machine, const nlohmann::json& topology, const std::vector<Sent>& sends) {
     const auto nodes = make_topology(topology);
     Reports reports;
-    const auto network = make_flow(machine, *nodes, reports);
+    const auto network = make_network("flow", machine, *nodes, reports, false);
     for (const Sent& each : sends) {
         while (network->next() < each.when) network->advance();
         network->send(each.when, each.transfer);
@@ -117,7 +117,7 @@ TEST(Flow, NothingHappensAfterTheLastMessage) {
     machine.node.injection = 100e6;
     const auto nodes = make_topology(line(3));
     Reports reports;
-    const auto network = make_flow(machine, *nodes, reports);
+    const auto network = make_network("flow", machine, *nodes, reports, false);
     for (const Sent& each : at_once({{1, 0, 1000}, {1, 2, 3000}})) network->send(each.when, each.transfer);
     while (reports.in.size() < 2) network->advance();
     EXPECT_EQ(network->next(), never);

@@ -127,7 +127,7 @@ TEST(LogGpNetwork, EveryTierTellsOfEveryMessageOnce) {
         sends.push_back({static_cast<Time>(draw() % 2000) * us, static_cast<int>(draw() % 12),
                          static_cast<int>(draw() % 12), static_cast<std::int64_t>(draw() % 3000)});
     std::ranges::stable_sort(sends, {}, &Sent::when);
-    for (const std::string_view tier : {"loggp", "flow", "packet"}) {
+    for (const auto& tier : network_tiers()) {
         const Reports reports = run(machine, torus, sends, tier);
         std::vector<std::int64_t> taken(12);
         Time last = 0;

@@ -248,7 +248,7 @@ TEST(Packet, with_infinite_links_only_the_engines_are_left) {
     EXPECT_EQ(same.ear.left.at(3), 21'000'000);
     // Against the tier itself, one message after the other.
     Ear ear;
-    const auto loggp = make_loggp(of, *torus, ear, false);
+    const auto loggp = make_network("loggp", of, *torus, ear, false);
     for (const std::uint32_t token : {1U, 2U, 3U})
         loggp->send(0, transfer(0, 2, token == 3 ? 240 : 2400, token));
     while (loggp->next() != never) loggp->advance();

@@ -94,7 +94,7 @@ TEST(Tiers, ACollectiveIsAnsweredByTheTierThatWasAsked) {
     const json point{{"communicator", "world-1"}, {"type", "double"}, {"bytes", 65536}};
     const json line{{"kind", "mesh"}, {"shape", {8}}};
     for (const auto& described : {packet_machine(), two_ranks(packet_machine())}) {
-        for (const auto& tier : tiers)
+        for (const auto& tier : tiers())
             EXPECT_EQ(record("allreduce", point, every_seat(described, line, tier), tier).at("network"),
                       tier);
         EXPECT_NE(record("allreduce", point, every_seat(described, line, "auto"), "auto").at("network"),
@@ -105,7 +105,7 @@ TEST(Tiers, ACollectiveIsAnsweredByTheTierThatWasAsked) {
 // Recursive doubling at once is what each rank's own exchanges are.
 TEST(Tiers, ACollectiveIsItsMessages) {
     for (const auto& described : collective_machines())
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             const json simulate = every_seat(described, torus, tier);
             const Ends said = ends(simulate, [](Comm& world, Control& control) -> Task<> {
                 std::vector<std::byte> data(1500);
@@ -121,7 +121,7 @@ TEST(Tiers, ACollectiveIsItsMessages) {
 
 // A token once round: every rank's overheads and wires, one after the other.
 TEST(LogGp, ARingOfMessagesTakesTheSumOfItsParts) {
-    for (const auto& tier : tiers) {
+    for (const auto& tier : tiers()) {
         json simulate = on(9);
         simulate["network"] = tier;
         const Ends all = ends(simulate, [](Comm& world, Control&) -> Task<> {
@@ -160,7 +160,7 @@ TEST(LogGp, AFanInIsBoundByTheEngineOrByTheCore) {
 TEST(LogGp, ARendezvousBeginsWhenBothAreThere) {
     json described = round_machine();
     described["protocol"][0].update({{"handshake", true}, {"handshake_overhead", 5e-7}});
-    for (const auto& tier : tiers)
+    for (const auto& tier : tiers())
         for (const double late : {0.0, 40e-6}) {
             json simulate = on(2, described);
             simulate["network"] = tier;

@@ -141,7 +141,7 @@ double pieces_a_message(const std::string& tier, std::size_t bytes) {
 // The coroutine of a call and nothing else: messages, operations and events come from pools.
 TEST(Counters, a_message_takes_no_memory_but_that_of_the_call) {
     ASSERT_GT(hooks, 0);
-    for (const std::string& tier : tiers) {
+    for (const std::string& tier : tiers()) {
         SCOPED_TRACE(tier);
         EXPECT_LE(pieces_a_message(tier, 64), 1.1);
         EXPECT_LE(pieces_a_message(tier, 8192), 1.1);

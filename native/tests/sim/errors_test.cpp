@@ -31,7 +31,7 @@ std::string said(const json& simulate, const Body& body) {
 
 template <class Error>
 void expect(const Body& body, const std::vector<std::string>& named, int ranks = 4) {
-    for (const auto& tier : tiers) {
+    for (const auto& tier : tiers()) {
         json simulate = on(ranks);
         simulate["network"] = tier;
         const std::string text = said<Error>(simulate, body);
@@ -348,7 +348,7 @@ TEST(Order, MessagesOfOneInstantKeepTheOrderOfTheProgram) {
     described["protocol"][0] = {{"name", "eager"}};
     described["links"].erase("rate");
     for (const auto& each : {described, two_ranks(described)})
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             std::vector<int> order;
             json simulate = every_seat(each, {{"kind", "torus"}, {"shape", {4}}}, tier);
             // As long as a message takes from rank 0 to rank 2.

@@ -32,7 +32,7 @@ TEST(Golden, TimesAreWhatTheyWereToThePicosecond) {
     const auto file = std::filesystem::path(__FILE__).replace_filename("golden.json");
     json found = json::object();
     for (const json& topology : topologies())
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             const std::string kind = topology.at("kind");
             const json job = every_seat(machine_of_packets(), topology, tier);
             const int ranks = job.at("ranks");

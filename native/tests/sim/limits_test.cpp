@@ -44,7 +44,7 @@ TEST(Limits, ManyMessagesOfAPairKeepTheirOrder) {
 // A link of a nanobyte a second, and a rank that computes for a year: no clock goes there.
 TEST(Limits, ATimeBeyondTheClockIsAnError) {
     const Body message = round_trip(1, 1'000'000);
-    for (const auto& tier : tiers) {
+    for (const auto& tier : tiers()) {
         json described = round_machine();
         described["links"]["rate"] = 1e-3;
         described["packets"] = {{"payload", 240}};

@@ -28,7 +28,7 @@ json two_nodes(int per_node, const std::string& tier) {
 // Half of what every rank has goes over the one link, each way.
 TEST(Persistent, AnAlltoallBetweenTwoNodesKeepsToTheirLink) {
     constexpr std::size_t block = 100'000;
-    for (const auto& tier : tiers)
+    for (const auto& tier : tiers())
         for (const int per_node : {2, 4, 16}) {
             const auto ranks = 2 * static_cast<std::size_t>(per_node);
             const Ends all = ends(two_nodes(per_node, tier), [&](Comm& world, Control&) -> Task<> {
@@ -84,7 +84,9 @@ Rows rows(const json& simulate) {
 }
 
 TEST(Persistent, ACollectiveOfAPartWaitsForNobodyElse) {
-    for (const std::string tier : {"loggp", "flow", "packet", "auto"})
+    auto networks = tiers();
+    networks.emplace_back("auto");
+    for (const auto& tier : networks)
         for (const int per_node : {1, 2}) {
             json described = round_machine();
             if (per_node > 1) described = two_ranks(described);
@@ -265,8 +267,7 @@ TEST_P(AtOnceBy, EveryNetworkGivesWhatItsMessagesGive) {
                         << described << ' ' << topology << ' ' << operation << ' ' << bytes;
                 }
 }
-INSTANTIATE_TEST_SUITE_P(, AtOnceBy, testing::Values("loggp", "flow", "packet"),
-                         [](const auto& tier) { return tier.param; });
+INSTANTIATE_TEST_SUITE_P(, AtOnceBy, testing::ValuesIn(tiers()), [](const auto& tier) { return tier.param; });
 
 }  // namespace
 }  // namespace leadline

@@ -75,7 +75,7 @@ TEST(Tiers, AMachineFourTimesSlowerTakesFourTimesAsLong) {
     slow["links"] = {{"rate", 125e6}, {"hop", 4e-7}, {"base", 12e-6}};
     slow["node"].update({{"injection", 5e8}, {"reception", 2.5e8}, {"poll", 4e-7}});
     slow["protocol"][0].update({{"send_overhead", 4e-6}, {"receive_overhead", 8e-6}});
-    for (const auto& tier : tiers)
+    for (const auto& tier : tiers())
         for (const auto& [benchmark, point] : std::vector<std::pair<std::string, json>>{
                  {"halo", {{"bytes", 10'000}}},
                  {"hotspot", {{"workers", 11}, {"shape", "flat"}, {"bytes", 4000}}},
@@ -97,7 +97,7 @@ TEST(Tiers, WhatIsSentIsReceivedInOrder) {
     described["protocol"] = {{{"name", "eager"}, {"up_to", 1200}, {"send_overhead", 1e-7}},
                              {{"name", "rendezvous"}, {"handshake", true}, {"adaptive", true}}};
     for (const auto& topology : topologies())
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             const json simulate = every_seat(described, topology, tier);
             const int ranks = simulate.at("ranks");
             std::vector<std::vector<int>> to(static_cast<std::size_t>(ranks));
@@ -150,7 +150,7 @@ TEST(Tiers, AShortMessageDoesNotOvertakeALongOne) {
     json narrow{{"kind", "fat-tree"}, {"arity", {4, 3}}, {"up", {2}}, {"width", {1, 0.125}}};
     const json torus{{"kind", "torus"}, {"shape", {4, 4}}};
     for (const auto& topology : {narrow, torus})
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             std::vector<int> order;
             ends(every_seat(described, topology, tier), [&](Comm& world, Control&) -> Task<> {
                 std::vector<std::byte> data(20'000);

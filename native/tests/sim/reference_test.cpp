@@ -98,7 +98,7 @@ TEST(Reference, WhereNothingIsSharedAllTiersAreOne) {
     each_case(unlimited(), 80, [](const json& described, const json& topology, const Wanted& wanted) {
         const Program program = draw(wanted);
         const Played expected = referee(with(described, topology, "loggp", wanted.ranks), program);
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             const Played played = simulate(with(described, topology, tier, wanted.ranks), program);
             EXPECT_EQ(played.ends, expected.ends) << tier;
             EXPECT_EQ(played.got, expected.got) << tier;
@@ -154,7 +154,7 @@ TEST(Reference, TheOrderOfOneInstantChangesNothing) {
         const Played expected = referee(with(described, topology, "loggp", wanted.ranks), program);
         for (std::uint64_t ties = 1; ties < 6; ++ties)
             EXPECT_EQ(referee(with(described, topology, "loggp", wanted.ranks), program, ties), expected);
-        for (const auto& tier : tiers)
+        for (const auto& tier : tiers())
             EXPECT_EQ(simulate(with(described, topology, tier, wanted.ranks), program), expected) << tier;
     });
 }

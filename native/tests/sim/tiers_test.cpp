@@ -31,7 +31,7 @@ TEST(Tiers, AnIdleNetworkGivesOneAnswer) {
     for (const auto& described :
          {round_machine(), packet_machine(), two_ranks(round_machine()), by_network, asking})
         for (const auto& topology : topologies()) {
-            const json first = every_seat(described, topology, tiers.front());
+            const json first = every_seat(described, topology, tiers().front());
             const int ranks = first.at("ranks");
             if (ranks < 2) continue;
             // By load a dragonfly's packets also take detours, which are longer.
@@ -51,14 +51,14 @@ TEST(Tiers, AnIdleNetworkGivesOneAnswer) {
 TEST(Tiers, AnIdleNetworkKeepsTheLaw) {
     const json topology{{"kind", "torus"}, {"shape", {6}}};
     const double wire = 4 * 256 + 64;  // of 1000 B: four full packets, then 40 B and 16 B in steps of 32
-    for (const auto& tier : tiers)
+    for (const auto& tier : tiers())
         for (int hops = 1; hops <= 3; ++hops)
             EXPECT_NEAR(ends(every_seat(packet_machine(), topology, tier), round_trip(hops, 1000))[0],
                         2 * (1e-6 + 3e-6 + hops * 1e-7 + wire / 380e6 + 2e-6), 2e-12);
 }
 
 TEST(Tiers, LatencyGrowsWithHopsAndWithNothingElse) {
-    for (const auto& tier : tiers)
+    for (const auto& tier : tiers())
         for (const auto& topology : topologies()) {
             const json simulate = every_seat(packet_machine(), topology, tier);
             const int ranks = simulate.at("ranks");
@@ -84,7 +84,7 @@ TEST(Tiers, LatencyGrowsWithHopsAndWithNothingElse) {
 TEST(Tiers, LongMessagesFillWhatIsSlowest) {
     for (const auto& topology : topologies()) {
         if (topology.at("kind") == "single") continue;
-        for (const auto& tier : tiers) {
+        for (const auto& tier : tiers()) {
             json simulate = every_seat(packet_machine(), topology, tier);
             simulate["ranks"] = 2;
             EXPECT_NEAR(answer("bandwidth", {{"bytes", 240'000}, {"window", 16}}, simulate, "bandwidth") /

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from leadline.analysis.host_pairs import Judgement, Slow
 from leadline.core.paths import state_dir
 from leadline.core.units import format_quantity
-from leadline.run.hosts import Asked, Compared
+from leadline.run.hosts import Compared, HostsRequest
 from leadline.run.hosts import compare as compare_hosts
 from leadline.targets.local.doctor import OK, WARNING, Finding
 from leadline.targets.local.topology import nodes
@@ -23,7 +23,7 @@ def compare(
     directory = state_dir()
     directory.mkdir(parents=True, exist_ok=True)
     number = nodes(named)
-    return list(findings(compare_hosts(Asked(named, mpi or "found", agent), number, directory, say)))
+    return list(findings(compare_hosts(HostsRequest(named, mpi or "found", agent), number, directory, say)))
 
 
 def findings(found: Compared) -> Iterator[Finding]:

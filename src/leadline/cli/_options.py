@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from leadline.cli._types import MachineFile, Word
+from leadline.core.paths import network_tiers
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -40,7 +41,7 @@ def network_option(help: str = "Network model.", default: str | None = "auto") -
     """The option --network: the parameter `network`."""
     return click.option(
         "--network",
-        type=Word(["auto", "loggp", "flow", "packet"]),
+        type=Word(["auto", *network_tiers()]),
         default=default,
         show_default=default is not None,
         help=f"{help} auto: the fastest model that is accurate for each point.",

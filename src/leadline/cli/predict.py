@@ -9,6 +9,7 @@ from leadline.cli._group import LazyGroup, summary
 from leadline.cli._options import Parsed
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import Word
+from leadline.cli._working import working
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +66,12 @@ def _simulate(machine: "Machine", measures: Sequence[Mapping[str, object]]) -> "
     from leadline.run import session  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
-    return session.simulate(Plan.of(*measures), SimulatedMachine.of(machine))
+    with working(f"simulating {machine.name}") as say:
+        return session.simulate(
+            Plan.of(*measures),
+            SimulatedMachine.of(machine),
+            show=lambda progress: say(f"simulating {machine.name}: {progress.told()}"),
+        )
 
 
 def _option(option: "Option") -> click.Option:

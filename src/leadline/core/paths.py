@@ -54,12 +54,24 @@ def kernels() -> set[str]:
     return _native("io")
 
 
+def network_tiers() -> tuple[str, ...]:
+    """The names of the simulator's network tiers: those files of their room whose first line says so."""
+    room = "machine/networks"
+    named = sorted(_native(room))
+    return tuple(name for name in named if _first_line(room, name).startswith(f"// Tier `{name}`"))
+
+
 def _native(room: str) -> set[str]:
-    """The names of the benchmarks of a room of the native sources; none without sources."""
+    """The names of the source files of a room of the native sources; none without sources."""
     try:
         return {path.stem for path in (native_dir() / room).glob("*.cpp")}
     except LeadlineError:
         return set()
+
+
+def _first_line(room: str, name: str) -> str:
+    with (native_dir() / room / f"{name}.cpp").open() as source:
+        return source.readline()
 
 
 def is_free(directory: Path) -> bool:

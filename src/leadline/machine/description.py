@@ -10,7 +10,7 @@ from leadline.core.errors import UsageError
 from leadline.core.toml import Table
 from leadline.core.values import text, word
 from leadline.machine.files import find
-from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, Part
+from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, TableSchema
 from leadline.machine.topologies import KINDS, Topology
 from leadline.machine.values import Number, Read, number, part
 
@@ -208,7 +208,7 @@ def _read_topology(draft: _Draft, table: Table) -> None:
         raise table.error(str(problem), str(problem).partition(":")[0]) from None
 
 
-def _read_rows(draft: _Draft, name: str, schema: Part, tables: list[Table]) -> None:
+def _read_rows(draft: _Draft, name: str, schema: TableSchema, tables: list[Table]) -> None:
     if not tables:
         return
     rows: list[dict[str, Read]] = []

@@ -69,7 +69,7 @@ _FILE_SYSTEM = Kind(word(("lustre", "gpfs")), number=False)
 
 
 @dataclass(frozen=True)
-class Part:
+class TableSchema:
     """One table of a machine file, or one of several rows of the same name."""
 
     keys: Mapping[str, Kind]
@@ -77,7 +77,7 @@ class Part:
     rows: bool = False  # written [[name]], in an order that counts
 
 
-_PROTOCOL = Part(
+_PROTOCOL = TableSchema(
     {
         "name": WORD,
         "up_to": BYTES,
@@ -98,10 +98,10 @@ _PROTOCOL = Part(
 )
 
 # Tables that the native program reads as they are.
-PARTS: dict[str, Part] = {
-    "links": Part({"rate": RATE, "hop": TIME, "base": TIME}, needed=("rate", "hop", "base")),
-    "packets": Part({"payload": BYTES, "overhead": BYTES, "granule": BYTES}),
-    "node": Part(
+PARTS: dict[str, TableSchema] = {
+    "links": TableSchema({"rate": RATE, "hop": TIME, "base": TIME}, needed=("rate", "hop", "base")),
+    "packets": TableSchema({"payload": BYTES, "overhead": BYTES, "granule": BYTES}),
+    "node": TableSchema(
         {
             "cores": COUNT,
             "sockets": COUNT,
@@ -131,8 +131,8 @@ PARTS: dict[str, Part] = {
     ),
     "protocol": _PROTOCOL,
     "local_protocol": _PROTOCOL,
-    "barrier_network": Part({"latency": TIME, "overhead": TIME}, needed=("latency",)),
-    "collective_network": Part(
+    "barrier_network": TableSchema({"latency": TIME, "overhead": TIME}, needed=("latency",)),
+    "collective_network": TableSchema(
         {
             "rate": RATE,
             "latency": TIME,
@@ -143,9 +143,9 @@ PARTS: dict[str, Part] = {
         },
         needed=("rate", "latency"),
     ),
-    "coalesce": Part({"up_to": BYTES, "wait": TIME}, needed=("up_to", "wait")),
-    "noise": Part({"interval": TIME, "detour": TIME}, needed=("interval", "detour")),
-    "collective": Part(
+    "coalesce": TableSchema({"up_to": BYTES, "wait": TIME}, needed=("up_to", "wait")),
+    "noise": TableSchema({"interval": TIME, "detour": TIME}, needed=("interval", "detour")),
+    "collective": TableSchema(
         {"operation": WORD, "up_to": BYTES, "ranks_up_to": COUNT, "algorithm": WORD},
         needed=("operation", "algorithm"),
         rows=True,
@@ -155,8 +155,8 @@ PARTS: dict[str, Part] = {
 # What the native program knows nothing of: read by `leadline.tune.storage`, whose `_model` says what each
 # number
 # means.
-BESIDE: dict[str, Part] = {
-    "storage": Part(
+BESIDE: dict[str, TableSchema] = {
+    "storage": TableSchema(
         {
             "file_system": _FILE_SYSTEM,
             "targets": COUNT,
@@ -223,17 +223,17 @@ TOP: dict[str, Kind] = {
 # What a file says of itself.
 ABOUT = ("title", "about", "extends", "sources")
 
-_GRID = Part({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT, "ties": _TIES}, needed=("shape",))
+_GRID = TableSchema({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT, "ties": _TIES}, needed=("shape",))
 
 # Kind of topology: its keys. `native/machine/topologies/` has one file for each.
-TOPOLOGIES: dict[str, Part] = {
+TOPOLOGIES: dict[str, TableSchema] = {
     "torus": _GRID,
-    "mesh": Part({"shape": SHAPE, "largest": SHAPE}, needed=("shape",)),
-    "fat-tree": Part(
+    "mesh": TableSchema({"shape": SHAPE, "largest": SHAPE}, needed=("shape",)),
+    "fat-tree": TableSchema(
         {"arity": SHAPE, "up": SHAPE, "width": WIDTHS, "nodes": COUNT},
         needed=("arity",),
     ),
-    "dragonfly": Part(
+    "dragonfly": TableSchema(
         {
             "groups": COUNT,
             "routers": COUNT,
@@ -244,5 +244,5 @@ TOPOLOGIES: dict[str, Part] = {
         },
         needed=("groups", "routers", "nodes", "links"),
     ),
-    "single": Part({}),
+    "single": TableSchema({}),
 }

@@ -11,7 +11,7 @@ from typing import Any
 from leadline.core.errors import UsageError
 from leadline.core.toml import Table
 from leadline.core.values import text
-from leadline.machine.schema import Kind, Part
+from leadline.machine.schema import Kind, TableSchema
 
 _NUMBER_KEYS = ("value", "source", "interval", "calibrated", "claim", "stated")
 
@@ -74,7 +74,9 @@ def number(table: Table, key: str, kind: Kind, path: str) -> Number:
     )
 
 
-def part(table: Table, schema: Part, name: str, path: str, extra: Iterable[str] = ()) -> dict[str, Read]:
+def part(
+    table: Table, schema: TableSchema, name: str, path: str, extra: Iterable[str] = ()
+) -> dict[str, Read]:
     """Every value of a table by its key; UsageError for an unknown key and for a wrong value."""
     table.check_keys([*schema.keys, "source", *extra], f"[{name}]" if not schema.rows else f"a [[{name}]]")
     found: dict[str, Read] = {}

@@ -30,7 +30,7 @@ def run(paper: Paper, network: str, runs: Path, say: Callable[[str], None] = lam
         plan = plan_files.find(each.plan)
         target = SimulatedMachine.of(machine.load(each.machine), plan, network=network)
         try:
-            session.run(Plan.load(plan), target, path, say=say, show=lambda progress: say(progress.doing))
+            session.run(Plan.load(plan), target, path, say=say, show=lambda progress: say(progress.told()))
         except KeyboardInterrupt as interrupt:
             way_on = f"go on with 'leadline run --resume {path}' and judge it with --from {path}"
             raise KeyboardInterrupt(f"every finished point is kept, {way_on}") from interrupt

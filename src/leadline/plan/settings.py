@@ -7,6 +7,7 @@ from typing import Any
 from leadline.core import toml as plan_text
 from leadline.core.axes import AXES
 from leadline.core.errors import UsageError
+from leadline.core.paths import network_tiers
 from leadline.core.units import parse_fraction, parse_time
 from leadline.core.values import (
     Value,
@@ -20,7 +21,7 @@ from leadline.mpi.family import algorithm, transports
 from leadline.mpi.launcher import AUTO, OWN, launchers
 
 # How true a simulated network is; auto: the cheapest that is true as far as each message can tell.
-NETWORKS = ("auto", "loggp", "flow", "packet")
+NETWORKS = ("auto", *network_tiers())
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from leadline.report.page import Count, plot
 from leadline.report.plots.canvas import canvas
 from leadline.tune.io import files as io_files
 from leadline.tune.io.analysis import FASTER, SLOWER, Gain
-from leadline.tune.io.results import Part, Results, Trial
+from leadline.tune.io.results import Ablation, Results, Trial
 
 _ROW = 34  # px of a row of a figure
 _SHOWN = 12  # parameters of the importance
@@ -141,7 +141,7 @@ def _compared(found: Results) -> Section | None:
     return Section("Tuned against default", "compared", says, [plot(figure)] if rows else [], table)
 
 
-def _part(part: Part) -> list[str]:
+def _part(part: Ablation) -> list[str]:
     gain = part.gain
     verdict = gain.verdict if gain else f"failed: {part.reason}"
     return [part.name, told(gain) if gain else MISSING, verdict, io_files.shown(part.settings)]

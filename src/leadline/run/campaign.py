@@ -54,6 +54,10 @@ class Progress:
     points: int  # of the whole plan
     doing: str
 
+    def told(self) -> str:
+        """What is being done, and how far it is, for a line."""
+        return f"{self.doing} ({self.points - self.open} of {self.points} points done)"
+
 
 @dataclass
 class _State:

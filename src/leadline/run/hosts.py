@@ -41,7 +41,7 @@ RETRIES = 2  # launches that may fail
 
 
 @dataclass(frozen=True)
-class Asked:
+class HostsRequest:
     """Hosts to be compared, by one MPI: named ones, or with no name those of the allocation."""
 
     hosts: tuple[str, ...]
@@ -68,7 +68,7 @@ class Compared:
 class _Rounds:
     """Launches with one rank on each host, in which pairs are measured."""
 
-    asked: Asked
+    asked: HostsRequest
     executor: RealExecutor
     target: LocalMachine
     ranks: int
@@ -142,7 +142,7 @@ class _Rounds:
             raise LeadlineError(f"two ranks were on one host: {' '.join(self.names)}")
 
 
-def compare(asked: Asked, number: int, directory: Path, say: Callable[[str], None]) -> Compared:
+def compare(asked: HostsRequest, number: int, directory: Path, say: Callable[[str], None]) -> Compared:
     """Compare `number` hosts; `directory` is on a file system that they share; `say` hears each step.
 
     Raises UsageError for fewer than three hosts, LeadlineError where ranks cannot be started on all of them.
@@ -154,7 +154,7 @@ def compare(asked: Asked, number: int, directory: Path, say: Callable[[str], Non
         )
     target = LocalMachine.here(hosts=asked.hosts, agent=asked.agent)
     mpi = target.mpis(asked.mpi)[0]
-    asked = Asked(asked.hosts, mpi, asked.agent, asked.launcher)
+    asked = HostsRequest(asked.hosts, mpi, asked.agent, asked.launcher)
     rounds = _Rounds(asked, target.executor(directory, directory, say), target, number, say)
     pairs: set[Pair] = set()
     for metric, limit in LIMITS.items():
@@ -184,7 +184,7 @@ def compare(asked: Asked, number: int, directory: Path, say: Callable[[str], Non
 
 
 def _settings(
-    mpi: Mpi, asked: Asked, number: int, rounds: _Rounds, directory: Path
+    mpi: Mpi, asked: HostsRequest, number: int, rounds: _Rounds, directory: Path
 ) -> tuple[dict[str, dict[str, object]], dict[str, float]]:
     """Settings of each host, and by how much, in s, its time of day is wrong at least."""
     env = family(mpi).environment(mpi)

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from leadline.analysis.guidelines.rules import GUIDELINES, Guideline
-from leadline.analysis.guidelines.terms import Part, Points, Series, samples
+from leadline.analysis.guidelines.terms import MeasuredTerm, Points, Series, samples
 from leadline.analysis.verdict import Change, within_run
 from leadline.core.record import Row
 from leadline.core.statistics import CONFIDENCE, median_interval
@@ -116,17 +116,19 @@ class _Comparison:
 
     guideline: Guideline
     left: Series
-    parts: Sequence[Part]
+    parts: Sequence[MeasuredTerm]
     here: list[float]
     there: list[float]
     exact: bool
     floor: float
 
 
-def _comparison(guideline: Guideline, left: Series, parts: Sequence[Part], floor: float) -> _Comparison:
+def _comparison(
+    guideline: Guideline, left: Series, parts: Sequence[MeasuredTerm], floor: float
+) -> _Comparison:
     """What is compared where a guideline speaks of a point."""
     exact = left.exact and all(part.series.exact for part in parts)
-    return _Comparison(guideline, left, parts, samples([Part(left, 1)]), samples(parts), exact, floor)
+    return _Comparison(guideline, left, parts, samples([MeasuredTerm(left, 1)]), samples(parts), exact, floor)
 
 
 def _finding(points: Points, asked: _Comparison, change: Change | None) -> Finding:
@@ -170,7 +172,7 @@ def _interval(values: Sequence[float]) -> tuple[float, float] | None:
     return (found.low, found.high) if found.confidence >= CONFIDENCE else None
 
 
-def _against(guideline: Guideline, left: Series, parts: Sequence[Part]) -> str:
+def _against(guideline: Guideline, left: Series, parts: Sequence[MeasuredTerm]) -> str:
     """The right side in words: "reduce + bcast of 2 KiB", "ring", "2 x of 512 B"."""
     said = []
     for part in parts:

@@ -40,7 +40,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Part:
+class MeasuredTerm:
     """A term of a guideline as it was measured."""
 
     series: Series
@@ -63,7 +63,7 @@ class Points:
         """What is the same on both sides, by name."""
         return dict(zip(self.context_names, series.context, strict=True))
 
-    def sides(self, guideline: Guideline) -> Iterator[tuple[Series, list[Part]]]:
+    def sides(self, guideline: Guideline) -> Iterator[tuple[Series, list[MeasuredTerm]]]:
         """Every point that a guideline is about, with each that it is set against."""
         for series in self.series:
             if series.operation not in guideline.left or not _plain(series.values):
@@ -90,7 +90,7 @@ class Points:
                     for term in guideline.right
                 )
 
-    def _part(self, term: Term, left: Series) -> Part | None:
+    def _part(self, term: Term, left: Series) -> MeasuredTerm | None:
         """The point that a term means beside `left`; None where none was measured."""
         operation = term.operation or left.operation
         least, most = self._sizes(term, left, operation)
@@ -101,7 +101,9 @@ class Points:
         ]
         if not fitting:
             return None
-        return Part(min(fitting, key=lambda each: (each.bytes or 0, _unusual(each.values))), term.times)
+        return MeasuredTerm(
+            min(fitting, key=lambda each: (each.bytes or 0, _unusual(each.values))), term.times
+        )
 
     def _sizes(self, term: Term, left: Series, operation: str) -> tuple[float, float]:
         """The sizes that a term may have: at least what the guideline needs, at most what is close to it."""
@@ -128,7 +130,7 @@ class Points:
         return needed, needed * SLACK
 
 
-def samples(parts: Sequence[Part]) -> list[float]:
+def samples(parts: Sequence[MeasuredTerm]) -> list[float]:
     """The time of the parts one after another, s: a value a launch in which all were measured.
 
     Where they share too few launches, the first launch of one is added to the first of another, and so on:

@@ -42,7 +42,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Part:
+class FigurePart:
     """A part of a paper's figure: a quantity of a benchmark at the points that have the values `where`.
 
     A curve has a line for each value of the coordinate `line`, or for each name that it gives a row; the

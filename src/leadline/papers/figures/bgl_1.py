@@ -1,6 +1,6 @@
 """Messages between two nodes of Blue Gene/L (Hofmann and Rünger, figure 1)."""
 
-from leadline.papers.figures._points import LINEAR, Part, Points
+from leadline.papers.figures._points import LINEAR, FigurePart, Points
 from leadline.report.plots.axes import linear_sizes
 
 CAPTION = (
@@ -26,11 +26,11 @@ def _hops(points: Points) -> Points:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *("bgl-1-time", "1 (left) Time of 1 MB by size of its messages", "protocol", "time", _FORCED),
         line="protocol",
     ),
-    Part(
+    FigurePart(
         *("bgl-1-packets", "1 (left), first packets: time of 1 MB by size of its messages"),
         *("protocol", "time"),
         where=_FORCED,
@@ -38,12 +38,12 @@ PARTS = [
         line="protocol",
         how={"axis": linear_sizes(), "log": False},
     ),
-    Part(
+    FigurePart(
         *("bgl-1-bandwidth", "1 (left) Bandwidth by size of the messages", "protocol", "time", _FORCED),
         prepare=_bandwidth,
         line="protocol",
     ),
-    Part(
+    FigurePart(
         *("bgl-1-distance", "1 (right) Bandwidth of 1 MB by hops", "distance", "bandwidth"),
         where={"mapping": tuple(_WAYS)},
         prepare=_hops,

@@ -3,7 +3,7 @@
 from math import prod
 
 from leadline.core.record import Row
-from leadline.papers.figures._points import Part, Points
+from leadline.papers.figures._points import FigurePart, Points
 
 CAPTION = (
     "Time of 1 MB by the nodes that take part: all of them, by the collective network; those of a line, a "
@@ -38,7 +38,7 @@ def _subsets(points: Points) -> Points:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *(f"bgl-2-{part}-{operation}", f"2 ({part}) {operation} of 1 MB, {told} mode", operation, "time"),
         where={"mpi": mode, "bytes": 1_000_000, **sums},
         prepare=_subsets,

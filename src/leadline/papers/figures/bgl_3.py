@@ -1,7 +1,7 @@
 """Reductions by operation and type, and overlap (Hofmann and Rünger, figure 3)."""
 
 from leadline.core.record import Row
-from leadline.papers.figures._points import Part, Points
+from leadline.papers.figures._points import FigurePart, Points
 
 CAPTION = (
     "Reductions of 1 MB on all nodes, on a box and on scattered nodes: only sums of integers are as fast "
@@ -22,14 +22,14 @@ def _ordered(points: Points) -> Points:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *("bgl-3-left", "3 (left) Reductions of 1 MB by operation and type", "allreduce", "time"),
         where={"mpi": "bgl", **_WHERE},
         prepare=_ordered,
         dot=_situation,
         line=lambda row: f"{row['reduction']}, {row['type']}",
     ),
-    Part(
+    FigurePart(
         *("bgl-3-right", "3 (right) An exchange during a broadcast, over one after the other"),
         *("overlap", "together"),
         where={"with": "bcast", **_WHERE},

@@ -1,7 +1,7 @@
 """A node and its neighbours on Blue Gene/L (Hofmann and Rünger, figure 4)."""
 
 from leadline.core.record import Row
-from leadline.papers.figures._points import Part
+from leadline.papers.figures._points import FigurePart
 
 CAPTION = (
     "What a node sends and receives with its six neighbours, in messages of 1 MB: one node alone, and all "
@@ -18,12 +18,12 @@ def _situation(row: Row) -> str:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *("bgl-4-left", "4 (left) One node and its six neighbours", "neighbours", "bandwidth", _WHERE),
         dot=lambda row: str(row["way"]),
         line=lambda row: f"{row['operation']}, {'VN' if row['mpi'] == 'bgl-vn' else 'CO'}",
     ),
-    Part(
+    FigurePart(
         *("bgl-4-right", "4 (right) All nodes and their neighbours", "allneighbours", "bandwidth", _WHERE),
         dot=lambda row: str(row["way"]),
         line=_situation,

@@ -1,6 +1,6 @@
 """Broadcasts of Blue Gene/P on several communicators at once (Balaji et al., figure 10)."""
 
-from leadline.papers.figures._points import BY_PROCESSES, CORES, Part, at_once
+from leadline.papers.figures._points import BY_PROCESSES, CORES, FigurePart, at_once
 
 CAPTION = (
     "Mean time of broadcasts on one to four communicators at once, each of a core of every node: small "
@@ -8,7 +8,7 @@ CAPTION = (
 )
 
 PARTS = [
-    Part(
+    FigurePart(
         *(f"bgp-10{part}", f"10({part}) Mean time of broadcasts of {told} at once", "bcast", "mean"),
         where={"communicator": CORES, "bytes": size},
         line=at_once,

@@ -1,6 +1,6 @@
 """Reductions and gathers of Blue Gene/P on several communicators at once (Balaji et al., figure 11)."""
 
-from leadline.papers.figures._points import BY_PROCESSES, CORES, Part, at_once
+from leadline.papers.figures._points import BY_PROCESSES, CORES, FigurePart, at_once
 
 CAPTION = (
     "Mean time of one to four at once, each of a core of every node. A reduction waits for its "
@@ -8,7 +8,7 @@ CAPTION = (
 )
 
 PARTS = [
-    Part(
+    FigurePart(
         *(f"bgp-11{part}", f"11({part}) Mean time of {operation} of {told} at once", operation, "mean"),
         where={"communicator": CORES, "bytes": size},
         line=at_once,

@@ -1,6 +1,6 @@
 """The exchange of a halo on Blue Gene/P under orders of its axes (Balaji et al., figure 12)."""
 
-from leadline.papers.figures._points import Part, Points
+from leadline.papers.figures._points import FigurePart, Points
 
 CAPTION = (
     "Time in which every process swaps the edges of an N x N sub-domain with four neighbours: under the "
@@ -22,7 +22,7 @@ def _told(points: Points) -> Points:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *(f"bgp-12{part}", f"12({part}) Halo by mapping, {told} processes", "halo", "time"),
         where={"ranks": ranks},
         prepare=_told,

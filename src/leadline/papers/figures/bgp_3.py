@@ -1,6 +1,6 @@
 """Between two cores of a node of Blue Gene/P (Balaji et al., figure 3)."""
 
-from leadline.papers.figures._points import LINEAR, Part
+from leadline.papers.figures._points import LINEAR, FigurePart
 
 CAPTION = (
     "Latency and bandwidth between core 0 and another core of its node. Messages within a node pass the "
@@ -8,12 +8,12 @@ CAPTION = (
 )
 
 PARTS = [
-    Part(
+    FigurePart(
         *("bgp-3a", "3(a) One-way latency within a node", "corepairs", "latency"),
         line=lambda row: f"cores {row['pair']}",
         without=["pair"],
     ),
-    Part(
+    FigurePart(
         *("bgp-3b", "3(b) Unidirectional bandwidth within a node", "bandwidth", "bandwidth"),
         where={"partition": 2048},
         line=lambda row: "within a node" if row["mapping"] == "TXYZ" else "between nodes",

@@ -1,7 +1,7 @@
 """What hops cost on an idle Blue Gene/P (Balaji et al., figure 4)."""
 
 from leadline.core.record import Row
-from leadline.papers.figures._points import Part, Points
+from leadline.papers.figures._points import FigurePart, Points
 from leadline.report.plots.axes import counts
 from leadline.report.theme import Spec
 
@@ -35,7 +35,7 @@ def _axis() -> Spec:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *("bgp-4", "4 Degradation of the latency by hops", "distance", "latency", {"mapping": "bgp-hops"}),
         prepare=_degradation,
         line="bytes",

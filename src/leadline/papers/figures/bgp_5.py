@@ -1,7 +1,7 @@
 """Two pairs that share a link of Blue Gene/P (Balaji et al., figure 5)."""
 
 from leadline.core.record import Row
-from leadline.papers.figures._points import LINEAR, Part, Points
+from leadline.papers.figures._points import LINEAR, FigurePart, Points
 
 CAPTION = (
     "Bandwidth of each of two pairs in a line of four nodes while both send, and of one alone. Traffic "
@@ -25,7 +25,7 @@ def _chosen(points: Points) -> Points:
 
 
 PARTS = [
-    Part(
+    FigurePart(
         *(f"bgp-5-{pattern}", title, "congestion", "bandwidth", {"pattern": pattern}),
         prepare=_chosen,
         line=_name,

@@ -1,11 +1,11 @@
 """One node and its six neighbours on Blue Gene/P (Balaji et al., figure 7)."""
 
-from leadline.papers.figures._points import Part
+from leadline.papers.figures._points import FigurePart
 
 CAPTION = "What one node receives from, and sends to, so many of its neighbours at once."
 
 PARTS = [
-    Part(
+    FigurePart(
         *(
             f"bgp-7{part}",
             f"7({part}) Fan-{direction}",

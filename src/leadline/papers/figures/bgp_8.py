@@ -1,6 +1,6 @@
 """Barriers of Blue Gene/P by communicator, and several at once (Balaji et al., figure 8)."""
 
-from leadline.papers.figures._points import BY_PROCESSES, CORES, Part, at_once
+from leadline.papers.figures._points import BY_PROCESSES, CORES, FigurePart, at_once
 
 CAPTION = (
     "A barrier on all processes, on a copy of their communicator, and on all but the last, by the size of "
@@ -9,14 +9,14 @@ CAPTION = (
 )
 
 PARTS = [
-    Part(
+    FigurePart(
         *("bgp-8a", "8(a) Time of a barrier by communicator", "barrier", "time"),
         where={"communicator": ("world", "dup", "world-1")},
         line="communicator",
         without=["partition"],
         how=BY_PROCESSES,
     ),
-    Part(
+    FigurePart(
         *("bgp-8b", "8(b) Mean time of barriers at once", "barrier", "mean"),
         where={"communicator": CORES},
         line=at_once,

@@ -20,7 +20,7 @@ HINTS = "hints"
 
 
 @dataclass(frozen=True)
-class Call:
+class SettingCalls:
     """How one setting is made: its property list, and a call in each language.
 
     In the calls `{a[0]}` is the setting's first value, `{u[0]}` the same in capitals, as constants have it;
@@ -35,96 +35,96 @@ class Call:
 
 
 CALLS = {
-    "alignment": Call(
+    "alignment": SettingCalls(
         "file_access",
         "H5Pset_alignment(list, {a[0]}, {a[1]})",
         "h5pset_alignment_f(list, {a[0]}_hsize_t, {a[1]}_hsize_t, error)",
         "plist.set_alignment({a[0]}, {a[1]})",
     ),
-    "meta_block_size": Call(
+    "meta_block_size": SettingCalls(
         "file_access",
         "H5Pset_meta_block_size(list, {a[0]})",
         "h5pset_meta_block_size_f(list, {a[0]}_hsize_t, error)",
         "plist.set_meta_block_size({a[0]})",
     ),
-    "small_data_block_size": Call(
+    "small_data_block_size": SettingCalls(
         "file_access",
         "H5Pset_small_data_block_size(list, {a[0]})",
         "h5pset_small_data_block_size_f(list, {a[0]}_hsize_t, error)",
     ),
-    "sieve_buf_size": Call(
+    "sieve_buf_size": SettingCalls(
         "file_access",
         "H5Pset_sieve_buf_size(list, {a[0]})",
         "h5pset_sieve_buf_size_f(list, {a[0]}_size_t, error)",
         "plist.set_sieve_buf_size({a[0]})",
     ),
-    "chunk_cache": Call(  # slots, bytes, w0: see _merged
+    "chunk_cache": SettingCalls(  # slots, bytes, w0: see _merged
         "file_access",
         "H5Pset_cache(list, 0, {a[0]}, {a[1]}, {a[2]})",
         "h5pset_cache_f(list, 0, {a[0]}_size_t, {a[1]}_size_t, {a[2]}, error)",
         "plist.set_cache(0, {a[0]}, {a[1]}, {a[2]})",
     ),
-    "libver_bounds": Call(
+    "libver_bounds": SettingCalls(
         "file_access",
         "H5Pset_libver_bounds(list, H5F_LIBVER_{u[0]}, H5F_LIBVER_{u[1]})",
         "h5pset_libver_bounds_f(list, H5F_LIBVER_{u[0]}_F, H5F_LIBVER_{u[1]}_F, error)",
         "plist.set_libver_bounds(h5py.h5f.LIBVER_{u[0]}, h5py.h5f.LIBVER_{u[1]})",
     ),
-    "coll_metadata_ops": Call(
+    "coll_metadata_ops": SettingCalls(
         "file_access",
         "H5Pset_all_coll_metadata_ops(list, {a[0]})",
         "h5pset_all_coll_metadata_ops_f(list, .{a[0]}., error)",
         parallel=True,
     ),
-    "coll_metadata_write": Call(
+    "coll_metadata_write": SettingCalls(
         "file_access",
         "H5Pset_coll_metadata_write(list, {a[0]})",
         "h5pset_coll_metadata_write_f(list, .{a[0]}., error)",
         parallel=True,
     ),
-    "page_buffer_size": Call(
+    "page_buffer_size": SettingCalls(
         "file_access",
         "H5Pset_page_buffer_size(list, {a[0]}, 0, 0)",
         None,
         "plist.set_page_buffer_size({a[0]}, 0, 0)",
     ),
-    "file_space_strategy": Call(
+    "file_space_strategy": SettingCalls(
         "file_creation",
         "H5Pset_file_space_strategy(list, H5F_FSPACE_STRATEGY_{u[0]}, 0, 1)",
         None,
         "plist.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_{u[0]}, False, 1)",
     ),
-    "file_space_page_size": Call(
+    "file_space_page_size": SettingCalls(
         "file_creation",
         "H5Pset_file_space_page_size(list, {a[0]})",
         None,
         "plist.set_file_space_page_size({a[0]})",
     ),
-    "chunk": Call(
+    "chunk": SettingCalls(
         "dataset_creation",
         "H5Pset_chunk(list, {n}, (const hsize_t[]){{{all}}})",
         "h5pset_chunk_f(list, {n}, [{back}], error)",
         "plist.set_chunk(({all},))",
     ),
-    "fill_time": Call(
+    "fill_time": SettingCalls(
         "dataset_creation",
         "H5Pset_fill_time(list, H5D_FILL_TIME_{u[0]})",
         "h5pset_fill_time_f(list, H5D_FILL_TIME_{u[0]}_F, error)",
         "plist.set_fill_time(h5py.h5d.FILL_TIME_{u[0]})",
     ),
-    "alloc_time": Call(
+    "alloc_time": SettingCalls(
         "dataset_creation",
         "H5Pset_alloc_time(list, H5D_ALLOC_TIME_{u[0]})",
         "h5pset_alloc_time_f(list, H5D_ALLOC_TIME_{u[0]}_F, error)",
         "plist.set_alloc_time(h5py.h5d.ALLOC_TIME_{u[0]})",
     ),
-    "transfer": Call(
+    "transfer": SettingCalls(
         "transfer",
         "H5Pset_dxpl_mpio(list, H5FD_MPIO_{u[0]})",
         "h5pset_dxpl_mpio_f(list, H5FD_MPIO_{u[0]}_F, error)",
         parallel=True,
     ),
-    "collective_opt": Call(
+    "collective_opt": SettingCalls(
         "transfer", "H5Pset_dxpl_mpio_collective_opt(list, H5FD_MPIO_{u[0]}_IO)", parallel=True
     ),
 }
@@ -165,7 +165,7 @@ class Language:
     """How a language writes it down.
 
     `head` and `foot` frame the file, `list_` and `hints` a procedure (opening and closing; `{kind}` and
-    `{what}` are a property list's name and use). `call` chooses its template of a Call. `statement` writes
+    `{what}` are a property list's name and use). `call` chooses its template. `statement` writes
     one call under a condition: patterns of file and dataset (empty for all), whether it needs MPI.
     `comment` writes what has no call.
     """
@@ -176,7 +176,7 @@ class Language:
     hints: tuple[str, str]
     hint: str  # a call, of `{name}` and `{value}`
     text: Callable[[str], str]  # as it stands between the quotes of a literal
-    call: Callable[[Call], str | None]
+    call: Callable[[SettingCalls], str | None]
     statement: Callable[[str, str, str, bool], str]
     comment: Callable[[str], str]
 

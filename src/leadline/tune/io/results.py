@@ -41,7 +41,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Part:
+class Ablation:
     """Settings that were run in turns with the default, under a name."""
 
     name: str
@@ -63,7 +63,7 @@ class Results:
     trials: list[Trial]
     best: Settings | None
     gain: Gain | None  # of the best over the default; None before all pairs are there, and where a run failed
-    parts: list[Part]
+    parts: list[Ablation]
     weights: list[Weight]
     finished: bool
     arrays: tuple[Array, ...] = ()  # that the program creates
@@ -179,7 +179,7 @@ def _trials(lines: Sequence[Line]) -> list[Trial]:
     return list(found.values())
 
 
-def _parts(lines: Sequence[Line], exact: bool) -> list[Part]:
+def _parts(lines: Sequence[Line], exact: bool) -> list[Ablation]:
     """Each of several settings against the default of the same turn."""
     by_name: dict[str, dict[int, Line]] = {}
     for line in lines:
@@ -195,5 +195,5 @@ def _parts(lines: Sequence[Line], exact: bool) -> list[Part]:
         failures = [line["reason"] for line in turns.values() if line["seconds"] is None]
         gain = None if failures else gained([one for one, _ in both], [other for _, other in both], exact)
         settings = next(iter(turns.values()))["settings"]
-        found.append(Part(name, settings, gain, failures[-1] if failures else None))
+        found.append(Ablation(name, settings, gain, failures[-1] if failures else None))
     return found

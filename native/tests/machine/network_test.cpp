@@ -1,0 +1,45 @@
+// Network tiers by their names.
+#include "machine/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace leadline::machine {
+namespace {
+
+// Python knows tiers by the first lines of their files, the simulator by what entered itself.
+TEST(Network, EveryTierIsNamedInItsFirstLine) {
+    const auto room = std::filesystem::path(__FILE__).parent_path() / "../../machine/networks";
+    std::vector<std::string> named;
+    for (const auto& entry : std::filesystem::directory_iterator(room)) {
+        const std::string name = entry.path().stem();
+        std::string first;
+        std::getline(std::ifstream(entry.path()) >> std::ws, first);
+        if (entry.path().extension() == ".cpp" && first.starts_with("// Tier `" + name + "`"))
+            named.push_back(name);
+    }
+    std::ranges::sort(named);
+    EXPECT_EQ(named, network_tiers());
+}
+
+TEST(Network, AnUnknownTierIsRefusedWithThoseThatThereAre) {
+    Machine machine;
+    const auto one = make_topology({{"kind", "single"}});
+    struct : Listener {
+        void injected(std::uint32_t, Time) override {}
+        void arrived(std::uint32_t, Time) override {}
+    } nobody;
+    try {
+        (void)make_network("fluid", machine, *one, nobody, false);
+        FAIL();
+    } catch (const std::invalid_argument& refusal) {
+        const std::string said = refusal.what();
+        for (const auto& each : network_tiers()) EXPECT_NE(said.find(each), std::string::npos) << said;
+    }
+}
+
+}  // namespace
+}  // namespace leadline::machine
