@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 namespace leadline::machine {
 namespace {
@@ -27,7 +28,7 @@ TEST(Network, EveryTierIsNamedInItsFirstLine) {
 
 TEST(Network, AnUnknownTierIsRefusedWithThoseThatThereAre) {
     Machine machine;
-    const auto one = make_topology({{"kind", "single"}});
+    const auto one = make_topology(nlohmann::json{{"kind", "single"}});
     struct : Listener {
         void injected(std::uint32_t, Time) override {}
         void arrived(std::uint32_t, Time) override {}
