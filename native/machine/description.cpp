@@ -115,7 +115,10 @@ Protocol parse_protocol(const Table& from) {
     from.whole("header", protocol.header);
     from.flag("handshake", protocol.handshake);
     from.time("handshake_overhead", protocol.handshake_overhead);
+    from.flag("one_way", protocol.one_way);
     from.flag("adaptive", protocol.adaptive);
+    if (protocol.one_way && !protocol.handshake)
+        refuse(from.path("one_way"), "is for a protocol with handshake");
     protocol.waits = protocol.handshake;
     from.flag("waits", protocol.waits);
     return protocol;

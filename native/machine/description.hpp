@@ -26,6 +26,7 @@ struct Protocol {
     std::int64_t header = 0;       // B that the message carries beside its payload
     bool handshake = false;        // rendezvous: a request and a grant travel first
     Time handshake_overhead = 0;   // of the sending core for its request, of the receiving one for its grant
+    bool one_way = false;          // data of two ranks never move both ways at once: a grant waits for them
     bool adaptive = false;         // routed by load; else always the same way
     bool waits =
         false;  // a blocking send returns when the message has left the node, not when it is handed over

@@ -176,6 +176,7 @@ void Engine::inject(std::uint32_t id) {
     const int to = back ? message.from : message.to;
     const bool empty =
         message.leg == Leg::request || message.leg == Leg::grant || message.leg == Leg::get_request;
+    if (message.leg == Leg::grant && message.protocol->one_way && !may_grant(id)) return;
     if (machine_.node.loggops) [[unlikely]] {
         cross(id, from, to);
         return;
@@ -258,6 +259,7 @@ void Engine::reach(std::uint32_t id) {
             hand_over(id, seen(message.from) + send_cost(*message.protocol, message.bytes));
             break;
         case Leg::data:
+            if (message.protocol->one_way) let_grants_go(message);
             if (cores_.empty()) [[likely]] {
                 take_data(id);
             } else {

@@ -264,6 +264,10 @@ private:
         std::uint32_t due = 0;                         // whose envelope is seen next
         std::map<std::uint32_t, std::uint32_t> early;  // messages that came before it, by their turns
     };
+    struct Granted {
+        int coming = 0;                        // data of one rank to another that were granted
+        std::vector<std::uint32_t> waiting{};  // grants the other way, until all of them have come
+    };
     enum class Kind : std::uint32_t { inject, reach, left, wake, together, call };
     struct Event {
         Kind kind;
@@ -306,6 +310,8 @@ private:
     void grant_early(std::uint32_t id);
     void taken_up(const Message& message, std::uint32_t id);
     void return_credit(int rank);
+    [[nodiscard]] bool may_grant(std::uint32_t id);
+    void let_grants_go(const Message& data);
     void lose_to_collective(int rank, const Pending& pending);
     void complete_match(std::uint32_t id, Operation receive, std::int32_t passed);
     void complete(Operation operation, Time when);
@@ -350,8 +356,9 @@ private:
     std::vector<Computed> computed_;  // of each, there
     std::vector<Span> collectives_;   // in which each was last, where that counts
     std::vector<RendezvousCredits> credits_;
-    std::vector<ModelCore> cores_;  // of each rank, where the machine is the LogGOPS model
-    std::uint32_t turns_ = 0;       // given out there
+    std::map<std::pair<int, int>, Granted> granted_;  // by sender and receiver, of protocols that are one_way
+    std::vector<ModelCore> cores_;                    // of each rank, where the machine is the LogGOPS model
+    std::uint32_t turns_ = 0;                         // given out there
     MatchQueues posted_;
     MatchQueues unexpected_;
     Pool<Pending> operations_;

@@ -1,6 +1,7 @@
-// What machines have that few others do: messages that come ahead of the receives that take them, and cores
-// that move the packets of messages and of collectives alike.
+// What machines have that few others do: messages that come ahead of the receives that take them, grants that
+// wait for data, and cores that move the packets of messages and of collectives alike.
 #include <algorithm>
+#include <utility>
 
 #include "machine/engine.hpp"
 
@@ -34,6 +35,26 @@ void Engine::return_credit(int rank) {
     const std::uint32_t next = mine.asking.front();
     mine.asking.erase(mine.asking.begin());
     grant_early(next);
+}
+
+// Whether a grant may go, where it would wait behind data that its rank sends to the same other one, as on
+// their connection: of two ways that ask at once the first has it.
+bool Engine::may_grant(std::uint32_t id) {
+    const Message& message = messages_[id];
+    Granted& back = granted_[{message.to, message.from}];
+    if (back.coming > 0) {
+        back.waiting.push_back(id);
+        return false;
+    }
+    ++granted_[{message.from, message.to}].coming;
+    return true;
+}
+
+// Data have come: grants of their sender to their receiver that waited go now, if it was the last.
+void Engine::let_grants_go(const Message& data) {
+    const auto found = granted_.find({data.from, data.to});
+    if (found == granted_.end() || --found->second.coming > 0) return;
+    for (const std::uint32_t grant : std::exchange(found->second.waiting, {})) hand_over(grant, now_);
 }
 
 void Engine::lose_to_collective(int rank, const Pending& pending) {

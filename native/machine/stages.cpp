@@ -10,6 +10,8 @@ namespace leadline::machine {
 using collectives::Stage;
 
 std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
+    for (const auto* protocols : {&machine_.protocols, &machine_.local_protocols})
+        if (std::ranges::any_of(*protocols, &Protocol::one_way)) return std::nullopt;
     const Time clear = engine_.network().clear();
     kept_.out = std::max(kept_.out, clear);
     kept_.in = std::max(kept_.in, clear);

@@ -134,6 +134,24 @@ def test_what_is_simulated_is_calibrated_to_the_same_machine(tmp_path: Path, reg
     assert "does not tell whether" not in said
 
 
+ASKS = "handshake = true"
+
+
+@pytest.mark.parametrize("regime", ["link", "slow link"])
+def test_long_messages_that_move_one_way_at_a_time_are_found_and_no_others(
+    tmp_path: Path, regime: str
+) -> None:
+    """A known machine with `one_way` gets it back, where there is a handshake; without it gets none."""
+    for which, changes in (("both", {}), ("one", {ASKS: f"{ASKS}\none_way = true"})):
+        (tmp_path / which).mkdir()
+        made = calibrated(tmp_path / which, described(tmp_path / which, REGIMES[regime] | changes))
+        found = {str(row["name"]): "one_way" in row for row in made.rows["protocol"]}
+        asks = {str(row["name"]): "handshake" in row for row in made.rows["protocol"]}
+        assert any(asks.values())
+        assert found == (asks if which == "one" else dict.fromkeys(asks, False))
+        assert ("times as much both ways" in " ".join(made.notes)) == (which == "one")
+
+
 def test_a_link_slower_than_the_copies_within_is_taken_for_the_link_and_said(tmp_path: Path) -> None:
     """Without several pairs nothing tells a slow link from cores that copy as slowly: a note says so."""
     known = described(tmp_path, REGIMES["slow link"])

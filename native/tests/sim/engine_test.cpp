@@ -1,6 +1,7 @@
 // The simulated backend by known answers: what a word costs, who meets whom, what never ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "testing.hpp"
@@ -40,6 +41,29 @@ TEST(Sim, ARendezvousAsksFirst) {
     EXPECT_DOUBLE_EQ(
         answer("pingpong", {{"bytes", 1000}, {"buffers", "reused"}}, on(2, described), "latency"),
         0.5e-6 + 3.1e-6 + 0.5e-6 + 3.1e-6 + 7.1e-6);
+}
+
+// Two ranks exchange 1 MB that ask first. Both ask at once, are granted after 0.5 + 3.1 + 0.5 us, and the
+// data come 3.1 + 1 + 3.1 us and 1 ms later. One way at a time the second grant leaves then, and its data are
+// there 3.1 + 1 + 3.1 us and 1 ms after it. Taking them costs 2 us.
+TEST(Sim, OneWayAtATimeTheSecondGrantWaitsForTheFirstData) {
+    for (const std::string network : {"loggp", "flow", "packet"})
+        for (const bool one_way : {false, true}) {
+            json described = round_machine();
+            described["protocol"][0].update(
+                {{"handshake", true}, {"handshake_overhead", 5e-7}, {"one_way", one_way}});
+            json simulate = on(2, described);
+            simulate["network"] = network;
+            double over = 0;
+            play(simulate, [&](Comm world, Control control) -> Task<> {
+                std::vector<std::byte> out(1'000'000), in(1'000'000);
+                std::vector<Comm::Request> both{world.irecv(in, 1 - world.rank()),
+                                                world.isend(out, 1 - world.rank())};
+                co_await world.wait_all(both);
+                over = std::max(over, control.now());
+            });
+            EXPECT_NEAR(over, 4.1e-6 + (one_way ? 2 : 1) * (7.2e-6 + 1e-3) + 2e-6, 2e-9) << network;
+        }
 }
 
 // Rank 1 sends 1 MB at once, then takes 2 MB that ask first. The grant goes back after 0.5 + 3.1 + 0.5 us, or

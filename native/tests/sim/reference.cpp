@@ -8,6 +8,7 @@
 #include <queue>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace leadline::testing_sim {
 namespace {
@@ -231,18 +232,23 @@ private:
             return;
         }
         // A grant, then the data; neither takes time of a rank that does something else meanwhile.
-        at(now_ + way.handshake_overhead, r, [this, message, r, &way, &request] {
-            carry(
-                message->to, message->from, way.header, [] {},
-                [this, message, r, &way, &request] {
-                    at(now_ + send_cost(*message), message->from, [this, message, r, &way, &request] {
-                        carry(
-                            message->from, message->to, message->bytes + way.header,
-                            [this, message] { left(*message); },
-                            [this, r, &request] { over(r, request, now_); });
-                    });
-                });
-        });
+        at(now_ + way.handshake_overhead, r, [this, message, r, &request] { grant(message, r, request); });
+    }
+
+    void grant(Message* message, int r, Request& request) {
+        const int a = message->from, b = message->to;
+        if (message->way->one_way && granted_[{b, a}] > 0)
+            return waiting_[{b, a}].push_back([=, this, &request] { grant(message, r, request); });
+        granted_[{a, b}] += message->way->one_way ? 1 : 0;
+        const auto come = [=, this, &request] {
+            if (message->way->one_way && --granted_[{a, b}] == 0)
+                for (const Then& next : std::exchange(waiting_[{a, b}], {})) at(now_, a, next);
+            over(r, request, now_);
+        };
+        const auto gone = [=, this] { left(*message); };
+        const auto go = [=, this] { carry(a, b, message->bytes + message->way->header, gone, come); };
+        const auto granted = [=, this] { at(now_ + send_cost(*message), a, go); };
+        carry(b, a, message->way->header, Then([] {}), granted);
     }
 
     void left(const Message& message) {
@@ -372,7 +378,9 @@ private:
     const Program& program_;
     std::uint64_t ties_;
     std::vector<Rank> ranks_;
-    std::list<Message> messages_;  // for ever: their addresses are kept
+    std::list<Message> messages_;                               // for ever: their addresses are kept
+    std::map<std::pair<int, int>, int> granted_;                // whose data have not come, by their ends
+    std::map<std::pair<int, int>, std::vector<Then>> waiting_;  // grants, until they have
     std::map<int, Time> local_, injection_, reception_;
     std::map<machine::Link, Time> in_;
     std::map<machine::Link, Port> out_;

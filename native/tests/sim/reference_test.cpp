@@ -36,7 +36,9 @@ std::vector<json> sharing() {
     memory["local_protocol"] = protocols(false);
     json engine = two_ranks(slow);
     engine["node"].update({{"local_by_network", true}, {"put_overhead", 2e-7}});
-    return {plain, slow, memory, engine};
+    json turns = memory;
+    turns["protocol"].back()["one_way"] = true;
+    return {plain, slow, memory, engine, turns};
 }
 
 // The same without anything that takes bytes time: no tier knows of anything that is shared.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from leadline.analysis.bootstrap import bounds
 from leadline.calibrate import _node, _protocol_fit, _selection
 from leadline.calibrate._evidence import BOTH, STREAM, WHOLE, Evidence, between_nodes, evidence, missing
 from leadline.calibrate._shared import Streams, streams
@@ -26,6 +27,7 @@ __all__ = ["Calibration", "Value", "calibrate"]
 LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
 BOTH_WAYS = 1.7  # times what goes one way, from which a link is taken to move as much each way
+ONE_WAY = 2**0.5  # the same, up to which it is nearer to one way at a time
 LINK_FROM = ("bandwidth", "pingpong")
 
 
@@ -141,6 +143,8 @@ def _add_path(made: Calibration, told: Evidence, table: str, link_from: tuple[st
     """The protocol rows of a way, and what its messages share."""
     path = _protocol_fit.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
     made.rows[table] = [_row(told, path, i) for i in range(len(path.rows))]
+    if "wire" in path.shared:
+        _both_ways(made, told, path)
     latency = _shared(told, path, "latency", "s")
     if "wire" not in path.shared:
         made.tables["node"]["local_latency"] = latency
@@ -158,6 +162,31 @@ def _add_path(made: Calibration, told: Evidence, table: str, link_from: tuple[st
         )
     worst = [f"{name} by {100 * off:.0f} %" for name, off in path.misses.items()]
     made.notes.append(f"[[{table}]] misses (median over sizes): {', '.join(worst)}")
+
+
+def _both_ways(made: Calibration, told: Evidence, path: _protocol_fit.Path) -> None:
+    """Whether a link that holds streams up moves as much both ways at once, with a handshake and without."""
+    if not told.wire or BOTH not in told.sizes:
+        return
+    sizes = told.sizes[BOTH]
+    asks = path.asks(told, sizes)
+    # Of the time that streams one way and the other would take after each other.
+    streams = np.stack([np.interp(sizes, told.sizes[STREAM], draw) for draw in told.draws[STREAM]])
+    gains = 2 * told.at(STREAM, sizes) / told.typical[BOTH]
+    drawn = 2 * streams / told.draws[BOTH]
+    for those, which in ((~asks, "without"), (asks, "with")):
+        if not those.any() or (gain := float(np.median(gains[those]))) >= BOTH_WAYS:
+            continue
+        said = f"messages {which} a handshake move {gain:.2f} times as much both ways at once as one way"
+        low, high = bounds(np.median(drawn[:, those], axis=1), told.launches)
+        if which == "with" and (gain if low is None or high is None else high) < ONE_WAY:
+            for row in made.rows["protocol"]:
+                row.update({"one_way": True} if "handshake" in row else {})
+            made.notes.append(f"{said}: grants wait for the data of the other way (one_way)")
+        else:
+            made.notes.append(
+                f"{said}, where a link moves twice as much: exchanges take longer than simulated"
+            )
 
 
 def _shared(told: Evidence, path: _protocol_fit.Path, name: str, unit: str) -> Value:
@@ -245,16 +274,6 @@ def _links(made: Calibration, told: Evidence, shared: Streams | None) -> None:
         )
     nothing = Value(0.0, "s", source="one hop was measured, so that hops are part of the base")
     links.setdefault("hop", nothing)
-    if told.wire and BOTH in told.sizes:
-        # Of the time that streams one way and the other would take after each other.
-        sizes = told.sizes[BOTH]
-        gains = 2 * told.at(STREAM, sizes) / told.typical[BOTH]
-        if (gain := float(gains[-1])) < BOTH_WAYS:
-            made.notes.append(
-                f"messages of {format_bytes(round(sizes[-1]))} both ways at once move {gain:.2f} times as "
-                "much as one way, where a link moves twice as much: exchanges of long messages take longer "
-                "than the machine says"
-            )
     if "rate" not in links:
         raise LeadlineError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
 

@@ -75,6 +75,12 @@ class Path:
     misses: dict[str, float]  # of each series, the median relative distance from the equations
     early: list[float]  # sizes of messages that came sooner than the link allows, and were left out
 
+    def asks(self, evidence: Evidence, sizes: Array) -> NDArray[np.bool_]:
+        """Which sizes are in rows with a handshake."""
+        first = [evidence.sizes[WHOLE][row.first] for row in self.rows]
+        at = np.maximum(0, np.searchsorted(first, sizes, side="right") - 1)
+        return np.array([row.handshake for row in self.rows], dtype=np.bool_)[at]
+
 
 _WITHIN = ("latency", "handshake_overhead")
 _BETWEEN = (*_WITHIN, "wire", "message_gap")  # wire as s/B

@@ -90,6 +90,7 @@ _PROTOCOL = TableSchema(
         "header": BYTES,
         "handshake": FLAG,
         "handshake_overhead": TIME,
+        "one_way": FLAG,
         "adaptive": FLAG,
         "waits": FLAG,
     },
