@@ -13,6 +13,7 @@
 #include "harness/overlap.hpp"
 #include "harness/perform.hpp"
 #include "harness/repeated.hpp"
+#include "harness/walk.hpp"
 
 namespace leadline {
 namespace {
@@ -258,12 +259,6 @@ Task<> one_beside_work(Run& run, Operation& operation) {
     }
 }
 
-// One byte of each cache line: the lines of what was there before make way.
-void walk(Bytes memory) {
-    constexpr std::size_t line = 64;
-    for (std::size_t at = 0; at < memory.size(); at += line) memory[at] ^= std::byte{1};
-}
-
 // Each call timed by itself.
 template <class Operation>
 Task<> timed_singly(Run& run, Comm& comm, Operation& operation, TimedCadence cadence) {
@@ -274,8 +269,7 @@ Task<> timed_singly(Run& run, Comm& comm, Operation& operation, TimedCadence cad
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
             if (cadence.walked > 0) {
-                auto walked = run.compute({.flops = 0, .bytes = static_cast<double>(cadence.walked)},
-                                          [&] { walk(memory); });
+                auto walked = walk(run, memory);
                 co_await walked;
             }
             const double begin = run.now();
