@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 
 import psutil
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import LeadlineError, UsageError
 
 MARKS = "LEADLINE_PROCESSES"  # the variable that holds the marks
 KEPT = 1 << 16  # B of a command's output that `run` keeps, from its end
@@ -152,6 +152,24 @@ def run(
         output.seek(max(0, output.seek(0, os.SEEK_END) - KEPT))
         said = output.read().decode(errors="replace")
     return Ended(seconds, None if late else tree.process.returncode, said)
+
+
+def run_alone(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run somebody's program with `env` added, as if there were nothing round it: it has the terminal and its
+    interrupts, and decides what they mean; its exit code, as a shell has it.
+
+    Raises UsageError where it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(command, env={**os.environ, **env})
+    except OSError as problem:
+        raise UsageError(f"cannot start {command[0]}: {problem.strerror or problem}") from None
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            continue  # the program has it too, and decides
+        return status if status >= 0 else 128 - status
 
 
 def end_left(owner: str) -> None:

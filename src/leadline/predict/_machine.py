@@ -7,9 +7,20 @@ from typing import Any
 from leadline.core.errors import UsageError
 from leadline.machine import Machine
 from leadline.machine.topologies import KINDS
+from leadline.predict import Option
 
 SOCKET, SOCKETS, NODES = "socket", "sockets", "nodes"
 PLACEMENTS = (SOCKET, SOCKETS, NODES)
+
+PLACEMENT = Option(
+    "placement", "Placement of the ranks. Default: the nearest with enough cores.", words=PLACEMENTS
+)
+
+
+def on(machine: str) -> Option:
+    """The option --on of a model whose source has its figures of this machine."""
+    words = "Described machine: a name from 'leadline list machines' or a TOML file."
+    return Option("on", words, default=machine, metavar="MACHINE")
 
 
 @dataclass(frozen=True)

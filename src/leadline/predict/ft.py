@@ -30,6 +30,7 @@ from leadline.predict import ModelArguments, Option, Prediction, Simulate, count
 from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
+from leadline.predict._machine import on
 from leadline.run import store
 
 
@@ -159,12 +160,7 @@ def _alike(row: Row, point: Row, names: Sequence[str]) -> bool:
 
 
 OPTIONS = (
-    Option(
-        "on",
-        "Described machine: a name from 'leadline list machines' or a TOML file.",
-        default="itanium2-elan4",
-        metavar="MACHINE",
-    ),
+    on("itanium2-elan4"),
     Option("class", "Problem size.", default="D", words=tuple(CLASSES)),
     Option("ranks", "Number of processes.", count_from(0), "256", "N"),
     Option("depth", "Receives posted in advance; 0: all receives of a transform.", count_from(0), "0", "N"),

@@ -25,7 +25,7 @@ from leadline.core.units import parse_rate, parse_time
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
-from leadline.predict._machine import NODES, PLACEMENTS, SOCKET, SOCKETS, placement_of, serial_rate, way
+from leadline.predict._machine import NODES, PLACEMENT, SOCKET, SOCKETS, on, placement_of, serial_rate, way
 from leadline.predict._simulated import answers, seated
 from leadline.run import store
 
@@ -131,17 +131,12 @@ def on_machine(described: machines.Machine, grid: tuple[int, int, int], placemen
 
 
 OPTIONS = (
-    Option(
-        "on",
-        "Described machine: a name from 'leadline list machines' or a TOML file.",
-        default="orfeo-thin",
-        metavar="MACHINE",
-    ),
+    on("orfeo-thin"),
     Option("ranks", "Number of ranks, N. Default: the product of --grid.", count_from(1), metavar="N"),
     Option(
         "grid", "Ranks in each dimension. Default: as near to a cube as N allows.", grid_of, metavar="AxBxC"
     ),
-    Option("placement", "Placement of the ranks. Default: the nearest with enough cores.", words=PLACEMENTS),
+    PLACEMENT,
     Option(
         "edge", "Points along each edge of a rank's cube, L.", count_from(1), default=str(EDGE), metavar="L"
     ),

@@ -26,7 +26,7 @@ from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import Fitted, comparable
-from leadline.predict._machine import PLACEMENTS, placement_of, way
+from leadline.predict._machine import PLACEMENTS, on, placement_of, way
 from leadline.run import store
 
 Array = NDArray[np.float64]
@@ -109,12 +109,7 @@ def _run(value: str) -> Path:
 
 
 OPTIONS = (
-    Option(
-        "on",
-        "Described machine: a name from 'leadline list machines' or a TOML file.",
-        default="orfeo-thin",
-        metavar="MACHINE",
-    ),
+    on("orfeo-thin"),
     Option("ranks", "Number of ranks, N.", count_from(1), metavar="N"),
     Option("from", "Fit the ring of this run, and list its ping-pong.", _run, metavar="RUN"),
 )

@@ -23,7 +23,7 @@ from leadline.predict import ModelArguments, Option, Prediction, Simulate, count
 from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
-from leadline.predict._machine import PLACEMENTS, placement_of, way
+from leadline.predict._machine import PLACEMENT, on, placement_of, way
 from leadline.run import store
 
 NUMBER = 8  # B
@@ -57,15 +57,10 @@ def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
 
 
 OPTIONS = (
-    Option(
-        "on",
-        "Described machine: a name from 'leadline list machines' or a TOML file.",
-        default="orfeo-thin",
-        metavar="MACHINE",
-    ),
+    on("orfeo-thin"),
     Option("ranks", "Number of ranks, N.", count_from(2), metavar="N"),
     Option("array", "Lengths of the arrays.", default="2400x100x100", metavar="AxBxC"),
-    Option("placement", "Placement of the ranks. Default: the nearest with enough cores.", words=PLACEMENTS),
+    PLACEMENT,
     Option(
         "from", "Compare measured and predicted times of each point of this run.", store.find, metavar="RUN"
     ),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.paths import native_dir
+from leadline.core.processes import run_alone
 from leadline.mpi.discover import find, resolve
 from leadline.mpi.library import Mpi
 from leadline.native.build import build
@@ -134,17 +135,7 @@ def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> int
 
     Raises UsageError where it cannot be started.
     """
-    try:
-        added = environment(library, directory, _libmpi(mpi, command))
-        process = subprocess.Popen(command, env={**os.environ, **added})
-    except OSError as problem:
-        raise UsageError(f"cannot start {command[0]}: {problem.strerror or problem}") from None
-    while True:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            continue  # the program has it too, and decides
-        return status if status >= 0 else 128 - status
+    return run_alone(command, environment(library, directory, _libmpi(mpi, command)))
 
 
 def program(directory: Path, command: Sequence[str], say: Callable[[str], None] = lambda _: None) -> Program:

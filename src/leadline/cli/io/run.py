@@ -1,7 +1,5 @@
 """`leadline io run`: runs a program with preloaded settings."""
 
-import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,12 +41,13 @@ def command(*, command: tuple[str, ...], settings: str, database: Path | None) -
     safe for some programs only are never used by 'auto'. 'leadline io advise ./app' prints the settings
     without running the program.
     """
+    from leadline.core.processes import run_alone  # noqa: PLC0415  (heavy imports only when the verb is used)
     from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
 
     with _shared() as name:
         place = Path(name)
         path, env = _prepare(command, settings, database, place)
-        status = _run(command, env)
+        status = run_alone(command, env)
         _tell(place / io_profiles.LOG, settings=path is not None)
         if status == 0 and path is None:
             _keep(command, place / io_profiles.LOG)
@@ -114,22 +113,6 @@ def _chosen(command: tuple[str, ...], database: Path | None) -> "Chosen | None":
         + (f"; without {names}, which is not safe for every program" if names else "")
     )
     return chosen
-
-
-def _run(command: tuple[str, ...], env: Mapping[str, str]) -> int:
-    """Run the program as if there were nothing round it; its exit code, as a shell has it."""
-    from leadline.core.errors import UsageError  # noqa: PLC0415
-
-    try:
-        process = subprocess.Popen(command, env={**os.environ, **env})
-    except OSError as problem:
-        raise UsageError(f"cannot start {command[0]}: {problem.strerror or problem}") from None
-    while True:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            continue  # the program has it too, and decides
-        return status if status >= 0 else 128 - status
 
 
 def _tell(log: Path, *, settings: bool) -> None:
