@@ -42,8 +42,8 @@ def a_terminal(monkeypatch: pytest.MonkeyPatch, delay: float = 0.0) -> Terminal:
 
 
 def until_shown(terminal: Terminal, words: str) -> None:
-    """Wait until the line says so; ten seconds without it are a failure."""
-    deadline = time.monotonic() + 10
+    """Wait until the line says so; a minute without it are a failure."""
+    deadline = time.monotonic() + 60
     while words not in terminal.getvalue():
         assert time.monotonic() < deadline, terminal.getvalue()
         time.sleep(0.01)

@@ -15,7 +15,7 @@ from leadline.core.processes import MARKS, Tree, carrying, run
 
 def alive(mark: str) -> list[int]:
     """Processes that carry a mark, once the system has had its time to end them."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         left = [each for each in carrying(mark.__eq__) if each.status() != psutil.STATUS_ZOMBIE]
         if not left:

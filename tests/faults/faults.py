@@ -168,7 +168,7 @@ def killed_main(place: Path, chosen: random.Random) -> str | None:
     time.sleep(chosen.random() * 0.05)
     main.kill()
     main.wait()
-    return None if _wait(lambda: not _at(place, "sleep"), 5.0) else "processes are left"
+    return None if _wait(lambda: not _at(place, "sleep"), 60.0) else "processes are left"
 
 
 def lying_launcher(place: Path, chosen: random.Random) -> str | None:
@@ -186,7 +186,7 @@ def lying_launcher(place: Path, chosen: random.Random) -> str | None:
         )
     )
     script = f"for i in 1 2 3; do printf '{answers}\\n' >> $2; done; exit {chosen.randrange(3)}"
-    launch = Launch(["sh", "-c", script, "launcher"], {}, {"points": [{"id": 0}]}, place, start_limit=5.0)
+    launch = Launch(["sh", "-c", script, "launcher"], {}, {"points": [{"id": 0}]}, place, start_limit=60.0)
     last = [event["event"] for event in launch.events()][-1:]
     return None if last and last[0] in ("done", "died", "hung_at_exit") else f"it ended with {last}"
 

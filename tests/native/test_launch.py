@@ -79,7 +79,7 @@ def test_an_agent_that_is_refused_is_told_before_the_limit(tmp_path: Path) -> No
     said = "Warning: Permanently added 'node7' to the list.\nroot@node7: Permission denied (publickey).\n"
     lost = events(tmp_path, f"cat <<'X'\n{said}An ORTE daemon has failed to start\nX\nsleep 60\n")[-1]
     assert lost["reason"] == "the ranks did not start: root@node7: Permission denied (publickey)."
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 45
 
 
 def test_the_starting_program_s_own_line_comes_before_a_help_text(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_launcher_that_hangs_after_its_last_answer_is_ended_soon(tmp_path: Pat
 
 def _assert_ended(one: Launch) -> None:
     """Every process of a launch is gone, which the system may take a moment for."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     assert one.mark
     while (left := _alive(one.mark)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -71,12 +70,11 @@ def test_a_failure_is_an_outcome_with_its_reason(tmp_path: Path) -> None:
 
 def test_what_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     """Also a process that left the group, as ranks of launchers do."""
-    child = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
-    script = f'setsid {sys.executable} -c "{child}"'
+    script = "setsid sh -c 'echo $$ >pid; exec sleep 60'"
     began = time.monotonic()
     outcome = made(tmp_path, f"{script} & sleep 60").run({}, 2.0)
     assert outcome.reason == "it did not end within 2 s and was ended"
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 45
     pid = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         for _ in range(100):
