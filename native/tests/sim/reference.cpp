@@ -238,7 +238,7 @@ private:
     void grant(Message* message, int r, Request& request) {
         const int a = message->from, b = message->to;
         if (message->way->one_way && granted_[{b, a}] > 0)
-            return waiting_[{b, a}].push_back([=, this, &request] { grant(message, r, request); });
+            return (void)waiting_[{b, a}].emplace_back([=, this, &request] { grant(message, r, request); });
         granted_[{a, b}] += message->way->one_way ? 1 : 0;
         const auto come = [=, this, &request] {
             if (message->way->one_way && --granted_[{a, b}] == 0)
