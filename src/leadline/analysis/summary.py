@@ -250,6 +250,7 @@ def _disturbance(row: dict[str, float | None]) -> str:
     said = f"in {percent(share)} of its launches: "
     said += describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
     if row["meaningless"]:
-        reach = percent(row["half_width"] or 0.0)
+        half = row["half_width"] or 0.0
+        reach = percent(half) if half <= 1 else f"{half:,.{0 if half >= 10 else 1}f} times the value"
         said = f"the interval is {reach} to either side, too wide to use this value; {said}"
     return said
