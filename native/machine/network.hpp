@@ -1,5 +1,4 @@
-// What carries messages between nodes: one file a tier in networks/, which enters itself, all behind this
-// page.
+// What carries messages between nodes: one file a tier in networks/, which enters itself, behind this page.
 //
 // Tiers, from the cheapest: `loggp` (the node's engines and its own ports, nothing in between), `flow` (links
 // shared as fluid), `packet` (packets, buffers, priorities). On an idle network all give the same times.
@@ -72,10 +71,9 @@ inline constexpr int longest_packet_route = 16'000;
 std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
                                        std::int64_t messages);
 
-// Entered once by the file of each tier in networks/, which is named after it and whose first line begins
-// with
-// "// Tier `NAME`": by that line Python knows which tiers there are. `track_contention` asks for the books
-// that contention() needs; a tier that keeps none leaves it.
+// Entered once by the file of each tier in networks/, which is named after it. Its first line begins with
+// "// Tier `NAME`": from there Python knows which tiers there are. `track_contention` asks for the books that
+// contention() needs; a tier that keeps none leaves it.
 class NetworkTier {
 public:
     using Make = std::unique_ptr<Network> (*)(const Machine&, const Topology&, Listener&,

@@ -79,7 +79,7 @@ def history(earlier: pl.DataFrame, point: Sequence[str]) -> History | None:
         return None
     # Medians: a few disturbed runs have launches so far apart that their mean square would hide the others'.
     of_launches = (
-        _with_errors(earlier)
+        _with_errors(earlier.filter(pl.col("value") > 0))
         .group_by(list(point))
         .agg((pl.col("error") ** 2).median(), pl.col("value").log().var().alias("total"))
         .filter(pl.col("total") > 0)

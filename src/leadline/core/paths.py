@@ -54,6 +54,7 @@ def kernels() -> set[str]:
     return _native("io")
 
 
+@cache
 def network_tiers() -> tuple[str, ...]:
     """The names of the simulator's network tiers: those files of their room whose first line says so."""
     room = "machine/networks"
@@ -70,7 +71,7 @@ def _native(room: str) -> set[str]:
 
 
 def _first_line(room: str, name: str) -> str:
-    with (native_dir() / room / f"{name}.cpp").open() as source:
+    with (native_dir() / room / f"{name}.cpp").open(encoding="utf-8") as source:
         return source.readline()
 
 

@@ -48,7 +48,12 @@ def points_of(records: pl.DataFrame) -> RunPoints:
                 value = value.partition("-")[0]
             if value is not None and value != "":
                 key.append((name, value))
-        if row["status"] == OK and row["value"] is not None and row["value"] > 0:
+        # A ratio needs an interval above zero, which a difference of times may not have.
+        if (
+            row["status"] == OK
+            and row["value"] is not None
+            and min(row["value"], row["low"] or row["value"]) > 0
+        ):
             rows[tuple(key)] = row
         elif row["status"] in (FAILED, INVALID):
             failures[tuple(each for each in key if each[0] != "metric")] = row["reason"] or row["status"]
