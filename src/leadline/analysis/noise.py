@@ -122,6 +122,11 @@ def percent(share: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
+def of_value(share: float) -> str:
+    """How far an interval reaches, for people: "12 %" of its value; beyond that "5,200 times the value"."""
+    return percent(share) if share <= 1 else f"{share:,.{0 if share >= 10 else 1}f} times the value"
+
+
 def told(sign: Sign, figure: float) -> str:
     """The figure of a sign for people: "12 %", "1.3 processors", "240"."""
     if sign.unit == "%":

@@ -13,7 +13,7 @@ import polars as pl
 from leadline.analysis import history
 from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import is_exact, launch_estimates, series_columns
-from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, percent, with_signs
+from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, of_value, percent, with_signs
 from leadline.core.record import FAILED, INVALID, OK, SKIPPED, concat
 from leadline.core.statistics import median_rank, next_ranks
 
@@ -250,7 +250,6 @@ def _disturbance(row: dict[str, float | None]) -> str:
     said = f"in {percent(share)} of its launches: "
     said += describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
     if row["meaningless"]:
-        half = row["half_width"] or 0.0
-        reach = percent(half) if half <= 1 else f"{half:,.{0 if half >= 10 else 1}f} times the value"
+        reach = of_value(row["half_width"] or 0.0)
         said = f"the interval is {reach} to either side, too wide to use this value; {said}"
     return said

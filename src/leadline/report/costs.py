@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from leadline.analysis.noise import of_value
 from leadline.core import units
 from leadline.core.formatting import FormattedQuantity, format_row, formatted, next_launch
 from leadline.core.record import Row
@@ -192,7 +193,7 @@ def _noise(row: Row) -> FormattedQuantity:
     if low is None or high is None or not row["value"]:
         return FormattedQuantity(units.MISSING, note="one launch")
     reach = max(high - row["value"], row["value"] - low) / row["value"]
-    note = f"±{100 * reach:.2g} %" + (f", {coming.note}" if coming.note else "")
+    note = f"±{of_value(reach)}" + (f", {coming.note}" if coming.note else "")
     return FormattedQuantity(coming.value, note=note)
 
 
