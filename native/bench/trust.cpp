@@ -74,10 +74,10 @@ private:
         return size == question_.point.end() ? 0 : static_cast<int>(std::get<std::int64_t>(size->second));
     }
 
-    Asked asked() { return {benchmark_, question_.point, arena_, question_.limits}; }
+    SharedPoint asked() { return {benchmark_, question_.point, arena_, question_.limits}; }
 
     void by_harness(std::vector<double>& to) {
-        Asked point = asked();
+        SharedPoint point = asked();
         Run run(point, session_.world(), session_.control());
         benchmark_.body(run).complete();
         if (session_.rank() == 0) {
@@ -92,7 +92,7 @@ private:
     }
 
     void by_hand(std::vector<double>& to) {
-        Asked point = asked();
+        SharedPoint point = asked();
         Run run(point, session_.world(), session_.control());  // whose buffers lie where the harness's did
         const Bytes out = run.buffers(bytes())[0];
         const Bytes in = run.buffers(bytes())[0];

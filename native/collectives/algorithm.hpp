@@ -63,20 +63,20 @@ struct Stage {
 
 // What an algorithm is asked for. `bytes` are those of the message, or of one rank's block (of the largest
 // where they vary). Ranks of a node follow one another, `per_node` on each but perhaps the last.
-struct Asked {
+struct AlgorithmArguments {
     std::int32_t ranks = 1;
     std::int32_t root = 0;
     std::int64_t bytes = 0;
     std::int32_t per_node = 1;
-    bool operator==(const Asked&) const = default;
+    bool operator==(const AlgorithmArguments&) const = default;
 };
 
 struct Algorithm {
     std::string operation;  // by MPI's name: barrier, bcast, reduce_scatter
     std::string name;
-    std::vector<Stage> (*stages)(const Asked& asked);
+    std::vector<Stage> (*stages)(const AlgorithmArguments& asked);
     // Into how many equal parts it cuts a message; null: one.
-    std::int32_t (*blocks)(const Asked& asked) = nullptr;
+    std::int32_t (*blocks)(const AlgorithmArguments& asked) = nullptr;
 };
 
 const Algorithm* find(std::string_view operation, std::string_view name);  // null: there is none

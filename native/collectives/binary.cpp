@@ -10,11 +10,11 @@
 namespace leadline::collectives {
 namespace {
 
-std::int32_t parts(const Asked& asked) { return segments(asked.bytes); }
+std::int32_t parts(const AlgorithmArguments& asked) { return segments(asked.bytes); }
 
 // Counted from the root, the children of place i are 2 i + 1 and 2 i + 2. Level l passes segment s on in
 // stage 2 (s + l) to the first and in the next to the second.
-std::vector<Stage> stages(const Asked& asked) {
+std::vector<Stage> stages(const AlgorithmArguments& asked) {
     const std::int32_t count = parts(asked);
     const std::int32_t ranks = asked.ranks;
     const std::int32_t root = asked.root;

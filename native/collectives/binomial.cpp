@@ -6,10 +6,10 @@
 namespace leadline::collectives {
 namespace {
 
-Members from_root(const Asked& asked) { return {.first = asked.root, .count = asked.ranks}; }
+Members from_root(const AlgorithmArguments& asked) { return {.first = asked.root, .count = asked.ranks}; }
 
 // Up to rank 0 and down from there.
-std::vector<Stage> up_and_down(const Asked& asked, Stage like) {
+std::vector<Stage> up_and_down(const AlgorithmArguments& asked, Stage like) {
     const Members members{.first = 0, .count = asked.ranks};
     std::vector<Stage> all = tree_up(members, like);
     like.combines = false;
@@ -17,25 +17,27 @@ std::vector<Stage> up_and_down(const Asked& asked, Stage like) {
     return all;
 }
 
-std::vector<Stage> barrier_stages(const Asked& asked) { return up_and_down(asked, {}); }
+std::vector<Stage> barrier_stages(const AlgorithmArguments& asked) { return up_and_down(asked, {}); }
 
-std::vector<Stage> bcast_stages(const Asked& asked) {
+std::vector<Stage> bcast_stages(const AlgorithmArguments& asked) {
     return tree_down(from_root(asked), {.bytes = asked.bytes, .carries = whole});
 }
 
-std::vector<Stage> reduce_stages(const Asked& asked) {
+std::vector<Stage> reduce_stages(const AlgorithmArguments& asked) {
     return tree_up(from_root(asked), {.bytes = asked.bytes, .combines = true, .carries = whole});
 }
 
-std::vector<Stage> allreduce_stages(const Asked& asked) {
+std::vector<Stage> allreduce_stages(const AlgorithmArguments& asked) {
     return up_and_down(asked, {.bytes = asked.bytes, .combines = true, .carries = whole});
 }
 
-std::vector<Stage> scatter_stages(const Asked& asked) {
+std::vector<Stage> scatter_stages(const AlgorithmArguments& asked) {
     return blocks_down(from_root(asked), asked, asked.ranks * asked.bytes, asked.root);
 }
 
-std::vector<Stage> gather_stages(const Asked& asked) { return turned_round(scatter_stages(asked)); }
+std::vector<Stage> gather_stages(const AlgorithmArguments& asked) {
+    return turned_round(scatter_stages(asked));
+}
 
 const Entered barrier({"barrier", "binomial", barrier_stages});
 const Entered bcast({"bcast", "binomial", bcast_stages});

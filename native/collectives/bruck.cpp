@@ -9,7 +9,7 @@ namespace leadline::collectives {
 namespace {
 
 // Each rank has the blocks of those from itself on, twice as many after each stage.
-std::vector<Stage> allgather_stages(const Asked& asked) {
+std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     std::vector<Stage> all;
     for (std::int64_t by = 1; by < ranks; by *= 2) {
@@ -23,7 +23,7 @@ std::vector<Stage> allgather_stages(const Asked& asked) {
 }
 
 // The j-th block of the working memory goes j ranks on, by the powers of two that j is made of.
-std::vector<Stage> alltoall_stages(const Asked& asked) {
+std::vector<Stage> alltoall_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     const Told own = [=](std::int32_t) {
         Blocks all = range(0, ranks, ranks);

@@ -8,9 +8,9 @@
 namespace leadline::collectives {
 namespace {
 
-std::int32_t parts(const Asked& asked) { return segments(asked.bytes); }
+std::int32_t parts(const AlgorithmArguments& asked) { return segments(asked.bytes); }
 
-std::vector<Stage> stages(const Asked& asked) {
+std::vector<Stage> stages(const AlgorithmArguments& asked) {
     const std::int32_t count = parts(asked);
     const std::int32_t ranks = asked.ranks;
     const Members members{.first = asked.root, .count = ranks};

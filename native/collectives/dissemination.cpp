@@ -5,7 +5,7 @@
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> stages(const Asked& asked) {
+std::vector<Stage> stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all;
     for (std::int64_t by = 1; by < asked.ranks; by *= 2)
         all.push_back({.pattern = Stage::Pattern::shift, .by = static_cast<std::int32_t>(by)});

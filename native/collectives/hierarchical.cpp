@@ -10,7 +10,7 @@ namespace {
 
 // The nodes of the ranks, and of them the first ranks.
 struct Nodes {
-    explicit Nodes(const Asked& asked)
+    explicit Nodes(const AlgorithmArguments& asked)
         : ranks(asked.ranks),
           per_node(std::clamp(asked.per_node, 1, asked.ranks)),
           count((ranks + per_node - 1) / per_node) {}
@@ -62,7 +62,7 @@ std::vector<Row> from_node(const Nodes& nodes, std::int32_t first, const std::ve
 }
 
 // From the root to all; or, up, from all to the root.
-std::vector<Stage> down(const Asked& asked, const Stage& like) {
+std::vector<Stage> down(const AlgorithmArguments& asked, const Stage& like) {
     const Nodes nodes(asked);
     const std::int32_t node = asked.root / nodes.per_node;
     std::vector<Stage> all;
@@ -78,11 +78,11 @@ std::vector<Stage> down(const Asked& asked, const Stage& like) {
     return all;
 }
 
-std::vector<Stage> bcast_stages(const Asked& asked) {
+std::vector<Stage> bcast_stages(const AlgorithmArguments& asked) {
     return down(asked, {.bytes = asked.bytes, .carries = whole});
 }
 
-std::vector<Stage> reduce_stages(const Asked& asked) {
+std::vector<Stage> reduce_stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all =
         turned_round(down(asked, {.bytes = asked.bytes, .combines = true, .carries = whole}));
     // What comes to the root at last has its own share in it.
@@ -90,7 +90,7 @@ std::vector<Stage> reduce_stages(const Asked& asked) {
     return all;
 }
 
-std::vector<Stage> barrier_stages(const Asked& asked) {
+std::vector<Stage> barrier_stages(const AlgorithmArguments& asked) {
     const Nodes nodes(asked);
     std::vector<Stage> all = inside_up(nodes, {});
     append(all, doubling(nodes.leaders(), {}));
@@ -99,14 +99,14 @@ std::vector<Stage> barrier_stages(const Asked& asked) {
 }
 
 // Between nodes a message is worth halving from where it lasts longer than it takes to start.
-bool halves(const Asked& asked) {
+bool halves(const AlgorithmArguments& asked) {
     constexpr std::int64_t short_message = 2048;
     return asked.bytes > short_message;
 }
-std::int32_t allreduce_parts(const Asked& asked) {
+std::int32_t allreduce_parts(const AlgorithmArguments& asked) {
     return halves(asked) ? power_below(Nodes(asked).count) : 1;
 }
-std::vector<Stage> allreduce_stages(const Asked& asked) {
+std::vector<Stage> allreduce_stages(const AlgorithmArguments& asked) {
     const Nodes nodes(asked);
     Stage like{.bytes = asked.bytes,
                .combines = true,
@@ -119,7 +119,7 @@ std::vector<Stage> allreduce_stages(const Asked& asked) {
 }
 
 // To the node's first rank, between those as Bruck does, and to all on the node.
-std::vector<Stage> allgather_stages(const Asked& asked) {
+std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
     const Nodes nodes(asked);
     std::vector<Stage> all;
     for (std::int32_t core = 1; core < nodes.per_node; ++core)

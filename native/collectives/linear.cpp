@@ -9,7 +9,8 @@ namespace {
 // A stage for every rank but the root, whose message holds the rank's own block, or all there is.
 enum class Holds { nothing, everything, block };
 
-std::vector<Stage> one_by_one(const Asked& asked, bool to_root, Holds holds, bool combines = false) {
+std::vector<Stage> one_by_one(const AlgorithmArguments& asked, bool to_root, Holds holds,
+                              bool combines = false) {
     std::vector<Stage> all;
     all.reserve(static_cast<std::size_t>(asked.ranks));
     for (std::int32_t by = 1; by < asked.ranks; ++by) {
@@ -24,8 +25,8 @@ std::vector<Stage> one_by_one(const Asked& asked, bool to_root, Holds holds, boo
     return all;
 }
 
-std::vector<Stage> barrier_stages(const Asked& given) {
-    Asked asked = given;
+std::vector<Stage> barrier_stages(const AlgorithmArguments& given) {
+    AlgorithmArguments asked = given;
     asked.root = 0;
     std::vector<Stage> all = one_by_one(asked, true, Holds::nothing);
     append(all, one_by_one(asked, false, Holds::nothing));
@@ -33,7 +34,7 @@ std::vector<Stage> barrier_stages(const Asked& given) {
 }
 
 // Every rank to the one after it, then to the second after it, and so on.
-std::vector<Stage> alltoall_stages(const Asked& asked) {
+std::vector<Stage> alltoall_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     std::vector<Stage> all;
     all.push_back(own_block(asked));
@@ -50,7 +51,7 @@ std::vector<Stage> alltoall_stages(const Asked& asked) {
     return all;
 }
 
-std::vector<Stage> scan_stages(const Asked& asked) {
+std::vector<Stage> scan_stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all;
     for (std::int32_t rank = 0; rank + 1 < asked.ranks; ++rank)
         all.push_back({.bytes = asked.bytes, .combines = true, .rows = {{rank, rank + 1}}, .carries = whole});
@@ -58,14 +59,17 @@ std::vector<Stage> scan_stages(const Asked& asked) {
 }
 
 const Entered barrier({"barrier", "linear", barrier_stages});
-const Entered bcast({"bcast", "linear",
-                     [](const Asked& asked) { return one_by_one(asked, false, Holds::everything); }});
-const Entered reduce({"reduce", "linear",
-                      [](const Asked& asked) { return one_by_one(asked, true, Holds::everything, true); }});
+const Entered bcast({"bcast", "linear", [](const AlgorithmArguments& asked) {
+                         return one_by_one(asked, false, Holds::everything);
+                     }});
+const Entered reduce({"reduce", "linear", [](const AlgorithmArguments& asked) {
+                          return one_by_one(asked, true, Holds::everything, true);
+                      }});
 const Entered gather({"gather", "linear",
-                      [](const Asked& asked) { return one_by_one(asked, true, Holds::block); }});
-const Entered scatter({"scatter", "linear",
-                       [](const Asked& asked) { return one_by_one(asked, false, Holds::block); }});
+                      [](const AlgorithmArguments& asked) { return one_by_one(asked, true, Holds::block); }});
+const Entered scatter({"scatter", "linear", [](const AlgorithmArguments& asked) {
+                           return one_by_one(asked, false, Holds::block);
+                       }});
 const Entered alltoall({"alltoall", "linear", alltoall_stages});
 const Entered scan({"scan", "linear", scan_stages});
 

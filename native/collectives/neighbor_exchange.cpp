@@ -7,7 +7,7 @@
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> stages(const Asked& asked) {
+std::vector<Stage> stages(const AlgorithmArguments& asked) {
     if (asked.ranks % 2 != 0) return find("allgather", "ring")->stages(asked);
     std::vector<Stage> all;
     all.push_back({.pattern = Stage::Pattern::exchange,

@@ -19,7 +19,7 @@ std::int32_t sender(std::int32_t rank, std::int32_t i, std::int32_t ranks) {
     return power_below(ranks) == ranks ? rank ^ i : modulo(static_cast<std::int64_t>(rank) - i, ranks);
 }
 
-std::vector<Stage> alltoall_stages(const Asked& asked) {
+std::vector<Stage> alltoall_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     std::vector<Stage> all;
     all.push_back(own_block(asked));
@@ -33,7 +33,7 @@ std::vector<Stage> alltoall_stages(const Asked& asked) {
     return all;
 }
 
-std::vector<Stage> reduce_scatter_stages(const Asked& asked) {
+std::vector<Stage> reduce_scatter_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     std::vector<Stage> all;
     for (std::int32_t i = 1; i < ranks; ++i) {

@@ -12,7 +12,7 @@ Blocks range(std::int64_t first, std::int32_t count, std::int32_t blocks) {
     return all;
 }
 
-Stage own_block(const Asked& asked) {
+Stage own_block(const AlgorithmArguments& asked) {
     return {.pattern = Stage::Pattern::local,
             .bytes = asked.bytes,
             .carries = [](std::int32_t rank) -> Blocks { return {rank}; },
@@ -60,7 +60,7 @@ std::vector<Stage> tree_up(const Members& members, const Stage& like) {
     return turned_round(tree_down(members, like));
 }
 
-std::vector<Stage> blocks_down(const Members& members, const Asked& asked, std::int64_t bytes,
+std::vector<Stage> blocks_down(const Members& members, const AlgorithmArguments& asked, std::int64_t bytes,
                                std::int32_t block) {
     std::vector<Stage> all;
     const std::int32_t count = members.count;
@@ -135,7 +135,7 @@ Kept kept(std::int32_t place, std::int32_t distance, std::int32_t power) {
 
 }  // namespace
 
-std::vector<Stage> halving(const Members& members, const Asked& asked, bool to_all) {
+std::vector<Stage> halving(const Members& members, const AlgorithmArguments& asked, bool to_all) {
     const std::int32_t power = power_below(members.count);
     const Told everything = [=](std::int32_t) { return range(0, power, power); };
     std::vector<Stage> all = fold(members, {.bytes = asked.bytes, .combines = true, .carries = everything});

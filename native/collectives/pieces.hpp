@@ -36,7 +36,7 @@ Blocks range(std::int64_t first, std::int32_t count, std::int32_t blocks);
 inline Blocks whole(std::int32_t) { return {0}; }
 
 // The stage of an alltoall in which each rank's block for itself goes to where the others' blocks come.
-Stage own_block(const Asked& asked);
+Stage own_block(const AlgorithmArguments& asked);
 
 // Of a message of more bytes than a segment, that many segments, but not too many.
 std::int32_t segments(std::int64_t bytes);
@@ -63,7 +63,7 @@ std::vector<Stage> tree_up(const Members& members, const Stage& like);
 
 // Down a binomial tree from the first member, to each the blocks of the members below it; together they are
 // `bytes`, a block for each member, that of the first one `block`.
-std::vector<Stage> blocks_down(const Members& members, const Asked& asked, std::int64_t bytes,
+std::vector<Stage> blocks_down(const Members& members, const AlgorithmArguments& asked, std::int64_t bytes,
                                std::int32_t block);
 
 // Every member exchanges all it has with the one whose number differs in bit k. Those beyond the largest
@@ -77,7 +77,7 @@ std::vector<Stage> unfold(const Members& members, Stage like);
 // A reduction whose message is halved with a partner at twice the distance in each stage until each member
 // has combined one part of it, of as many as the largest power of two among the members; then the parts are
 // put together the same way back, in all members or in the first.
-std::vector<Stage> halving(const Members& members, const Asked& asked, bool to_all);
+std::vector<Stage> halving(const Members& members, const AlgorithmArguments& asked, bool to_all);
 
 // One list after another.
 void append(std::vector<Stage>& all, std::vector<Stage> more);

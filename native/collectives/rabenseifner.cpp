@@ -6,13 +6,13 @@
 namespace leadline::collectives {
 namespace {
 
-std::int32_t parts(const Asked& asked) { return power_below(asked.ranks); }
+std::int32_t parts(const AlgorithmArguments& asked) { return power_below(asked.ranks); }
 
-std::vector<Stage> allreduce_stages(const Asked& asked) {
+std::vector<Stage> allreduce_stages(const AlgorithmArguments& asked) {
     return halving({.first = 0, .count = asked.ranks}, asked, true);
 }
 
-std::vector<Stage> reduce_stages(const Asked& asked) {
+std::vector<Stage> reduce_stages(const AlgorithmArguments& asked) {
     return halving({.first = asked.root, .count = asked.ranks}, asked, false);
 }
 

@@ -10,16 +10,16 @@
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> allreduce_stages(const Asked& asked) {
+std::vector<Stage> allreduce_stages(const AlgorithmArguments& asked) {
     return doubling({.first = 0, .count = asked.ranks},
                     {.bytes = asked.bytes, .combines = true, .carries = whole});
 }
 
-std::vector<Stage> barrier_stages(const Asked& asked) {
+std::vector<Stage> barrier_stages(const AlgorithmArguments& asked) {
     return doubling({.first = 0, .count = asked.ranks}, {});
 }
 
-std::vector<Stage> allgather_stages(const Asked& asked) {
+std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     const std::int32_t power = power_below(ranks);
     const std::int32_t extra = ranks - power;
@@ -43,7 +43,7 @@ std::vector<Stage> allgather_stages(const Asked& asked) {
     return all;
 }
 
-std::vector<Stage> scan_stages(const Asked& asked) {
+std::vector<Stage> scan_stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all;
     const Members members{.first = 0, .count = asked.ranks};
     for (std::int32_t by = 1; by < asked.ranks; by *= 2)

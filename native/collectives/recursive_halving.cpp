@@ -9,7 +9,7 @@
 namespace leadline::collectives {
 namespace {
 
-std::vector<Stage> stages(const Asked& asked) {
+std::vector<Stage> stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
     const std::int32_t power = power_below(ranks);
     const std::int32_t extra = ranks - power;

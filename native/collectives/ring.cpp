@@ -5,7 +5,7 @@
 namespace leadline::collectives {
 namespace {
 
-std::int32_t parts(const Asked& asked) { return asked.ranks; }
+std::int32_t parts(const AlgorithmArguments& asked) { return asked.ranks; }
 
 // Once round: rank r passes block r + `ahead` first, then the one before it.
 void once_round(std::vector<Stage>& all, std::int32_t ranks, std::int32_t ahead, const Stage& like) {
@@ -21,13 +21,13 @@ void once_round(std::vector<Stage>& all, std::int32_t ranks, std::int32_t ahead,
     }
 }
 
-std::vector<Stage> allgather_stages(const Asked& asked) {
+std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all;
     once_round(all, asked.ranks, 0, {.bytes = asked.bytes});
     return all;
 }
 
-std::vector<Stage> allreduce_stages(const Asked& asked) {
+std::vector<Stage> allreduce_stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all;
     const std::int64_t bytes = share(asked.bytes, asked.ranks, 1);
     once_round(all, asked.ranks, 0, {.bytes = bytes, .combines = true});

@@ -9,15 +9,17 @@ namespace leadline::collectives {
 namespace {
 
 // A ring has as many stages as ranks.
-bool in_a_ring(const Asked& asked) {
+bool in_a_ring(const AlgorithmArguments& asked) {
     constexpr std::int64_t long_message = 524'288;
     constexpr std::int32_t many = 1024;
     return asked.ranks <= many && (asked.bytes >= long_message || power_below(asked.ranks) != asked.ranks);
 }
 
-std::int32_t parts(const Asked& asked) { return in_a_ring(asked) ? asked.ranks : power_below(asked.ranks); }
+std::int32_t parts(const AlgorithmArguments& asked) {
+    return in_a_ring(asked) ? asked.ranks : power_below(asked.ranks);
+}
 
-std::vector<Stage> stages(const Asked& asked) {
+std::vector<Stage> stages(const AlgorithmArguments& asked) {
     const std::int32_t count = parts(asked);
     const std::int32_t ranks = asked.ranks;
     const std::int32_t root = asked.root;

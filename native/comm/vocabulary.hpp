@@ -147,7 +147,7 @@ struct Call {
 enum class Form { blocking, nonblocking, persistent };
 
 // A message that is exchanged again and again.
-struct Transfer {
+struct PersistentMessage {
     Bytes data;
     int peer;
     int tag;
@@ -155,7 +155,7 @@ struct Transfer {
 
 // Where a rank sits: the number of its node, from 0 as ranks first name them, and which of that node's ranks
 // it is, from 0 in the order of ranks.
-struct Seat {
+struct NodePlace {
     int node;
     int core;
 };
@@ -175,7 +175,7 @@ template <class C>
 concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename C::Request& request,
                                 std::span<typename C::Request> requests, Exposure exposure, std::size_t bytes,
                                 std::span<const int> dimensions, bool periodic, Type type, Reduce reduce,
-                                const Call& call, Form form, std::span<const Transfer> transfers) {
+                                const Call& call, Form form, std::span<const PersistentMessage> transfers) {
     { comm.rank() } -> std::same_as<int>;
     { comm.size() } -> std::same_as<int>;
     { comm.distance(peer, peer) } -> std::same_as<int>;
@@ -197,7 +197,7 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     comm.collective(call).await_resume();
     { comm.prepare(call, form).await_resume() } -> std::same_as<typename C::Prepared>;
     { comm.prepare_exchange(transfers, transfers) } -> std::same_as<typename C::Exchange>;
-    { comm.seat(peer) } -> std::same_as<Seat>;
+    { comm.seat(peer) } -> std::same_as<NodePlace>;
     { comm.axes() } -> std::same_as<std::vector<int>>;
     { comm.coordinates(peer) } -> std::same_as<std::vector<int>>;
     { comm.cart(dimensions, periodic).await_resume() } -> std::same_as<C>;

@@ -104,7 +104,7 @@ json record(const Question& question, const Metric& metric, const std::vector<do
 }
 
 // Runs the body of every rank that this process plays to its end; the reason where it was not run.
-std::optional<std::string> ask(Session& session, Asked& asked) {
+std::optional<std::string> ask(Session& session, SharedPoint& asked) {
     const Declaration& benchmark = asked.benchmark;
     const int ranks = session.size();
     if (ranks < benchmark.ranks.least)
@@ -137,7 +137,7 @@ json circumstances(Session& session, const Watch::Seen& seen, double duration) {
 }
 
 // How well the ranks of an isolated point started together, after warm-up.
-json starts(const Asked& asked) {
+json starts(const SharedPoint& asked) {
     std::vector<double> late = asked.late;
     late.erase(late.begin(),
                late.begin() + std::min<std::ptrdiff_t>(asked.sampler.warmup(), std::ssize(late)));
@@ -149,7 +149,7 @@ json starts(const Asked& asked) {
 }
 
 // At rank 0: why the point is invalid, if a rank found a result of its own to be wrong. Collective.
-std::optional<std::string> invalid(const Asked& asked) {
+std::optional<std::string> invalid(const SharedPoint& asked) {
     const std::vector<std::string> said = Session::gather_texts(asked.wrong.value_or(""));
     const auto spoke = [](const std::string& each) { return !each.empty(); };
     const auto first = std::ranges::find_if(said, spoke);
@@ -165,7 +165,7 @@ void answer(const Question& question, const Job& job, Session& session, Arena& a
     if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
     const Disturbance begin = disturbance();
     const double at = steady_seconds();
-    std::optional<Asked> asked;
+    std::optional<SharedPoint> asked;
     std::optional<std::string> skipped;
     do {
         asked.emplace(benchmark, question.point, arena, question.limits);

@@ -148,13 +148,13 @@ public:
     void make(const std::vector<Stage>& stages) {
         for (const Stage& stage : stages) take(stage);
         settle();
-        for (const Asked& each : asked_) add(each);
+        for (const StageRole& each : asked_) add(each);
         copy();
     }
 
 private:
     // What a stage asks of this rank.
-    struct Asked {
+    struct StageRole {
         int to = nobody;
         int from = nobody;
         bool combines = false;
@@ -165,7 +165,7 @@ private:
     [[nodiscard]] Block& block(std::int32_t number) { return blocks_.at(static_cast<std::size_t>(number)); }
 
     void take(const Stage& stage) {
-        Asked asked{.combines = stage.combines};
+        StageRole asked{.combines = stage.combines};
         if (stage.pattern == Stage::Pattern::local) {
             asked.carries = stage.carries(sight_.rank);
             asked.lands = stage.lands ? stage.lands(sight_.rank) : asked.carries;
@@ -198,7 +198,7 @@ private:
             if (needs_room(each)) own += static_cast<std::size_t>(each.bytes);
         std::int64_t most_out = 0;
         std::int64_t most_in = 0;
-        for (const Asked& each : asked_) {
+        for (const StageRole& each : asked_) {
             most_out = std::max(most_out, bytes_of(each.carries));
             most_in = std::max(most_in, bytes_of(each.lands));
         }
@@ -249,7 +249,7 @@ private:
         return false;
     }
 
-    void add(const Asked& asked) {
+    void add(const StageRole& asked) {
         Step step{.to = asked.to, .from = asked.from, .combines = asked.combines};
         const Range sent = pieces(asked.carries);
         const Range landed = pieces(asked.lands);
@@ -283,7 +283,7 @@ private:
     State& state_;
     const Sight& sight_;
     std::vector<Block> blocks_;
-    std::vector<Asked> asked_{};
+    std::vector<StageRole> asked_{};
     std::byte* pack_ = nullptr;
     std::byte* unpack_ = nullptr;
 };
@@ -299,7 +299,7 @@ Task<P2PCollective> P2PCollective::prepare(Comm comm, Call call) {
         co_await comm.bcast(told, call.root);
     }
     const bool varies = !call.gives.empty() || !call.takes.empty();
-    collectives::Asked asked{.ranks = sight.ranks, .root = call.root};
+    collectives::AlgorithmArguments asked{.ranks = sight.ranks, .root = call.root};
     if (sight.by_parts()) asked.bytes = static_cast<std::int64_t>(perform::message_of(sight).size());
     else asked.bytes = *std::ranges::max_element(sizes);
 

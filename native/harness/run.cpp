@@ -68,7 +68,7 @@ double fold(Over over, const std::vector<double>& of_ranks) {
     return no_value;
 }
 
-Run::Run(Asked& asked, Comm world, Control control)
+Run::Run(SharedPoint& asked, Comm world, Control control)
     : asked_(&asked),
       world_(std::move(world)),
       control_(std::move(control)),

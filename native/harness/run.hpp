@@ -67,9 +67,9 @@ using Point = std::map<std::string, Value>;
 
 // What the ranks of one process share of the point that is asked: on a real machine one rank's, on a
 // simulated one everybody's.
-class Asked {
+class SharedPoint {
 public:
-    Asked(const Declaration& benchmark, Point point, Arena& arena, Limits limits)
+    SharedPoint(const Declaration& benchmark, Point point, Arena& arena, Limits limits)
         : benchmark(benchmark), point(std::move(point)), arena(arena), sampler(benchmark, limits) {}
 
     const Declaration& benchmark;
@@ -112,7 +112,7 @@ private:
 
 class Run {
 public:
-    Run(Asked& asked, Comm world, Control control);
+    Run(SharedPoint& asked, Comm world, Control control);
 
     [[nodiscard]] Comm& world() { return world_; }
     [[nodiscard]] int rank() const { return world_.rank(); }
@@ -234,8 +234,8 @@ private:
     [[nodiscard]] const Value& value(const std::string& sweep) const;
     bool begin_sample(Verdict verdict);
 
-    // There is one of these for each of a million ranks: what they share is in Asked.
-    Asked* asked_;
+    // There is one of these for each of a million ranks: what they share is in SharedPoint.
+    SharedPoint* asked_;
     Comm world_;
     Control control_;
     double started_ = 0;

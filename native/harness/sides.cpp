@@ -64,8 +64,8 @@ Task<> repeated(Run& run, Operation& operation) {
 }
 
 Task<> by_persistent(Run& run, Comm& comm, const Sides& sides) {
-    std::vector<Transfer> sends;
-    std::vector<Transfer> receives;
+    std::vector<PersistentMessage> sends;
+    std::vector<PersistentMessage> receives;
     for (std::size_t side = 0; side < sides.peers.size(); ++side) {
         sends.push_back({sides.out(side), sides.peers[side], static_cast<int>(side)});
         receives.push_back({sides.in(side), sides.peers[side], static_cast<int>(Sides::opposite(side))});

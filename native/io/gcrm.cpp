@@ -26,10 +26,10 @@ io::Contents contents(const Run& run) {
                                .lengths = {levels, block * pieces},
                                .chunk = {1, block}});
     made.part = [block, ranks](std::size_t, int rank) {
-        return io::Part{.from = {0, block * static_cast<io::Length>(rank)},
-                        .lengths = {levels, block},
-                        .times = blocks,
-                        .stride = block * ranks};
+        return io::Hyperslab{.from = {0, block * static_cast<io::Length>(rank)},
+                             .lengths = {levels, block},
+                             .times = blocks,
+                             .stride = block * ranks};
     };
     return made;
 }

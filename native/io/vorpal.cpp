@@ -49,7 +49,7 @@ io::Contents contents(const Field& field) {
                                    .lengths = field.lengths,
                                    .wide = true});
     made.part = [field](std::size_t, int rank) {
-        io::Part part{.from = {0, 0, 0}, .lengths = {0, 0, 0}};
+        io::Hyperslab part{.from = {0, 0, 0}, .lengths = {0, 0, 0}};
         auto rest = static_cast<io::Length>(rank);
         for (std::size_t axis = 3; axis-- > 0;) {
             const io::Length which = rest % field.ranks[axis];

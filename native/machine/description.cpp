@@ -19,7 +19,7 @@ constexpr double most_seconds = 100;
 // A table of the description and its path, so that whatever is wrong is told with its key.
 class Table {
 public:
-    // `kinds` says of which kind keys are, by their ends; of the kinds of `Part` by their names.
+    // `kinds` says of which kind keys are, by their ends; of the kinds of `TimePart` by their names.
     Table(const json& from, std::string path, const json& kinds)
         : from_(from), kinds_(kinds), path_(std::move(path)) {
         if (!from_.is_object()) refuse(path_, "is a table");
@@ -34,9 +34,9 @@ public:
         // A route of a hundred thousand hops is still a time then.
         if (*value > most_seconds) refuse(path(key), "is at most 100 s, but got " + from_.at(key).dump());
         to = from_seconds(*value);
-        if (is("latency", key)) mark(to, Part::latency);
-        if (is("overhead", key)) mark(to, Part::overhead);
-        if (is("message", key)) mark(to, Part::messages);
+        if (is("latency", key)) mark(to, TimePart::latency);
+        if (is("overhead", key)) mark(to, TimePart::overhead);
+        if (is("message", key)) mark(to, TimePart::messages);
     }
     void rate(const char* key, Rate& to) const {
         if (const auto value = number(key)) to = *value;

@@ -6,7 +6,7 @@
 
 namespace leadline::machine {
 
-Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Seat> seats,
+Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Placement> seats,
                Conditions conditions)
     : machine_(machine),
       topology_(topology),

@@ -49,7 +49,8 @@ struct Conditions {
 
 class Engine final : private Listener {
 public:
-    Engine(const Machine& machine, const Topology& topology, std::vector<Seat> seats, Conditions conditions);
+    Engine(const Machine& machine, const Topology& topology, std::vector<Placement> seats,
+           Conditions conditions);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
     ~Engine() = default;
@@ -57,7 +58,7 @@ public:
     [[nodiscard]] int ranks() const { return static_cast<int>(seats_.size()); }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const Topology& topology() const { return topology_; }
-    [[nodiscard]] const Seat& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Placement& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
     // Of a core on one of its threads, what a rank has of it while all that share it compute: ranks of a
     // socket take its cores in turns, and further threads of theirs once each has one.
     [[nodiscard]] double share_of_core(int rank) const {
@@ -346,7 +347,7 @@ private:
 
     Machine machine_;
     const Topology& topology_;
-    std::vector<Seat> seats_;
+    std::vector<Placement> seats_;
     std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;
     std::vector<Rank> ranks_;       // and what goes on beside them

@@ -59,13 +59,13 @@ void Engine::share_cores() {
     const Node& node = machine_.node;
     const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
     const int cores = std::max(1, node.cores / node.sockets);
-    const auto core = [&](const Seat& seat) {
+    const auto core = [&](const Placement& seat) {
         const int in_node = seat.core / per_socket * cores + seat.core % per_socket % cores;
         return std::pair(seat.node, in_node);
     };
     std::map<std::pair<int, int>, std::int32_t> ranks;
-    for (const Seat& seat : seats_) ++ranks[core(seat)];
-    for (const Seat& seat : seats_) sharing_.push_back(ranks[core(seat)]);
+    for (const Placement& seat : seats_) ++ranks[core(seat)];
+    for (const Placement& seat : seats_) sharing_.push_back(ranks[core(seat)]);
 }
 
 Time Engine::find_send_rest(const Protocol& way, std::int64_t bytes) const {

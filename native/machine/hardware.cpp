@@ -21,7 +21,7 @@ Time tree_latency(const CollectiveNetwork& tree, int nodes) {
 
 }  // namespace
 
-std::optional<Service> by_network(const Machine& machine, int nodes, const Call& call) {
+std::optional<Service> by_network(const Machine& machine, int nodes, const HardwareCall& call) {
     if (!call.whole) return std::nullopt;
     if (machine.barrier.present && call.operation == "barrier")
         return Service{.lasts = machine.barrier.latency, .overhead = machine.barrier.overhead};
@@ -38,13 +38,13 @@ std::optional<Service> by_network(const Machine& machine, int nodes, const Call&
         .waits_for_all = reduces, .lasts = tree_latency(tree, nodes) + passes, .overhead = tree.overhead};
 }
 
-bool goes_by_lines(const Machine& machine, const Call& call) {
+bool goes_by_lines(const Machine& machine, const HardwareCall& call) {
     if (call.bytes < machine.lines_from) return false;
     if (call.operation == "bcast") return machine.line_broadcast;
     return (call.operation == "reduce" || call.operation == "allreduce") && machine.line_reduce > 0;
 }
 
-Service by_lines(const Engine& engine, const Box& box, const Call& call) {
+Service by_lines(const Engine& engine, const Box& box, const HardwareCall& call) {
     const Machine& machine = engine.machine();
     int hops = 0;
     for (const int span : box.spans) hops += span - 1;
@@ -59,7 +59,7 @@ Service by_lines(const Engine& engine, const Box& box, const Call& call) {
 // message's parts go through the rings in different orders (Almasi et al., Optimization of MPI Collective
 // Communication on BlueGene/L Systems, ICS 2005). No node takes in more than its reception engine can. A
 // reduction is slower than any of that: cores add what they pass on.
-void LineTraffic::begin(Time when, const Box& box, const Call& call, std::function<void(Time)> then) {
+void LineTraffic::begin(Time when, const Box& box, const HardwareCall& call, std::function<void(Time)> then) {
     const Machine& machine = engine_.machine();
     const auto lengths = engine_.topology().axes();
     int rings = 0;

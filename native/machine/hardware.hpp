@@ -14,7 +14,7 @@
 namespace leadline::machine {
 
 // A collective that a communicator begins.
-struct Call {
+struct HardwareCall {
     std::string_view operation;  // by MPI's name
     bool whole = false;          // by the world or a copy of it
     std::int64_t bytes = 0;
@@ -29,7 +29,7 @@ struct Service {
     Time lasts = 0;
     Time overhead = 0;
 };
-std::optional<Service> by_network(const Machine& machine, int nodes, const Call& call);
+std::optional<Service> by_network(const Machine& machine, int nodes, const HardwareCall& call);
 
 // Nodes that are all those between two corners, each of them once.
 struct Box {
@@ -42,16 +42,16 @@ std::optional<Box> box_of(const Topology& topology, std::span<const int> nodes);
 
 // Whether a call can go along the lines of a box, with packets that every node takes, or adds to, as they
 // pass.
-bool goes_by_lines(const Machine& machine, const Call& call);
+bool goes_by_lines(const Machine& machine, const HardwareCall& call);
 // What it takes there beside what goes over the lines.
-Service by_lines(const Engine& engine, const Box& box, const Call& call);
+Service by_lines(const Engine& engine, const Box& box, const HardwareCall& call);
 
 // The lines of boxes, and what goes over them: calls whose boxes meet share what a line gives.
 class LineTraffic {
 public:
     explicit LineTraffic(Engine& engine) : engine_(engine) {}
     // Begins at `when`; `then` hears when the last byte has been sent.
-    void begin(Time when, const Box& box, const Call& call, std::function<void(Time)> then);
+    void begin(Time when, const Box& box, const HardwareCall& call, std::function<void(Time)> then);
 
 private:
     struct Stream {

@@ -31,7 +31,7 @@ void check_order(const std::string& order, const std::string& letters) {
         if (order.find(letter) == std::string::npos) wrong("lacks the letter", letter);
 }
 
-std::vector<Seat> in_order(const std::string& order, const Topology& topology, int per_node, int ranks) {
+std::vector<Placement> in_order(const std::string& order, const Topology& topology, int per_node, int ranks) {
     std::vector<int> lengths = topology.axes();
     const std::string letters = letters_of(lengths.size());
     check_order(order, letters);
@@ -39,7 +39,7 @@ std::vector<Seat> in_order(const std::string& order, const Topology& topology, i
     std::vector<std::size_t> axes;  // the axis of each letter of the order; the last is T
     for (const char letter : order) axes.push_back(letters.find(letter));
     std::vector<int> at(lengths.size(), 0);  // of each axis, then the core
-    std::vector<Seat> seats;
+    std::vector<Placement> seats;
     seats.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
         seats.push_back({topology.node_at(at), at.back()});
@@ -72,13 +72,13 @@ std::uint64_t draw(std::mt19937_64& random, std::uint64_t bound) {
 }
 
 // Fisher and Yates, from the front: the first ranks sit where they do whatever the number of ranks.
-std::vector<Seat> at_random(std::string_view seed, const Topology& topology, int per_node, int ranks) {
+std::vector<Placement> at_random(std::string_view seed, const Topology& topology, int per_node, int ranks) {
     std::uint64_t start = 0;
     const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), start);
     if (error != std::errc{} || end != seed.data() + seed.size())
         refuse("random:SEED has a whole number for its seed, but got \"" + std::string(seed) + "\"");
     std::mt19937_64 random(start);
-    std::vector<Seat> seats;
+    std::vector<Placement> seats;
     seats.reserve(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(per_node));
     for (int node = 0; node < topology.nodes(); ++node)
         for (int core = 0; core < per_node; ++core) seats.push_back({node, core});
@@ -101,7 +101,7 @@ std::vector<int> lengths_of(std::string_view text) {
 }
 
 // The digits of a rank's number, first to last: its core, its node's place in the tile, the tile's place.
-std::vector<Seat> in_tiles(std::string_view text, const Topology& topology, int per_node, int ranks) {
+std::vector<Placement> in_tiles(std::string_view text, const Topology& topology, int per_node, int ranks) {
     const std::vector<int> lengths = topology.axes();
     const std::vector<int> tile = lengths_of(text);
     bool fits = tile.size() == lengths.size();
@@ -112,7 +112,7 @@ std::vector<Seat> in_tiles(std::string_view text, const Topology& topology, int 
         refuse("tiled:LENGTHS has a length for each axis, which divides the nodes along it, here " + axes +
                ", but got \"" + std::string(text) + "\"");
     }
-    std::vector<Seat> seats;
+    std::vector<Placement> seats;
     seats.reserve(static_cast<std::size_t>(ranks));
     std::vector<int> at(tile.size());
     for (int rank = 0; rank < ranks; ++rank) {
@@ -146,8 +146,8 @@ public:
         lengths_.push_back(per_node);
     }
 
-    std::vector<Seat> read(int ranks) {
-        std::vector<Seat> seats;
+    std::vector<Placement> read(int ranks) {
+        std::vector<Placement> seats;
         seats.reserve(static_cast<std::size_t>(ranks));
         std::string text;
         for (line_ = 1; line_ <= ranks; ++line_) {
@@ -164,7 +164,7 @@ private:
         refuse(path_ + ", line " + std::to_string(line_) + ": " + problem);
     }
 
-    Seat parse(const std::string& text) {
+    Placement parse(const std::string& text) {
         std::string_view rest = text;
         at_.assign(lengths_.size(), 0);
         bool right = true;
@@ -176,7 +176,7 @@ private:
             if (at_[i] < 0 || at_[i] >= lengths_[i])
                 wrong(std::string(1, letters_[i]) + " is of 0 to " + std::to_string(lengths_[i] - 1) +
                       ", but got " + std::to_string(at_[i]));
-        const Seat seat{topology_.node_at(at_), at_.back()};
+        const Placement seat{topology_.node_at(at_), at_.back()};
         int& taken = taken_[static_cast<std::size_t>(seat.node) * static_cast<std::size_t>(cores_) +
                             static_cast<std::size_t>(seat.core)];
         if (taken != 0) wrong("this seat is taken by line " + std::to_string(taken) + " already");
@@ -197,7 +197,8 @@ private:
 
 }  // namespace
 
-std::vector<Seat> make_mapping(const std::string& how, const Topology& topology, int per_node, int ranks) {
+std::vector<Placement> make_mapping(const std::string& how, const Topology& topology, int per_node,
+                                    int ranks) {
     constexpr std::string_view random = "random:", tiled = "tiled:", file = "file:";
     if (per_node < 1) refuse("a node has 1 rank or more, but got " + std::to_string(per_node));
     if (ranks < 1) refuse("there is 1 rank or more, but got " + std::to_string(ranks));

@@ -9,7 +9,7 @@
 
 namespace leadline::machine {
 
-struct Seat {
+struct Placement {
     std::int32_t node = 0;
     std::int32_t core = 0;  // the rank's number on its node
 };
@@ -25,6 +25,7 @@ struct Seat {
 //   "file:PATH": a line a rank, "x y z t".
 // Throws std::invalid_argument with one sentence: an unknown letter, a seat named twice (with its line), a
 // coordinate beyond the machine, more ranks than seats, a file that ends too early or cannot be read.
-std::vector<Seat> make_mapping(const std::string& how, const Topology& topology, int per_node, int ranks);
+std::vector<Placement> make_mapping(const std::string& how, const Topology& topology, int per_node,
+                                    int ranks);
 
 }  // namespace leadline::machine

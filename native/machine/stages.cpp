@@ -9,7 +9,7 @@ namespace leadline::machine {
 
 using collectives::Stage;
 
-std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
+std::optional<std::set<std::string>> Stages::run(std::span<const CommunicatorStages> parts) {
     for (const auto* protocols : {&machine_.protocols, &machine_.local_protocols})
         if (std::ranges::any_of(*protocols, &Protocol::one_way)) return std::nullopt;
     const Time clear = engine_.network().clear();
@@ -17,7 +17,7 @@ std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
     kept_.in = std::max(kept_.in, clear);
     before_ = kept_;
     choose_tier(parts);
-    const bool lists = std::ranges::any_of(parts, [](const Part& part) {
+    const bool lists = std::ranges::any_of(parts, [](const CommunicatorStages& part) {
         return std::ranges::any_of(
             *part.stages, [](const Stage& stage) { return stage.pattern == Stage::Pattern::listed; });
     });
@@ -41,13 +41,13 @@ std::optional<std::set<std::string>> Stages::run(std::span<const Part> parts) {
     return std::nullopt;
 }
 
-bool Stages::pass_all(std::span<const Part> parts) {
+bool Stages::pass_all(std::span<const CommunicatorStages> parts) {
     answered_.clear();
     std::vector<StageInstance> now;
     for (std::size_t k = 0;; ++k) {
         now.clear();
         std::size_t start = 0;
-        for (const Part& part : parts) {
+        for (const CommunicatorStages& part : parts) {
             if (k < part.stages->size()) now.push_back({&(*part.stages)[k], start, part.clocks->size()});
             start += part.clocks->size();
         }
@@ -56,7 +56,7 @@ bool Stages::pass_all(std::span<const Part> parts) {
     }
 }
 
-void Stages::take(std::span<const Part> parts) {
+void Stages::take(std::span<const CommunicatorStages> parts) {
     together_.clear();
     clocks_.clear();
     if (parts.size() == 1) {
@@ -64,20 +64,20 @@ void Stages::take(std::span<const Part> parts) {
         clocks_ = *parts.front().clocks;
         return;
     }
-    for (const Part& part : parts) {
+    for (const CommunicatorStages& part : parts) {
         together_.insert(together_.end(), part.members.begin(), part.members.end());
         clocks_.insert(clocks_.end(), part.clocks->begin(), part.clocks->end());
     }
     members_ = together_;
 }
 
-void Stages::give_back(std::span<const Part> parts) {
+void Stages::give_back(std::span<const CommunicatorStages> parts) {
     if (parts.size() == 1) {
         clocks_.swap(*parts.front().clocks);
         return;
     }
     auto from = clocks_.begin();
-    for (const Part& part : parts) {
+    for (const CommunicatorStages& part : parts) {
         const auto to = from + static_cast<std::ptrdiff_t>(part.clocks->size());
         std::copy(from, to, part.clocks->begin());
         from = to;

@@ -42,14 +42,14 @@ public:
     Stages(const Engine& engine, Kept& kept) : engine_(engine), machine_(engine.machine()), kept_(kept) {}
 
     // What a communicator does, and the clocks of its ranks.
-    struct Part {
+    struct CommunicatorStages {
         std::span<const std::int32_t> members;  // world ranks; none: the whole world in order
         std::vector<Time>* clocks;
         const std::vector<collectives::Stage>* stages;
     };
     // Moves the clocks of all over the whole collective, and what is kept with them. Returns the tiers that
     // answered; nothing where the messages could give other times, and then nothing has moved.
-    std::optional<std::set<std::string>> run(std::span<const Part> parts);
+    std::optional<std::set<std::string>> run(std::span<const CommunicatorStages> parts);
 
 private:
     // One communicator of those that run together.
@@ -60,7 +60,7 @@ private:
     };
     // A message that goes through a network, by its number.
     enum class Leg : std::uint8_t { request, grant, data };
-    struct Call {
+    struct StageMessage {
         const Protocol* way;
         std::int64_t bytes;
         std::int64_t wire;  // bytes of it and of those that travel with it
@@ -77,9 +77,9 @@ private:
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    void take(std::span<const Part> parts);
-    void give_back(std::span<const Part> parts);
-    [[nodiscard]] bool pass_all(std::span<const Part> parts);
+    void take(std::span<const CommunicatorStages> parts);
+    void give_back(std::span<const CommunicatorStages> parts);
+    [[nodiscard]] bool pass_all(std::span<const CommunicatorStages> parts);
     [[nodiscard]] bool pass(const std::vector<StageInstance>& all);
     void copy(const StageInstance& reach);
     template <class Each>
@@ -102,7 +102,7 @@ private:
     void know_each();
 
     // Through a network.
-    void choose_tier(std::span<const Part> parts);
+    void choose_tier(std::span<const CommunicatorStages> parts);
     [[nodiscard]] bool step_through(const std::vector<StageInstance>& all);
     [[nodiscard]] double attempt(std::string_view tier, const std::vector<StageInstance>& all);
     double exchange(std::string_view tier);
@@ -133,7 +133,7 @@ private:
     std::vector<Time> next_;
     std::vector<Time> left_;  // when each rank's own message had left, where it waits for that
     std::set<std::string> answered_;
-    std::vector<Call> calls_;
+    std::vector<StageMessage> calls_;
     std::vector<std::uint32_t> order_;  // scratch of travel_together()
     struct Passed {
         std::size_t from;

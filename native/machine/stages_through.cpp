@@ -8,10 +8,10 @@ namespace leadline::machine {
 
 // By the mean of all messages of the collective: a tier for each stage would play a whole collective packet
 // by packet for a first stage of few bytes.
-void Stages::choose_tier(std::span<const Part> parts) {
+void Stages::choose_tier(std::span<const CommunicatorStages> parts) {
     std::int64_t bytes = 0;
     std::int64_t messages = 0;
-    for (const Part& part : parts)
+    for (const CommunicatorStages& part : parts)
         for (const collectives::Stage& stage : *part.stages) {
             const auto sent = collectives::messages(stage, static_cast<std::int32_t>(part.clocks->size()));
             messages += sent;
@@ -61,7 +61,7 @@ double Stages::attempt(std::string_view tier, const std::vector<StageInstance>& 
             call(from, to, reach.stage->bytes, reach.stage->combines);
         });
     first_ = never;
-    for (const Call& each : calls_) first_ = std::min(first_, each.ready);
+    for (const StageMessage& each : calls_) first_ = std::min(first_, each.ready);
     // Too early for an empty network, which step_through() says.
     if (first_ < std::max(kept_.out, kept_.in)) return 0;
     travel_together();
@@ -107,7 +107,7 @@ double Stages::exchange(std::string_view tier) {
 }
 
 void Stages::hand_over(Network& network, std::uint32_t token) {
-    Call& call = calls_[token];
+    StageMessage& call = calls_[token];
     auto from = call.from;
     auto to = call.to;
     if (call.leg == Leg::grant) std::swap(from, to);
@@ -134,7 +134,7 @@ void Stages::injected(std::uint32_t token, Time when) {
 }
 
 void Stages::arrived(std::uint32_t token, Time when) {
-    Call& call = calls_[token];
+    StageMessage& call = calls_[token];
     switch (call.leg) {
         case Leg::request:
             // The receiver grants what was asked for, once it is there.
@@ -156,9 +156,9 @@ void Stages::arrived(std::uint32_t token, Time when) {
 // one that says sendrecv does, and combines when both are.
 void Stages::finish() {
     left_.assign(next_.size(), 0);
-    for (const Call& call : calls_)
+    for (const StageMessage& call : calls_)
         if (call.way->waits) left_[static_cast<std::size_t>(call.from)] = call.left;
-    for (const Call& call : calls_) {
+    for (const StageMessage& call : calls_) {
         Time& clock = next_[static_cast<std::size_t>(call.to)];
         const Time left = std::exchange(left_[static_cast<std::size_t>(call.to)], 0);
         const Time free = clock;
@@ -181,7 +181,7 @@ void Stages::travel_together() {
     if (rule.up_to == 0 || ranks < 2) return;
     order_.clear();
     for (std::uint32_t token = 0; token < calls_.size(); ++token) {
-        const Call& call = calls_[token];
+        const StageMessage& call = calls_[token];
         if (call.bytes <= rule.up_to && call.leg == Leg::data && node_of(call.from) != node_of(call.to))
             order_.push_back(token);
     }
@@ -195,14 +195,14 @@ void Stages::travel_together() {
         return left != right ? left < right : std::pair(calls_[a].ready, a) < std::pair(calls_[b].ready, b);
     });
     for (std::size_t from = 0, to = 0; from < order_.size(); from = to) {
-        Call& first = calls_[order_[from]];
+        StageMessage& first = calls_[order_[from]];
         std::uint32_t last = order_[from];
         int come = 0;
         // The wait that is left once so many have come.
         const auto until = [&] { return first.ready + rule.wait * (ranks - come) / (ranks - 1); };
         const Time began = first.ready;
         for (to = from; to < order_.size() && way(order_[to]) == way(order_[from]); ++to) {
-            Call& next = calls_[order_[to]];
+            StageMessage& next = calls_[order_[to]];
             if (come > 0 && next.ready > until()) break;
             if (come++ == 0) continue;
             first.wire += next.wire;

@@ -19,11 +19,11 @@ using Time = std::int64_t;  // ps; 2^63 ps are 106 days
 using Rate = double;        // B/s
 
 // What times are made of, where they know it.
-enum class Part : std::uint8_t { latency, bandwidth, overhead, computation, messages };
+enum class TimePart : std::uint8_t { latency, bandwidth, overhead, computation, messages };
 
 constexpr std::int64_t picoseconds(Time time) { return time; }
-constexpr void mark(const Time&, Part) {}  // it is such a part
-constexpr void mark(const Rate&) {}        // what it takes is of the bandwidth
+constexpr void mark(const Time&, TimePart) {}  // it is such a part
+constexpr void mark(const Rate&) {}            // what it takes is of the bandwidth
 constexpr Time with_parts(Time time, Rate) { return time; }
 constexpr Time with_parts_of(Time time, Time, double) { return time; }
 #endif

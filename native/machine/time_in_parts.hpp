@@ -17,7 +17,7 @@
 namespace leadline::machine {
 
 // Of which kind a constant is. `messages` counts, of what each message between nodes takes once.
-enum class Part : std::uint8_t { latency, bandwidth, overhead, computation, messages };
+enum class TimePart : std::uint8_t { latency, bandwidth, overhead, computation, messages };
 inline constexpr std::size_t parts = 5;
 
 template <class N>
@@ -99,8 +99,8 @@ struct Rate {
 };
 
 constexpr std::int64_t picoseconds(const Time& time) { return time.ps(); }
-constexpr void mark(Time& time, Part part) {
-    time.set(static_cast<std::size_t>(part), part == Part::messages ? 1 : time.ps());
+constexpr void mark(Time& time, TimePart part) {
+    time.set(static_cast<std::size_t>(part), part == TimePart::messages ? 1 : time.ps());
 }
 constexpr void mark(Rate& rate) { rate.bandwidth = true; }
 constexpr Time with_parts_of(Time time, const Time& other, double factor) {
@@ -109,7 +109,7 @@ constexpr Time with_parts_of(Time time, const Time& other, double factor) {
     return time;
 }
 constexpr Time with_parts(Time time, Rate rate) {
-    if (rate.bandwidth) mark(time, Part::bandwidth);
+    if (rate.bandwidth) mark(time, TimePart::bandwidth);
     return time;
 }
 

@@ -107,7 +107,7 @@ TEST(Overlap, OfMessagesAndABroadcastThatTakeTurns) {
 TEST(Collective, TimeIsTheSlowestRanksAndMeanThatOfAllThatTakePart) {
     const Declaration& barrier = *find("barrier");
     Arena arena;
-    Asked asked(barrier, {}, arena, Limits{});
+    SharedPoint asked(barrier, {}, arena, Limits{});
     Session session(Script{.size = 3});
     leadline::Run run(asked, session.world(), session.control());
     ASSERT_TRUE(run.next_sample().await_resume());

@@ -21,7 +21,7 @@ Whereabouts machine(const std::vector<int>& axes, int per_node) {
             .axes = axes,
             .seat =
                 [per_node](int rank) {
-                    return Seat{rank / per_node, rank % per_node};
+                    return NodePlace{rank / per_node, rank % per_node};
                 },
             .coordinates =
                 [per_node, lengths](int rank) {

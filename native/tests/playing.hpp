@@ -22,7 +22,7 @@ struct Played {
 inline Played play(const Declaration& benchmark, const Point& point, Script script) {
     Session session(std::move(script));
     Arena arena;
-    Asked asked(benchmark, point, arena, Limits{.time = 0.05});
+    SharedPoint asked(benchmark, point, arena, Limits{.time = 0.05});
     Run run(asked, session.world(), session.control());
     Played played;
     auto body = benchmark.body(run);

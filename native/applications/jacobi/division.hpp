@@ -19,7 +19,7 @@ struct Division {
     Triple grid{};                              // points of the whole
     Triple from{};                              // where this rank's part begins
     Triple longest{};                           // of all parts, on each axis
-    Part part{};                                // its part
+    Subdomain part{};                           // its part
     std::array<std::array<int, 2>, 3> peers{};  // below and above on each axis; nobody where it ends
 };
 

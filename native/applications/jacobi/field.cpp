@@ -29,7 +29,7 @@ double second_level_cache() {
 
 }  // namespace
 
-double Part::bytes() const {
+double Subdomain::bytes() const {
     double all = 2 * sizeof(double);
     for (const Index length : lengths) all *= static_cast<double>(length + 2 * depth);
     return all;
@@ -45,7 +45,7 @@ Index block_rows(Index pitch, Index planes, Index rows) {
 
 // Rows begin at a cache line, and what lies beyond one's end and before the next one's beginning share lines:
 // each line between them is read from memory with them.
-Field::Field(const Part& part)
+Field::Field(const Subdomain& part)
     : part_(part),
       left_(round_up(part.depth, line)),
       pitch_(round_up(part.lengths[2] + 2 * part.depth, line)),

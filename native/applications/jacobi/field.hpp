@@ -28,7 +28,7 @@ struct Region {
 
 // What is known of a part's surroundings: its lengths, how deep its halo is, and on which sides, below and
 // above on each axis, the grid goes on. Where it does not, all beyond is nought.
-struct Part {
+struct Subdomain {
     Triple lengths{};
     Index depth = 1;
     std::array<std::array<bool, 2>, 3> goes_on{};
@@ -44,7 +44,7 @@ enum class Kernel { plain, blocked, streaming };
 class Field {
 public:
     // Touches its memory, in large pages where the system has some. Throws std::bad_alloc.
-    explicit Field(const Part& part);
+    explicit Field(const Subdomain& part);
 
     // The rows of the whole, one by one, of what is read; and of what was read before that.
     void fill(const std::function<void(Index z, Index y, std::span<double> row)>& row);
@@ -92,7 +92,7 @@ private:
     void block(const Ring& ring, Index from, Index to, bool streams);
     void plain(const Region& region);
 
-    Part part_;
+    Subdomain part_;
     Index left_;    // numbers before a row's first: whole cache lines
     Index pitch_;   // from row to row
     Index height_;  // rows of a plane

@@ -10,7 +10,7 @@ namespace {
 // The points of a side that leave (`inside`) or arrive. For several sweeps it is as wide as the halo of the
 // axes before it, whose points the axis then hands on around the corner.
 Region face(const Division& division, std::size_t side, bool inside) {
-    const Part& part = division.part;
+    const Subdomain& part = division.part;
     const std::size_t axis = side / 2;
     Region region = part.whole();
     for (std::size_t other = 0; part.depth > 1 && other < axis; ++other) {
@@ -91,8 +91,8 @@ std::int64_t Halo::bytes() const {
 }
 
 void Halo::make_exchange(const Phase& phase) {
-    std::vector<Transfer> sends;
-    std::vector<Transfer> receives;
+    std::vector<PersistentMessage> sends;
+    std::vector<PersistentMessage> receives;
     for (const std::size_t side : phase)
         if (const Side& each = all_[side]; each.speaks()) {
             sends.push_back({each.leaving, each.peer, static_cast<int>(side)});

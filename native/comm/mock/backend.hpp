@@ -166,13 +166,14 @@ public:
     Ready<Prepared> prepare(const Call& call, Form form) {
         return {Prepared(*mock_, {moved(call)}, form == Form::blocking)};
     }
-    Exchange prepare_exchange(std::span<const Transfer> sends, std::span<const Transfer> receives) {
+    Exchange prepare_exchange(std::span<const PersistentMessage> sends,
+                              std::span<const PersistentMessage> receives) {
         std::vector<std::size_t> transfers;
         for (const auto& set : {sends, receives})
-            for (const Transfer& each : set) transfers.push_back(each.data.size());
+            for (const PersistentMessage& each : set) transfers.push_back(each.data.size());
         return {*mock_, std::move(transfers), false};
     }
-    [[nodiscard]] static Seat seat(int rank) { return {0, rank}; }
+    [[nodiscard]] static NodePlace seat(int rank) { return {0, rank}; }
     [[nodiscard]] static std::vector<int> axes() { return {}; }
     [[nodiscard]] static std::vector<int> coordinates(int) { return {}; }
     Ready<Comm> cart(std::span<const int>, bool) { return {*this}; }

@@ -6,10 +6,10 @@
 
 namespace leadline {
 
-std::vector<Seat> seats_of(const std::vector<Place>& places) {
+std::vector<NodePlace> seats_of(const std::vector<Place>& places) {
     std::map<std::string, int> nodes;
     std::vector<int> cores;
-    std::vector<Seat> seats;
+    std::vector<NodePlace> seats;
     for (const Place& place : places) {
         const auto [at, first] = nodes.emplace(place.host, static_cast<int>(nodes.size()));
         if (first) cores.push_back(0);

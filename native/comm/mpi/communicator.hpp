@@ -16,10 +16,10 @@ namespace leadline {
 // Where each rank of the world runs.
 struct Everybody {
     std::vector<Place> places;
-    std::vector<Seat> seats;
+    std::vector<NodePlace> seats;
 };
 // Nodes by the names of hosts.
-std::vector<Seat> seats_of(const std::vector<Place>& places);
+std::vector<NodePlace> seats_of(const std::vector<Place>& places);
 
 class Comm {
 public:
@@ -38,7 +38,7 @@ public:
     // For libraries that speak MPI themselves, such as HDF5.
     [[nodiscard]] MPI_Comm handle() const { return handle_; }
     [[nodiscard]] int distance(int a, int b) const;
-    [[nodiscard]] Seat seat(int rank) const { return ranks_->seats.at(in_world(rank)); }
+    [[nodiscard]] NodePlace seat(int rank) const { return ranks_->seats.at(in_world(rank)); }
     // A real machine does not tell in which grid its nodes stand.
     [[nodiscard]] static std::vector<int> axes() { return {}; }
     [[nodiscard]] static std::vector<int> coordinates(int) { return {}; }
@@ -134,7 +134,8 @@ public:
         return {};
     }
     Ready<Prepared> prepare(const Call& call, Form form) { return {Prepared(call, form, handle_)}; }
-    Exchange prepare_exchange(std::span<const Transfer> sends, std::span<const Transfer> receives) {
+    Exchange prepare_exchange(std::span<const PersistentMessage> sends,
+                              std::span<const PersistentMessage> receives) {
         return {sends, receives, handle_};
     }
     Ready<Comm> cart(std::span<const int> dimensions, bool periodic);

@@ -94,9 +94,10 @@ Prepared::Prepared(const Call& call, Form form, MPI_Comm comm) : form_(form) {
 #endif
 }
 
-Exchange::Exchange(std::span<const Transfer> sends, std::span<const Transfer> receives, MPI_Comm comm) {
+Exchange::Exchange(std::span<const PersistentMessage> sends, std::span<const PersistentMessage> receives,
+                   MPI_Comm comm) {
     requests_.reserve(sends.size() + receives.size());
-    for (const Transfer& each : receives) {
+    for (const PersistentMessage& each : receives) {
         MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
         if (fits(each.data.size()))
             check(MPI_Recv_init(each.data.data(), static_cast<int>(each.data.size()), MPI_BYTE, each.peer,
@@ -106,7 +107,7 @@ Exchange::Exchange(std::span<const Transfer> sends, std::span<const Transfer> re
                            static_cast<MPI_Count>(each.data.size()), MPI_BYTE, each.peer, each.tag, comm,
                            &request);
     }
-    for (const Transfer& each : sends) {
+    for (const PersistentMessage& each : sends) {
         MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
         if (fits(each.data.size()))
             check(MPI_Send_init(each.data.data(), static_cast<int>(each.data.size()), MPI_BYTE, each.peer,

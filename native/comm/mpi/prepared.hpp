@@ -53,7 +53,8 @@ private:
 // Persistent messages, started and ended together.
 class Exchange {
 public:
-    Exchange(std::span<const Transfer> sends, std::span<const Transfer> receives, MPI_Comm comm);
+    Exchange(std::span<const PersistentMessage> sends, std::span<const PersistentMessage> receives,
+             MPI_Comm comm);
 
     Ready<> begin() {
         check(MPI_Startall(count(), requests_.data()));

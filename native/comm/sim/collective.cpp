@@ -26,7 +26,7 @@ bool plain(const CollectiveArguments& asked) {
     return asked.algorithm.empty() && asked.reduce != Reduce::user && !asked.varies;
 }
 
-machine::Call call_of(const Group& group, const CollectiveArguments& asked) {
+machine::HardwareCall call_of(const Group& group, const CollectiveArguments& asked) {
     return {.operation = name_of(asked.what),
             .whole = group.whole,
             .bytes = asked.bytes,
@@ -116,7 +116,7 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
         while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
     }
     const auto& algorithm = choose(asked, group.ranks);
-    const collectives::Asked like{
+    const collectives::AlgorithmArguments like{
         .ranks = group.ranks, .root = asked.root, .bytes = asked.bytes, .per_node = group.per_node};
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
@@ -184,7 +184,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
         return;
     }
     if (plain(meeting.asked)) {
-        const machine::Call asks = call_of(group, meeting.asked);
+        const machine::HardwareCall asks = call_of(group, meeting.asked);
         meeting.service = machine::by_network(engine.machine(), engine.topology().nodes(), asks);
         if (!meeting.service && machine::goes_by_lines(engine.machine(), asks) && has_box(group)) {
             meeting.lines = true;

@@ -21,7 +21,7 @@ int Comm::distance(int a, int b) const {
     return same_node + here.topology().hops(here.seat(from).node, here.seat(to).node);
 }
 
-Seat Comm::seat(int rank) const { return me_.world->seats(*me_.group)[static_cast<std::size_t>(rank)]; }
+NodePlace Comm::seat(int rank) const { return me_.world->seats(*me_.group)[static_cast<std::size_t>(rank)]; }
 
 std::vector<int> Comm::axes() const {
     const machine::Topology& topology = engine().topology();

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] int rank() const { return me_.rank; }
     [[nodiscard]] int size() const { return me_.group->ranks; }
     [[nodiscard]] int distance(int a, int b) const;
-    [[nodiscard]] Seat seat(int rank) const;
+    [[nodiscard]] NodePlace seat(int rank) const;
     [[nodiscard]] std::vector<int> axes() const;
     [[nodiscard]] std::vector<int> coordinates(int rank) const;
 
@@ -111,7 +111,7 @@ public:
     }
     sim::Doing collective(const Call& call) { return {me_, call, Form::blocking, nullptr}; }
     Ready<Prepared> prepare(const Call& call, Form form) { return {Prepared(me_, call, form)}; }
-    Exchange prepare_exchange(std::span<const Transfer> out, std::span<const Transfer> in) {
+    Exchange prepare_exchange(std::span<const PersistentMessage> out, std::span<const PersistentMessage> in) {
         return {me_, out, in};
     }
     Parting split(int color, int key) {

@@ -45,18 +45,18 @@ public:
     [[nodiscard]] static double clock_error() { return 0; }
     Ready<> busy(double seconds) {
         machine::Time time = machine::from_seconds(seconds);
-        machine::mark(time, machine::Part::computation);
+        machine::mark(time, machine::TimePart::computation);
         return pass(time);
     }
-    // Of which the rank's time is made so far, by machine::Part, where the simulator was built to know it; s,
-    // of messages their number.
+    // Of which the rank's time is made so far, by machine::TimePart, where the simulator was built to know
+    // it; s, of messages their number.
 #ifdef LEADLINE_PARTS
     static constexpr std::size_t parts = machine::parts;
     [[nodiscard]] std::array<double, parts> made_of() const {
         const machine::Time clock = world_->engine.clock(rank_);
         std::array<double, parts> all{};
         for (std::size_t i = 0; i < parts; ++i) all[i] = 1e-12 * static_cast<double>(clock.of(i));
-        all[static_cast<std::size_t>(machine::Part::messages)] *= 1e12;
+        all[static_cast<std::size_t>(machine::TimePart::messages)] *= 1e12;
         return all;
     }
 #endif

@@ -129,10 +129,10 @@ Ready<> Exchange::begin() {
     sim::begin_anew(operations_);
     sim::Engine& engine = member_.engine();
     const sim::Group& group = *member_.group;
-    for (const Transfer& each : in_)
+    for (const PersistentMessage& each : in_)
         operations_.push_back(engine.receive(member_.mine, group.world_rank(each.peer),
                                              {group.context, each.peer, each.tag}, each.data));
-    for (const Transfer& each : out_)
+    for (const PersistentMessage& each : out_)
         operations_.push_back(engine.send(member_.mine, group.world_rank(each.peer),
                                           {group.context, member_.rank, each.tag}, each.data));
     return {};

@@ -76,7 +76,8 @@ private:
 
 class Exchange {
 public:
-    Exchange(const sim::Member& member, std::span<const Transfer> out, std::span<const Transfer> in)
+    Exchange(const sim::Member& member, std::span<const PersistentMessage> out,
+             std::span<const PersistentMessage> in)
         : member_(member), out_(out.begin(), out.end()), in_(in.begin(), in.end()) {}
     Ready<> begin();
     sim::Test test() { return {member_.engine(), member_.mine, operations_}; }
@@ -85,8 +86,8 @@ public:
 
 private:
     sim::Member member_;
-    std::vector<Transfer> out_;
-    std::vector<Transfer> in_;
+    std::vector<PersistentMessage> out_;
+    std::vector<PersistentMessage> in_;
     std::vector<machine::Operation> operations_{};
 };
 

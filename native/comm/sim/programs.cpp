@@ -162,7 +162,7 @@ void World::let_go() {
 // messages give: then nothing has happened.
 bool World::at_once() {
     if (!engine.quiet()) return false;
-    std::vector<machine::Stages::Part> parts;
+    std::vector<machine::Stages::CommunicatorStages> parts;
     for (Meeting* meeting : held_) {
         const Group& group = *meeting->group;
         const Group& first = *held_.front()->group;

@@ -7,15 +7,15 @@ namespace leadline::sim {
 namespace {
 
 // Node after node; on each its sockets in turns.
-std::vector<machine::Seat> by_sockets(const machine::Node& node, const machine::Topology& topology,
-                                      int ranks) {
+std::vector<machine::Placement> by_sockets(const machine::Node& node, const machine::Topology& topology,
+                                           int ranks) {
     if (ranks > static_cast<std::int64_t>(topology.nodes()) * node.ranks)
         throw Unsupported(std::to_string(ranks) + " ranks do not fit on " + std::to_string(topology.nodes()) +
                           " nodes with " + std::to_string(node.ranks) + " each");
     if (node.ranks % node.sockets != 0)
         throw Unsupported("sockets of this machine have not as many ranks each, and cannot take turns");
     const int per_socket = node.ranks / node.sockets;
-    std::vector<machine::Seat> seats;
+    std::vector<machine::Placement> seats;
     for (int rank = 0; rank < ranks; ++rank) {
         const int on_node = rank % node.ranks;
         const int core = on_node % node.sockets * per_socket + on_node / node.sockets;
@@ -25,12 +25,12 @@ std::vector<machine::Seat> by_sockets(const machine::Node& node, const machine::
 }
 
 // One on each node, in the order in which the mapping takes nodes, and again where there are more ranks.
-std::vector<machine::Seat> one_on_each(const machine::Node& node, const machine::Topology& topology,
-                                       int ranks, const std::string& mapping) {
+std::vector<machine::Placement> one_on_each(const machine::Node& node, const machine::Topology& topology,
+                                            int ranks, const std::string& mapping) {
     if (ranks > static_cast<std::int64_t>(topology.nodes()) * node.ranks)
         throw Unsupported(std::to_string(ranks) + " ranks do not fit on " + std::to_string(topology.nodes()) +
                           " nodes with " + std::to_string(node.ranks) + " each");
-    std::vector<machine::Seat> seats =
+    std::vector<machine::Placement> seats =
         machine::make_mapping(mapping, topology, 1, std::min(ranks, topology.nodes()));
     const std::size_t nodes = seats.size();
     for (std::size_t rank = nodes; rank < static_cast<std::size_t>(ranks); ++rank)
@@ -40,8 +40,9 @@ std::vector<machine::Seat> one_on_each(const machine::Node& node, const machine:
 
 }  // namespace
 
-std::vector<machine::Seat> take_seats(const machine::Machine& machine, const machine::Topology& topology,
-                                      int ranks, const std::string& mapping, const std::string& placement) {
+std::vector<machine::Placement> take_seats(const machine::Machine& machine, const machine::Topology& topology,
+                                           int ranks, const std::string& mapping,
+                                           const std::string& placement) {
     const machine::Node& node = machine.node;
     if (placement == "default" && mapping == "sockets") return by_sockets(node, topology, ranks);
     if (placement == "default") return machine::make_mapping(mapping, topology, node.ranks, ranks);

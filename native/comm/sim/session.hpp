@@ -66,7 +66,7 @@ private:
     std::vector<Place> places_{my_place()};
     machine::Machine machine_;
     std::unique_ptr<machine::Topology> topology_;
-    std::vector<machine::Seat> seats_;
+    std::vector<machine::Placement> seats_;
     std::string network_ = "auto";
     std::string protocol_ = "default";
     std::uint64_t seed_ = 1;

@@ -6,7 +6,7 @@
 namespace leadline::sim {
 
 World::World(const machine::Machine& machine, const machine::Topology& topology,
-             std::vector<machine::Seat> seats, machine::Conditions conditions)
+             std::vector<machine::Placement> seats, machine::Conditions conditions)
     : engine(machine, topology, std::move(seats), std::move(conditions)) {
     new_group({.whole = true, .ranks = engine.ranks()});
 }
@@ -53,13 +53,13 @@ void World::split(Group& group) {
     }
 }
 
-const std::vector<Seat>& World::seats(Group& group) const {
+const std::vector<NodePlace>& World::seats(Group& group) const {
     if (!group.seats.empty()) return group.seats;
-    std::vector<Seat> named(static_cast<std::size_t>(engine.topology().nodes()), Seat{-1, 0});
+    std::vector<NodePlace> named(static_cast<std::size_t>(engine.topology().nodes()), NodePlace{-1, 0});
     int nodes = 0;
     group.seats.reserve(static_cast<std::size_t>(group.ranks));
     for (int rank = 0; rank < group.ranks; ++rank) {
-        Seat& next = named[static_cast<std::size_t>(engine.seat(group.world_rank(rank)).node)];
+        NodePlace& next = named[static_cast<std::size_t>(engine.seat(group.world_rank(rank)).node)];
         if (next.node < 0) next.node = nodes++;
         group.seats.push_back(next);
         ++next.core;

@@ -99,7 +99,7 @@ struct Group {
     std::vector<std::unique_ptr<Meeting>> over{};     // to be used again
     std::int32_t first_meeting = 0;                   // the number of the first of them
     std::vector<std::int32_t> entered{};              // how many each rank has come to
-    std::vector<Seat> seats{};                        // once somebody has asked
+    std::vector<NodePlace> seats{};                   // once somebody has asked
     int per_node = 0;                                 // ranks on the first node; once somebody has asked
     std::int32_t split = -1;                          // by which it was made: its groups share no rank
     // The box that its nodes fill, if they do, each with one rank; once somebody has asked.
@@ -122,13 +122,14 @@ struct WindowState {
 };
 
 // Seats of the ranks; Unsupported for a placement that the machine has none for.
-std::vector<machine::Seat> take_seats(const machine::Machine& machine, const machine::Topology& topology,
-                                      int ranks, const std::string& mapping, const std::string& placement);
+std::vector<machine::Placement> take_seats(const machine::Machine& machine, const machine::Topology& topology,
+                                           int ranks, const std::string& mapping,
+                                           const std::string& placement);
 
 class World {
 public:
     World(const machine::Machine& machine, const machine::Topology& topology,
-          std::vector<machine::Seat> seats, machine::Conditions conditions);
+          std::vector<machine::Placement> seats, machine::Conditions conditions);
 
     Engine engine;
     std::deque<Group> groups;    // the first is the world
@@ -160,7 +161,7 @@ public:
     void split(Group& group);        // by what was given: colour and key of each
     Group& new_group(Group&& made);
     // Where a communicator's ranks sit, among its own.
-    const std::vector<Seat>& seats(Group& group) const;
+    const std::vector<NodePlace>& seats(Group& group) const;
 
 private:
     [[nodiscard]] bool all_here(Group& group, int rank) const;
@@ -189,7 +190,7 @@ private:
 
     struct Made {
         const collectives::Algorithm* algorithm;
-        collectives::Asked asked;
+        collectives::AlgorithmArguments asked;
         std::shared_ptr<const collectives::Program> program;
     };
     std::deque<Made> made_;       // programs, the latest first

@@ -27,7 +27,7 @@ std::uint32_t narrow_bits(std::uint64_t word) {
 
 // Calls `visit(index of its first element in the array, elements)` for each row of the part, in order.
 template <class Visit>
-void each_row(const Array& array, const Part& part, Visit visit) {
+void each_row(const Array& array, const Hyperslab& part, Visit visit) {
     const std::size_t axes = array.lengths.size();
     if (part.elements() == 0) return;
     Lengths at = part.from;
@@ -59,9 +59,9 @@ Length product(const Lengths& lengths) {
     return std::accumulate(lengths.begin(), lengths.end(), Length{1}, std::multiplies<>());
 }
 
-Length Part::elements() const { return product(lengths) * times; }
+Length Hyperslab::elements() const { return product(lengths) * times; }
 
-void stamp(const Array& array, std::size_t ordinal, const Part& part, std::span<std::byte> bytes) {
+void stamp(const Array& array, std::size_t ordinal, const Hyperslab& part, std::span<std::byte> bytes) {
     std::byte* to = bytes.data();
     each_row(array, part, [&](Length first, Length count) {
         if (array.wide) write_row(ordinal, first, count, to, wide_bits);
@@ -70,7 +70,7 @@ void stamp(const Array& array, std::size_t ordinal, const Part& part, std::span<
     });
 }
 
-std::optional<std::string> differs(const Array& array, std::size_t ordinal, const Part& part,
+std::optional<std::string> differs(const Array& array, std::size_t ordinal, const Hyperslab& part,
                                    std::span<const std::byte> bytes) {
     std::vector<std::byte> row;
     std::optional<std::string> wrong;
@@ -115,7 +115,7 @@ Length begin_of(Length length, Length which, Length pieces, bool uneven) {
     return even - most + word_of(pieces, which) % (2 * most + 1);
 }
 
-Part even_part(Length all, int rank, int ranks) {
+Hyperslab even_part(Length all, int rank, int ranks) {
     const auto which = static_cast<Length>(rank);
     const auto pieces = static_cast<Length>(ranks);
     const Length from = begin_of(all, which, pieces, false);

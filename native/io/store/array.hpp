@@ -26,7 +26,7 @@ struct Array {
 };
 
 // A box of an array; along the last axis several of them, `stride` apart.
-struct Part {
+struct Hyperslab {
     Lengths from{};
     Lengths lengths{};
     Length times = 1;
@@ -38,9 +38,9 @@ struct Part {
 Length product(const Lengths& lengths);
 
 // Writes what array number `ordinal` holds in a part, in the order of the file. All values lie in [1, 2).
-void stamp(const Array& array, std::size_t ordinal, const Part& part, std::span<std::byte> bytes);
+void stamp(const Array& array, std::size_t ordinal, const Hyperslab& part, std::span<std::byte> bytes);
 // In what `bytes` differs from that, a sentence without its end; nothing where each byte is right.
-std::optional<std::string> differs(const Array& array, std::size_t ordinal, const Part& part,
+std::optional<std::string> differs(const Array& array, std::size_t ordinal, const Hyperslab& part,
                                    std::span<const std::byte> bytes);
 // The same for plain bytes of a file, from `at` on; `at` and their number are multiples of 8.
 void stamp(std::size_t ordinal, Length at, std::span<std::byte> bytes);
@@ -49,7 +49,7 @@ std::optional<std::string> differs(std::size_t ordinal, Length at, std::span<con
 double attribute(std::size_t ordinal, std::size_t which);
 
 // What a rank has of an array of one axis that all share alike.
-Part even_part(Length all, int rank, int ranks);
+Hyperslab even_part(Length all, int rank, int ranks);
 // Where piece `which` of `pieces` begins along an axis of `length`; uneven: up to an eighth of a piece off.
 Length begin_of(Length length, Length which, Length pieces, bool uneven);
 

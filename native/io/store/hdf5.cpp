@@ -62,11 +62,11 @@ hid_t space_of(const Lengths& lengths) {
 
 // A part as it lies in memory: in the shape that it has in the file, where HDF5 moves it by rows. Of other
 // shapes it looks up each element of an array in chunks.
-hid_t memory_of(const Part& part) {
+hid_t memory_of(const Hyperslab& part) {
     return space_of(part.times > 1 ? Lengths{part.elements()} : part.lengths);
 }
 
-void choose(hid_t space, const Part& part) {
+void choose(hid_t space, const Hyperslab& part) {
     if (part.elements() == 0) {
         check(H5Sselect_none(space), "select nothing");
         return;
@@ -101,7 +101,7 @@ Hdf5File::Hdf5File(const Comm& comm, std::string path, bool creates) : path_(std
                   : check(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), "open " + path_);
 }
 
-void Hdf5File::write(const Array& array, const Part& part, std::span<std::byte> bytes,
+void Hdf5File::write(const Array& array, const Hyperslab& part, std::span<std::byte> bytes,
                      std::span<const double> attributes, bool together) {
     const std::string what = "write " + array.name + " of " + path_;
     const Id creation(properties(H5P_DATASET_CREATE), H5Pclose);
@@ -128,7 +128,7 @@ void Hdf5File::write(const Array& array, const Part& part, std::span<std::byte> 
     }
 }
 
-void Hdf5File::read(const Array& array, const Part& part, std::span<std::byte> bytes,
+void Hdf5File::read(const Array& array, const Hyperslab& part, std::span<std::byte> bytes,
                     std::span<double> attributes, bool together) {
     const std::string what = "read " + array.name + " of " + path_;
     const Id set(check(H5Dopen2(id_, array.name.c_str(), H5P_DEFAULT), what), H5Dclose);
@@ -155,8 +155,8 @@ namespace leadline::io {
 
 bool Hdf5File::available() { return false; }
 Hdf5File::Hdf5File(const Comm&, std::string path, bool) : path_(std::move(path)) {}
-void Hdf5File::write(const Array&, const Part&, std::span<std::byte>, std::span<const double>, bool) {}
-void Hdf5File::read(const Array&, const Part&, std::span<std::byte>, std::span<double>, bool) {}
+void Hdf5File::write(const Array&, const Hyperslab&, std::span<std::byte>, std::span<const double>, bool) {}
+void Hdf5File::read(const Array&, const Hyperslab&, std::span<std::byte>, std::span<double>, bool) {}
 void Hdf5File::close() { id_ = -1; }
 
 }  // namespace leadline::io

@@ -19,10 +19,10 @@ public:
     // saying what failed and why.
     Hdf5File(const Comm& comm, std::string path, bool creates);
     // Creates the array and writes the part and the attributes; `together`: one collective operation.
-    void write(const Array& array, const Part& part, std::span<std::byte> bytes,
+    void write(const Array& array, const Hyperslab& part, std::span<std::byte> bytes,
                std::span<const double> attributes, bool together);
-    void read(const Array& array, const Part& part, std::span<std::byte> bytes, std::span<double> attributes,
-              bool together);
+    void read(const Array& array, const Hyperslab& part, std::span<std::byte> bytes,
+              std::span<double> attributes, bool together);
     void close();
 
 private:

@@ -133,7 +133,7 @@ private:
 
     Task<double> move_one(Hdf5File& file, bool writes, std::size_t which, int shift) {
         const Array& array = contents_.arrays[which];
-        const Part part = contents_.part(which, other(shift));
+        const Hyperslab part = contents_.part(which, other(shift));
         const auto bytes = buffer_.first(part.elements() * array.element());
         std::vector<double> attributes(array.attributes);
         if (writes && run_.verifies()) stamp(array, which, part, bytes);
@@ -150,7 +150,7 @@ private:
         co_return spent;
     }
 
-    void judge(std::size_t which, const Part& part, Bytes bytes, std::span<const double> attributes) {
+    void judge(std::size_t which, const Hyperslab& part, Bytes bytes, std::span<const double> attributes) {
         const Array& array = contents_.arrays[which];
         const auto wrong = differs(array, which, part, bytes);
         run_.verify(!wrong, wrong.value_or(""));

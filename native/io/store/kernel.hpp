@@ -15,7 +15,7 @@ std::vector<Metric> metrics();
 // The arrays of a kernel's file, and each rank's part of each.
 struct Contents {
     std::vector<Array> arrays;
-    std::function<Part(std::size_t array, int rank)> part;
+    std::function<Hyperslab(std::size_t array, int rank)> part;
 
     [[nodiscard]] double bytes() const;
 };

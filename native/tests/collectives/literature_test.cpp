@@ -12,7 +12,7 @@ struct Sent {
     std::int64_t bytes = 0;
 };
 
-Sent sent(const std::string& operation, const std::string& name, const Asked& asked) {
+Sent sent(const std::string& operation, const std::string& name, const AlgorithmArguments& asked) {
     const Algorithm* algorithm = find(operation, name);
     EXPECT_NE(algorithm, nullptr) << operation << ' ' << name;
     Sent all;
@@ -28,7 +28,8 @@ Sent sent(const std::string& operation, const std::string& name, const Asked& as
     return all;
 }
 
-void expect(const std::string& operation, const std::string& name, const Asked& asked, Sent expected) {
+void expect(const std::string& operation, const std::string& name, const AlgorithmArguments& asked,
+            Sent expected) {
     SCOPED_TRACE(operation + ' ' + name + " of " + std::to_string(asked.ranks));
     const Sent found = sent(operation, name, asked);
     EXPECT_EQ(found.stages, expected.stages);
@@ -40,8 +41,8 @@ TEST(Literature, CountsForPowersOfTwo) {
     for (const std::int64_t p : {2, 8, 64}) {
         const std::int64_t lg = std::bit_width(static_cast<unsigned>(p)) - 1;
         const std::int64_t n = 1 << 20;
-        const Asked of{.ranks = static_cast<std::int32_t>(p), .bytes = n};
-        const Asked shorter{.ranks = of.ranks, .bytes = n / 4};
+        const AlgorithmArguments of{.ranks = static_cast<std::int32_t>(p), .bytes = n};
+        const AlgorithmArguments shorter{.ranks = of.ranks, .bytes = n / 4};
         expect("barrier", "dissemination", of, {lg, 0});
         expect("barrier", "recursive-doubling", of, {lg, 0});
         expect("bcast", "linear", of, {p - 1, (p - 1) * n});
@@ -73,7 +74,7 @@ TEST(Literature, CountsForOtherRanks) {
     for (const std::int32_t p : {3, 7, 11, 13}) {
         const std::int64_t below = std::bit_width(static_cast<unsigned>(p)) - 1;  // lg p, down
         const std::int64_t above = below + 1;
-        const Asked of{.ranks = p, .bytes = n};
+        const AlgorithmArguments of{.ranks = p, .bytes = n};
         EXPECT_EQ(sent("barrier", "dissemination", of).stages, above);
         EXPECT_EQ(sent("bcast", "binomial", of).stages, above);
         EXPECT_EQ(sent("allgather", "bruck", of).stages, above);
@@ -88,7 +89,7 @@ TEST(Literature, CountsForOtherRanks) {
 // A message over a node's edge in a broadcast: one for each other node.
 TEST(Literature, AHierarchyLeavesNodesAsSeldomAsCanBe) {
     for (const std::int32_t root : {0, 5, 30}) {
-        const Asked asked{.ranks = 31, .root = root, .bytes = 64, .per_node = 4};
+        const AlgorithmArguments asked{.ranks = 31, .root = root, .bytes = 64, .per_node = 4};
         std::int64_t across = 0;
         for (const Stage& stage : find("bcast", "hierarchical")->stages(asked))
             each_message(stage, asked.ranks,
@@ -103,7 +104,8 @@ TEST(Literature, StagesOfVeryManyRanksAreFewRows) {
     for (const Algorithm& algorithm : algorithms())
         for (const std::int32_t ranks : {8191, 8192, 131'071, 131'072}) {
             const bool taken = algorithm.name == usual(algorithm.operation, ranks, 1);
-            const Asked asked{.ranks = ranks, .root = 5, .bytes = taken ? 1 : 1 << 20, .per_node = 4};
+            const AlgorithmArguments asked{
+                .ranks = ranks, .root = 5, .bytes = taken ? 1 : 1 << 20, .per_node = 4};
             if (!taken && ranks > 10'000) continue;
             const auto stages = algorithm.stages(asked);
             std::size_t rows = 0;

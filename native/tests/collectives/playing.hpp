@@ -17,7 +17,7 @@ namespace leadline::collectives {
 using Number = std::int64_t;
 using Memory = std::vector<std::optional<Number>>;  // of one rank, by blocks; none: nothing is there yet
 
-inline std::string spelt(const Algorithm& algorithm, const Asked& asked) {
+inline std::string spelt(const Algorithm& algorithm, const AlgorithmArguments& asked) {
     return algorithm.operation + ' ' + algorithm.name + " of " + std::to_string(asked.ranks) + " from " +
            std::to_string(asked.root) + ", " + std::to_string(asked.per_node) + " a node, " +
            std::to_string(asked.bytes) + " B";
@@ -29,12 +29,13 @@ inline bool by_blocks(const std::string& operation) {
 }
 
 // How many blocks a message or a working memory has, without what an all-to-all adds to it.
-inline std::int32_t blocks_of(const Algorithm& algorithm, const Asked& asked) {
+inline std::int32_t blocks_of(const Algorithm& algorithm, const AlgorithmArguments& asked) {
     if (by_blocks(algorithm.operation)) return asked.ranks;
     return algorithm.blocks ? algorithm.blocks(asked) : 1;
 }
 
-inline std::int64_t bytes_of(const Algorithm& algorithm, const Asked& asked, std::size_t blocks) {
+inline std::int64_t bytes_of(const Algorithm& algorithm, const AlgorithmArguments& asked,
+                             std::size_t blocks) {
     const auto count = static_cast<std::int64_t>(blocks);
     if (by_blocks(algorithm.operation)) return count * asked.bytes;
     const std::int64_t parts = blocks_of(algorithm, asked);
@@ -42,7 +43,7 @@ inline std::int64_t bytes_of(const Algorithm& algorithm, const Asked& asked, std
 }
 
 // The blocks of every message are what they were before the stage.
-inline void play(const Algorithm& algorithm, const Asked& asked, const Stage& stage,
+inline void play(const Algorithm& algorithm, const AlgorithmArguments& asked, const Stage& stage,
                  std::vector<Memory>& memories) {
     struct Held {
         std::int32_t to;

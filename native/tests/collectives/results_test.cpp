@@ -18,7 +18,7 @@ Number sum_of(std::int32_t ranks, std::int32_t block) {
 
 struct Case {
     const Algorithm& algorithm;
-    const Asked& asked;
+    const AlgorithmArguments& asked;
     std::int32_t blocks;
 };
 
@@ -39,7 +39,7 @@ Memory before(const Case& of, std::int32_t rank) {
 // What must be in a block of a rank after the last stage; nothing: it does not matter.
 std::optional<Number> after(const Case& of, std::int32_t rank, std::int32_t block) {
     const std::string& operation = of.algorithm.operation;
-    const Asked& asked = of.asked;
+    const AlgorithmArguments& asked = of.asked;
     const bool root = rank == asked.root;
     if (operation == "bcast") return brings(asked.root, block);
     if (operation == "reduce" && root) return sum_of(asked.ranks, block);
@@ -53,7 +53,7 @@ std::optional<Number> after(const Case& of, std::int32_t rank, std::int32_t bloc
     return {};
 }
 
-void check(const Algorithm& algorithm, const Asked& asked) {
+void check(const Algorithm& algorithm, const AlgorithmArguments& asked) {
     SCOPED_TRACE(spelt(algorithm, asked));
     const Case of{.algorithm = algorithm, .asked = asked, .blocks = blocks_of(algorithm, asked)};
     ASSERT_GE(of.blocks, 1);
@@ -95,7 +95,7 @@ TEST(Results, NobodyLeavesABarrierEarly) {
         for (const std::int32_t ranks : {1, 2, 3, 5, 8, 13, 64})
             for (const std::int32_t per_node : {1, 3, 4}) {
                 if (algorithm.operation != "barrier") continue;
-                const Asked asked{.ranks = ranks, .per_node = per_node};
+                const AlgorithmArguments asked{.ranks = ranks, .per_node = per_node};
                 std::vector<std::set<std::int32_t>> heard(static_cast<std::size_t>(ranks));
                 for (std::int32_t r = 0; r < ranks; ++r) heard[static_cast<std::size_t>(r)].insert(r);
                 for (const Stage& stage : algorithm.stages(asked)) {

@@ -20,7 +20,7 @@ std::unique_ptr<Topology> torus(const nlohmann::json& shape) {
 std::vector<std::vector<int>> places(const std::string& how, const Topology& topology, int per_node,
                                      int ranks) {
     std::vector<std::vector<int>> all;
-    for (const Seat& seat : make_mapping(how, topology, per_node, ranks)) {
+    for (const Placement& seat : make_mapping(how, topology, per_node, ranks)) {
         all.push_back(topology.coordinates(seat.node));
         all.back().push_back(seat.core);
     }

@@ -60,10 +60,10 @@ void check_posted(Ring& ring, Report& report) {
 }
 
 void check_exchange(Ring& ring, Report& report) {
-    const std::array<Transfer, 2> sends{Transfer{bytes_of(ring.out), ring.next, 5},
-                                        Transfer{{}, ring.last, 6}};
-    const std::array<Transfer, 2> receives{Transfer{bytes_of(ring.in), ring.last, 5},
-                                           Transfer{{}, ring.next, 6}};
+    const std::array<PersistentMessage, 2> sends{PersistentMessage{bytes_of(ring.out), ring.next, 5},
+                                                 PersistentMessage{{}, ring.last, 6}};
+    const std::array<PersistentMessage, 2> receives{PersistentMessage{bytes_of(ring.in), ring.last, 5},
+                                                    PersistentMessage{{}, ring.next, 6}};
     auto exchange = ring.comm.prepare_exchange(sends, receives);
     for (int turn = 0; turn < 3; ++turn) {
         ring.write(ring.comm.rank() + 10 * turn);
@@ -150,7 +150,7 @@ void check_messages(Comm& comm, Report& report) {
     }
     report.expect(comm.axes().empty() && comm.coordinates(0).empty(), "no axes on a real machine");
     report.expect(comm.distance(0, comm.rank()) <= same_node, "ranks of one host are near");
-    const Seat seat = comm.seat(comm.rank());
+    const NodePlace seat = comm.seat(comm.rank());
     report.expect(seat.node >= 0 && seat.core >= 0, "every rank has a seat");
 }
 

@@ -311,8 +311,8 @@ TEST(Repeated, WhatIsBegunAgainIsAsLongAsBefore) {
     ends(on(2), [](Comm& world, Control&) -> Task<> {
         std::array<std::byte, 8> out{};
         std::array<std::byte, 8> in{};
-        const std::array sends{Transfer{out, 1 - world.rank(), 0}};
-        const std::array receives{Transfer{in, 1 - world.rank(), 0}};
+        const std::array sends{PersistentMessage{out, 1 - world.rank(), 0}};
+        const std::array receives{PersistentMessage{in, 1 - world.rank(), 0}};
         Comm::Exchange exchange = world.prepare_exchange(sends, receives);
         Comm::Prepared barrier = co_await world.prepare({.what = Collective::barrier}, Form::persistent);
         for (int i = 0; i < 100; ++i) {

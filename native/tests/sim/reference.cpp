@@ -62,7 +62,7 @@ struct Port {
 class Reference {
 public:
     Reference(const Machine& machine, const machine::Topology& topology,
-              const std::vector<machine::Seat>& seats, const Program& program, std::uint64_t ties)
+              const std::vector<machine::Placement>& seats, const Program& program, std::uint64_t ties)
         : machine_(machine),
           topology_(topology),
           seats_(seats),
@@ -374,7 +374,7 @@ private:
 
     const Machine& machine_;
     const machine::Topology& topology_;
-    const std::vector<machine::Seat>& seats_;
+    const std::vector<machine::Placement>& seats_;
     const Program& program_;
     std::uint64_t ties_;
     std::vector<Rank> ranks_;
@@ -393,7 +393,7 @@ private:
 }  // namespace
 
 Played reference(const Machine& machine, const machine::Topology& topology,
-                 const std::vector<machine::Seat>& seats, const Program& program, std::uint64_t ties) {
+                 const std::vector<machine::Placement>& seats, const Program& program, std::uint64_t ties) {
     return Reference(machine, topology, seats, program, ties).run();
 }
 
