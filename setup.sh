@@ -98,6 +98,11 @@ python_with_venv() { # the python3 that the user chose if it will do, else the n
     return 1
 }
 
+sanitizers() { # of Clang 16
+    path=$(compgen -G "$(clang++-16 -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.asan*.a" | head -n 1)
+    [ -n "$path" ]
+}
+
 browser() { # Ubuntu's apt packages are stubs that ask for a snap: only what says its version counts
     local name
     for name in chromium google-chrome google-chrome-stable chrome chromium-browser; do
@@ -139,6 +144,7 @@ look() {
     [ $goal != report ] || return 0
     need libgtest-dev       "gtest/gtest.h"               header gtest/gtest.h
     need clang-16           "clang++-16"                  program clang++-16
+    need libclang-rt-16-dev "Clang's sanitizers"          sanitizers
     need clang-tidy-16      "clang-tidy-16"               program clang-tidy-16
     need libhdf5-dev        "HDF5"                        header hdf5/serial/hdf5.h
     need hdf5-tools         "h5diff"                      program h5diff

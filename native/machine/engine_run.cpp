@@ -10,6 +10,7 @@ void Engine::fetch(const Event& event, int step) const {
     constexpr std::size_t line = 64;  // B of a cache
     const auto fetch_program = [&](int rank) {
         const auto* frame = static_cast<const std::byte*>(at(rank).handle.address());
+        if (!frame) return;
         for (const std::size_t each : {0, 1, 2}) __builtin_prefetch(frame + each * line);
     };
     const auto fetch_message = [&](const Message& message) {

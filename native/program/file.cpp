@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace leadline::program {
 namespace {
@@ -182,12 +183,22 @@ private:
     Sequence made_{};
 };
 
+// A whole number of the header that its type holds: a cast would make another one of what does not fit.
+template <class Integer>
+Integer whole(const json& value) {
+    const bool fits = value.is_number_unsigned()
+                          ? std::in_range<Integer>(value.get<std::uint64_t>())
+                          : value.is_number_integer() && std::in_range<Integer>(value.get<std::int64_t>());
+    if (!fits) throw std::runtime_error("a number of the header is not possible");
+    return value.get<Integer>();
+}
+
 // At most `count` numbers below `below`.
 std::vector<std::int32_t> numbers_of(const json& runs, std::int64_t below, std::int64_t most) {
     std::vector<std::int32_t> made;
     for (const json& run : runs) {
-        const auto first = run.at(0).get<std::int64_t>(), count = run.at(1).get<std::int64_t>(),
-                   step = run.at(2).get<std::int64_t>();
+        const std::int64_t first = whole<std::int32_t>(run.at(0)), step = whole<std::int32_t>(run.at(2));
+        const auto count = whole<std::int64_t>(run.at(1));
         if (count < 0 || count > most - std::ssize(made)) throw std::runtime_error("a list is too long");
         for (std::int64_t i = 0; i < count; ++i) {
             const std::int64_t rank = first + step * i;
@@ -239,7 +250,7 @@ std::string_view bytes_of(const std::vector<std::int64_t>& numbers) {
 }
 
 std::string_view piece(std::string_view body, const json& placed) {
-    const auto offset = placed.at(0).get<std::uint64_t>(), bytes = placed.at(1).get<std::uint64_t>();
+    const auto offset = whole<std::uint64_t>(placed.at(0)), bytes = whole<std::uint64_t>(placed.at(1));
     if (offset > body.size() || bytes > body.size() - offset)
         throw std::runtime_error("a part lies outside of the file");
     return body.substr(offset, bytes);
@@ -265,10 +276,10 @@ void check(const Program& made) {
 
 Program parse(const json& header, std::string_view body) {
     Program made;
-    made.ranks = header.at("ranks").get<int>();
-    made.checksum = header.at("crc32").get<std::uint32_t>();
+    made.ranks = whole<int>(header.at("ranks"));
+    made.checksum = whole<std::uint32_t>(header.at("crc32"));
     for (const json& each : header.at("sequences"))
-        made.sequences.push_back(Reader(piece(body, each)).read(each.at(3).get<int>() != 0));
+        made.sequences.push_back(Reader(piece(body, each)).read(whole<int>(each.at(3)) != 0));
     const json& columns = header.at("stats_columns");
     std::size_t width = 0;
     for (const json& column : columns) width += width_of(column.get<std::string>());
@@ -286,7 +297,7 @@ Program parse(const json& header, std::string_view body) {
     made.rank_before = numbers_of(header.at("rank_stats"), std::ssize(made.before), made.ranks);
     for (const json& each : header.at("communicators"))
         made.communicators.push_back({.members = numbers_of(each.at("members"), made.ranks, made.ranks),
-                                      .construction = each.at("construction").get<std::uint8_t>(),
+                                      .construction = whole<std::uint8_t>(each.at("construction")),
                                       .inter = each.contains("remote")});
     check(made);
     return made;
@@ -300,8 +311,8 @@ Program read(const std::string& path) {
     const std::string_view body = std::string_view(data).substr(std::min(head.end, data.size()));
     Program made;
     try {
-        if (body.size() != head.header.at("body").get<std::size_t>()) throw std::runtime_error("it is cut");
-        if (crc32(body) != head.header.at("crc32").get<std::uint32_t>())
+        if (body.size() != whole<std::size_t>(head.header.at("body"))) throw std::runtime_error("it is cut");
+        if (crc32(body) != whole<std::uint32_t>(head.header.at("crc32")))
             throw std::runtime_error("its checksum is wrong");
         made = parse(head.header, body);
     } catch (const std::exception& problem) {

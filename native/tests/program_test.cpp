@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -125,6 +126,16 @@ TEST_F(ProgramFile, WhoseHeaderLiesIsRefused) {
 }
 
 // Any byte may be anything: it is refused, or read as a program that is whole.
+// A cast would make two ranks of 2^32 + 2, and what it makes of 1e300 is nobody's to say.
+TEST_F(ProgramFile, IsRefusedWhereANumberDoesNotFit) {
+    for (const char* key : {"ranks", "body", "crc32"})
+        for (const nlohmann::json& number :
+             {nlohmann::json(4294967298), nlohmann::json(1e300), nlohmann::json(2.5), nlohmann::json(-1)})
+            EXPECT_NE(refusal_of(file_of(body_of(), {{key, number}})), "") << key << ' ' << number;
+    for (const std::int64_t number : {std::int64_t{4294967296}, std::numeric_limits<std::int64_t>::max()})
+        EXPECT_NE(refusal_of(file_of(body_of(), {{"rank_sequence", {{number, 2, number}}}})), "");
+}
+
 TEST_F(ProgramFile, StandsDamageOfEveryByte) {
     const std::string whole = file_of(body_of(), nlohmann::json::object());
     std::mt19937 chance(1);
