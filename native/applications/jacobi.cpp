@@ -101,13 +101,17 @@ public:
     }
 
     // B/s of a copy, which leaves what the next sweep writes over; not finite where it takes no time.
+    // The best of three: one copy of a small part may fall into a moment that something else has the core.
     Task<double> bandwidth() {
         const double bytes = bytes_a_point * points(division_.part.lengths);
-        const double begin = run_.now();
-        double copied = bytes;
-        co_await run_.compute(Work{.bytes = bytes}, [&] { copied = field_->copy(); });
-        const double spent = run_.now() - begin;
-        co_return copied / spent;
+        double best = 0;
+        for (int copy = 0; copy < 3; ++copy) {
+            const double begin = run_.now();
+            double copied = bytes;
+            co_await run_.compute(Work{.bytes = bytes}, [&] { copied = field_->copy(); });
+            best = std::max(best, copied / (run_.now() - begin));
+        }
+        co_return best;
     }
 
     // Holds every number, and by how much the last sweeps changed them, against sequential sweeps.

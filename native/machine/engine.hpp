@@ -49,8 +49,7 @@ struct Conditions {
 
 class Engine final : private Listener {
 public:
-    Engine(const Machine& machine, const Topology& topology, std::vector<Placement> seats,
-           Conditions conditions);
+    Engine(const Machine& machine, const Topology& topology, std::vector<Placement> seats, Conditions);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
     ~Engine() = default;

@@ -15,7 +15,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
+
+#include "program/header.hpp"
 
 namespace leadline::program {
 namespace {
@@ -182,32 +183,6 @@ private:
     std::size_t at_ = 0;
     Sequence made_{};
 };
-
-// A whole number of the header that its type holds: a cast would make another one of what does not fit.
-template <class Integer>
-Integer whole(const json& value) {
-    const bool fits = value.is_number_unsigned()
-                          ? std::in_range<Integer>(value.get<std::uint64_t>())
-                          : value.is_number_integer() && std::in_range<Integer>(value.get<std::int64_t>());
-    if (!fits) throw std::runtime_error("a number of the header is not possible");
-    return value.get<Integer>();
-}
-
-// At most `count` numbers below `below`.
-std::vector<std::int32_t> numbers_of(const json& runs, std::int64_t below, std::int64_t most) {
-    std::vector<std::int32_t> made;
-    for (const json& run : runs) {
-        const std::int64_t first = whole<std::int32_t>(run.at(0)), step = whole<std::int32_t>(run.at(2));
-        const auto count = whole<std::int64_t>(run.at(1));
-        if (count < 0 || count > most - std::ssize(made)) throw std::runtime_error("a list is too long");
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t rank = first + step * i;
-            if (rank < 0 || rank >= below) throw std::runtime_error("a list names what is not there");
-            made.push_back(static_cast<std::int32_t>(rank));
-        }
-    }
-    return made;
-}
 
 std::string contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);

@@ -33,6 +33,7 @@ from leadline.run import session, store
 from leadline.run.campaign import Progress
 from leadline.targets import Target
 from leadline.targets.local.machine import LocalMachine
+from leadline.targets.simulated.limits import POINT_LIMIT
 from leadline.targets.simulated.machine import SimulatedMachine
 
 __all__ = ["Fits", "Plan", "Run", "Table", "compare", "fit", "load", "machines", "report", "run", "summary"]
@@ -130,13 +131,15 @@ def run(
     network: str = "auto",
     noise: bool = False,
     seed: int = 1,
+    point_limit: float = POINT_LIMIT,
     show: Show | None = None,
 ) -> Run:
     """Run a plan on this machine's MPIs, or on a described machine, into the directory `path`.
 
     `plan` may be a shipped plan's name or a TOML file, `on` a described machine's name or file (None: this
     machine). `path` must not exist yet; default: `runs/PLAN-DATE`. `ranks`, `mapping`, `network` and `noise`
-    are of described machines, as for `leadline run`. `show` is called with the progress; by default a
+    are of described machines, as for `leadline run`, and so is `point_limit`: how long, in s, a point may
+    take here before it is skipped. `show` is called with the progress; by default a
     notebook shows it. Raises UsageError for what the plan or the machine cannot mean, LeadlineError for what
     this machine lacks.
     """
@@ -145,7 +148,9 @@ def run(
     if isinstance(on, str | Path):
         on = machine_files.load(machine_files.find(on))
     if isinstance(on, Machine):
-        on = SimulatedMachine.of(on, plan.path, ranks, mapping, network, noise=noise, seed=seed)
+        on = SimulatedMachine.of(
+            on, plan.path, ranks, mapping, network, noise=noise, seed=seed, point_limit=point_limit
+        )
     target = on or LocalMachine.here()
     path = Path(path) if path else store.RUNS / f"{plan.name}-{datetime.now():%Y%m%d-%H%M%S}"
     with _shown(show) as told:

@@ -16,6 +16,8 @@ from leadline.run.program_sensitivity import ProgramSensitivity, sensitivity
 from leadline.run.replay import matching, replay
 from leadline.targets.simulated.machine import SimulatedMachine
 
+pytestmark = pytest.mark.full  # they build one more simulator
+
 RANKS = 8  # of bgp each on a node of its own
 
 

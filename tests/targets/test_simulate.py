@@ -331,9 +331,26 @@ def test_leaving_early_ends_the_processes(tmp_path: Path, site: SimulatedMachine
     assert [path for path in tmp_path.glob("leadline-*") if path.is_dir()] == []
 
 
+def test_a_point_that_takes_too_long_is_skipped(tmp_path: Path, site: SimulatedMachine) -> None:
+    """With the way to have it, and those after it are simulated."""
+    late = """echo '{"event":"launch","ranks":2}' >> $1; echo '{"event":"begin","id":0}' >> $1; sleep 300"""
+    site = replace(site, point_limit=0.5)
+    executor = SimExecutor(site, tmp_path, ["/bin/sh", "-c", late])
+    executor._processes = lambda points: 1  # type: ignore[method-assign]
+    heard = [each for each in executor.launch(points(tmp_path, site, PINGPONG)[:1], lambda: None)]
+    told = {each["event"]: each for each in heard}
+    assert told["skip"]["id"] == 0
+    assert told["skip"]["reason"].startswith("not simulated within 0.5 s")
+    assert "--point-limit" in told["skip"]["reason"]
+    assert told["end"]["id"] == 0
+    assert "fail" not in told
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["quick", "--point-limit", "1 h"], "--point-limit needs a simulated machine"),
+        (["quick", "--on", "bgp", "--point-limit", "0"], "--point-limit: "),
         (["quick", "--ranks", "4"], "--ranks needs a simulated machine"),
         (["quick", "--noise"], "--noise needs a simulated machine"),
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),

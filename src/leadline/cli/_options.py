@@ -31,6 +31,13 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only since c
             raise UsageError(f"{param.opts[0]}: {problem}" if param else str(problem)) from None
 
 
+def positive_time(text: str) -> float:
+    """A time above 0, in s."""
+    from leadline.plan import settings  # noqa: PLC0415
+
+    return settings.positive_time(text)
+
+
 def where_option(help: str = "Use only points with this value, such as mpi=openmpi or bytes=8.") -> Decorator:
     """The option --where KEY=VALUE, given any number of times: the parameter `where`."""
     more = " Repeat it for other keys; the same key twice means either value."

@@ -15,14 +15,22 @@ if TYPE_CHECKING:
 
 
 def described(machine: Path, plan: Path, seed: int, asked: Mapping[str, Any]) -> "SimulatedMachine":
-    """The described machine as the options `ranks`, `mapping`, `network` and `noise` want it."""
+    """The described machine as the options `ranks` to `point_limit` of a described machine want it."""
     from leadline.machine import load  # noqa: PLC0415
     from leadline.plan.settings import NETWORKS  # noqa: PLC0415
+    from leadline.targets.simulated.limits import POINT_LIMIT  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
     network = asked["network"] or NETWORKS[0]
     return SimulatedMachine.of(
-        load(machine), plan, asked["ranks"], asked["mapping"], network, noise=asked["noise"], seed=seed
+        load(machine),
+        plan,
+        asked["ranks"],
+        asked["mapping"],
+        network,
+        noise=asked["noise"],
+        seed=seed,
+        point_limit=asked.get("point_limit") or POINT_LIMIT,
     )
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leadline.cli._options import agent_option, hosts_option, machine_option, network_option, where_option
+from leadline.cli._options import (
+    Parsed,
+    agent_option,
+    hosts_option,
+    machine_option,
+    network_option,
+    positive_time,
+    where_option,
+)
 from leadline.cli._progress import shown
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import json_option
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from leadline.targets.simulated.machine import SimulatedMachine
 
 # Of a described machine only.
-DESCRIBED = ("ranks", "mapping", "network", "noise", "sensitivity")
+DESCRIBED = ("ranks", "mapping", "network", "noise", "sensitivity", "point_limit")
 
 
 class _Run(Submittable):
@@ -98,6 +106,12 @@ class _Run(Submittable):
     "interval that each answer has for that reason.",
 )
 @click.option(
+    "--point-limit",
+    type=Parsed(positive_time),
+    metavar="TIME",
+    help="With --on: how long a point may take here before it is skipped, such as '1 h'. Default: 3 min.",
+)
+@click.option(
     "--against",
     type=Run(),
     metavar="RUN",
@@ -135,7 +149,9 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         )
     for name in DESCRIBED:
         if asked[name] and not machine:
-            raise click.UsageError(f"--{name} needs a simulated machine: name it with --on", context)
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} needs a simulated machine: name it with --on", context
+            )
     before = None
     if resume:
         path = store.find(str(resume))

@@ -92,7 +92,8 @@ class Launch:
 
         After `done` comes `late`, with the reason, where the launch had to be ended because it did not end by
         itself: every point is answered, but something is wrong, such as an MPI_Finalize that hangs. `lost`
-        carries the `id` of the point that was being asked, None where the ranks never came to one.
+        carries the `id` of the point that was being asked, None where the ranks never came to one, and whether
+        that point was `late`: took longer than its limit.
         `tick` is called a few times a second. Whoever may be interrupted closes it (`contextlib.closing`):
         from a generator that is only collected a second interruption cannot be raised. Raises LeadlineError
         when nothing can be started at all.
@@ -114,7 +115,8 @@ class Launch:
                 yield from self._listen(process, file, tick)
             if not self._done:
                 reason = self._lost or self._why(process.returncode)
-                yield {"event": "died", "id": self._current, "reason": reason}
+                late = self._lost is not None and self._begun
+                yield {"event": "died", "id": self._current, "reason": reason, "late": late}
             elif self._lost:
                 tree.end()
                 yield {"event": "hung_at_exit", "reason": self._lost}

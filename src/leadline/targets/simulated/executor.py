@@ -170,7 +170,9 @@ class SimExecutor:
 
         job = {"points": asked(share.items()), "simulate": self._job(next(iter(share.values())))}
         with scratch(self.directory) as place:
-            launch = Launch(self.program, {}, job, place, point_limit=LIMIT, start_limit=LIMIT)
+            launch = Launch(
+                self.program, {}, job, place, point_limit=self.target.point_limit, start_limit=LIMIT
+            )
             with closing(launch.events(watch)) as events:
                 for event in events:
                     told.append(event)
@@ -181,6 +183,9 @@ class SimExecutor:
                         answered.add(event["id"])
                         tell(told)
                         told = []
+                    elif event["event"] == "died" and event["late"]:
+                        tell(_unanswered(event["id"], "skip", self._late))
+                        answered.add(event["id"])
                     elif event["event"] == "died":
                         if self.batch and (over := self.batch.ended(os.environ, launch.output.text)):
                             raise Interrupted(over)
@@ -188,9 +193,17 @@ class SimExecutor:
                             continue
                         lost = self._lost(event, share, answered)
                         reason = event["reason"].removeprefix("rank 0: ")  # one process plays all ranks
-                        tell([each for index in lost for each in _failed(index, reason)])
+                        tell([each for index in lost for each in _unanswered(index, "fail", reason)])
                         answered |= set(lost)
         return answered
+
+    @property
+    def _late(self) -> str:
+        """Why a point was given up."""
+        return (
+            f"not simulated within {self.target.point_limit:g} s of this host's time; "
+            "--point-limit gives a point longer"
+        )
 
     def _lost(self, event: Event, share: dict[int, Point], answered: set[int]) -> list[int]:
         """The points that failed with a lost launch: the one that was asked, or all where none was answered.
@@ -230,10 +243,10 @@ def _deal(points: Sequence[Point], processes: int) -> list[dict[int, Point]]:
     ]
 
 
-def _failed(index: int, reason: str) -> list[Event]:
-    """The events of a point that failed."""
+def _unanswered(index: int, how: str, reason: str) -> list[Event]:
+    """The events of a point that failed, or was skipped."""
     return [
         {"event": "begin", "id": index},
-        {"event": "fail", "id": index, "reason": reason},
+        {"event": how, "id": index, "reason": reason},
         {"event": "end", "id": index},
     ]

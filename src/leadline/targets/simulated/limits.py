@@ -10,6 +10,8 @@ from leadline.plan.points import Point
 
 # s that a simulated point may take: nothing is ever late here, but a program that hangs must end some day.
 LIMIT = 3600.0
+# s of a point of a plan of many, unless somebody says otherwise: others are asked while one would take hours.
+POINT_LIMIT = 180.0
 # B of memory that a simulation takes, for each rank and for each node of the partition with its links.
 # Measured: a halo, whose every rank has four messages out and four coming, peaked at 2.5 GB for 1,048,576
 # ranks on 262,144 nodes; a hot spot of two levels at 1.4 GB.

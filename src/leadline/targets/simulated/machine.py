@@ -48,6 +48,7 @@ class SimulatedMachine:
     # Ends of the keys of constants of a kind (native Part), where the program `program` is to say of how much
     # of each its time is made; none: nobody asks.
     kinds: Mapping[str, tuple[str, ...]] | None = None
+    point_limit: float = LIMIT  # s, after which a point is skipped
     strict: ClassVar[bool] = False  # several MPIs and stacks become one machine
 
     @classmethod
@@ -61,17 +62,18 @@ class SimulatedMachine:
         *,
         noise: bool = False,
         seed: int = 1,
+        point_limit: float = LIMIT,
     ) -> "SimulatedMachine":
         """The machine for a plan's file: by default all its ranks, in its usual mapping.
 
-        Files of mappings are sought beside the plan, and here. Raises UsageError for more ranks than the
-        machine has.
+        Files of mappings are sought beside the plan, and here. A point that is not simulated within
+        `point_limit`, in s, is skipped. Raises UsageError for more ranks than the machine has.
         """
         partition = whole(machine) if ranks is None else ranks
         machine.partition(partition)
         chosen = mapping or default_mapping(machine)
         beside = (plan.parent, Path()) if plan else (Path(),)
-        return cls(machine, partition, chosen, network, noise, seed, beside)
+        return cls(machine, partition, chosen, network, noise, seed, beside, point_limit=point_limit)
 
     @classmethod
     def of_run(cls, facts: Mapping[str, Any]) -> "SimulatedMachine":
@@ -87,7 +89,8 @@ class SimulatedMachine:
                 "begin another one"
             )
         places = (said["partition"], said["mapping"], said["network"], said["noise"], said["seed"])
-        return cls(machine, *places, tuple(Path(each) for each in said["files"]))
+        files = tuple(Path(each) for each in said["files"])
+        return cls(machine, *places, files, point_limit=said.get("point_limit", LIMIT))
 
     def settings(self, asked: Settings) -> Settings:
         """A plan's settings without those of real launches."""
@@ -109,7 +112,7 @@ class SimulatedMachine:
             agent=None,
             launcher=AUTO,
             launches=Launches(1, 1),
-            point_limit=LIMIT,
+            point_limit=self.point_limit,
         )
 
     def mpis(self, word: str) -> Sequence[str]:
@@ -150,6 +153,7 @@ class SimulatedMachine:
                 "partition": self.partition,
                 "noise": self.noise,
                 "seed": self.seed,
+                "point_limit": self.point_limit,
                 "files": [str(directory.resolve()) for directory in self.beside],
             },
             "described": machine.native(),
