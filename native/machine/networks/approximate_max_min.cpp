@@ -114,11 +114,17 @@ void ApproximateMaxMin::limit(bool alike) {
         first.open = first.all + (alike ? yields.all : 0);
         yields.open = alike ? 0 : yields.all;
     }
+    // What holds nobody back, even if all had the largest bound, is not looked at again.
+    const double most = bound_.empty() ? 0 : *std::ranges::max_element(bound_);
     active_.clear();
-    for (const std::int32_t r : touched_)
-        if (classes_[index(r)].open > 0) active_.push_back(index(r));
-    for (const std::int32_t r : touched_)
-        if (classes_[resources() + index(r)].open > 0) active_.push_back(resources() + index(r));
+    const auto look_at = [&](std::size_t i) {
+        const Class& of = classes_[i];
+        if (of.open == 0) return;
+        if (of.left * margin < of.open * most) active_.push_back(i);
+        else share_[i] = std::numeric_limits<float>::max();
+    };
+    for (const std::int32_t r : touched_) look_at(index(r));
+    for (const std::int32_t r : touched_) look_at(resources() + index(r));
     open_.clear();
     for (Member m = 0; m < members(); ++m)
         if (owner(m) >= 0) open_.push_back(m);

@@ -10,12 +10,12 @@
 //   - A resource whose streams together could not fill it even if each were alone holds nobody back. A stream
 //     that has no other resources flows at its own rate, the least of its route, at once.
 //   - Streams that are joined by oversubscribed resources are one component. Up to Options::exact streams it
-//     is solved anew with each change, once for all changes of one instant.
+//     is solved anew with each change, once for all changes of one instant; up to Options::few once that has
+//     taken Options::work.
 //   - Larger components are a pool, whose rates are approached (approximate_max_min.hpp), at most once in a
-//   quantum: a
-//     part, Options::tolerance, of the mean time that its messages still take. Until the next one rates are
-//     stale, what ended streams had is unused, and new streams wait.
-//     The part is 2 % up to 8,192 streams, grows with the root of their number, and is never above 10 %.
+//     quantum: a part, Options::tolerance, of the mean time that its messages still take. Until the next one
+//     rates are stale, and new streams have what nobody has, such as what ended streams had.
+//     The part is 3 % up to 8,192 streams, grows with the root of their number, and is never above 10 %.
 // How far that is from exact, for 1,000 to 3,000 messages of 0.5 to 8.5 kB between random nodes of an 8x8x8
 // torus, all solved exactly and all as a pool (last message; mean of all; mean distance of each):
 //     both classes alike   part 2 %: 0.1 %, 0.5 %, 0.6 %    part 10 %: 0.1 %, 1.5 %, 1.7 %

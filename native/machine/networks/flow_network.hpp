@@ -2,6 +2,7 @@
 // share, and what its tests look at. What the tier does is told in flow.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,8 @@ class FlowNetwork final : public Network {
 public:
     struct Options {
         std::size_t exact = 256;  // streams of a component that is solved anew with each change
+        std::size_t few = 48;     // ... once those solutions have taken too much
+        double work = 5e7;        // which is so many steps of filling: about 1 s of a processor
         double tolerance =
             0.03;  // the quantum of larger ones, of the mean time that their messages still take
     };
@@ -100,11 +103,15 @@ private:
     void solve();
     void solve_around(StreamId seed);
     [[nodiscard]] bool alone(const Stream& stream);
+    [[nodiscard]] std::size_t exact() const {
+        return fluid_.work() < options_.work ? options_.exact : std::min(options_.exact, options_.few);
+    }
     bool set_rate(StreamId id, double rate);
     bool gather(StreamId seed);
     void meet(Resource& on);
     void share();
     void put_into_pool(StreamId id);
+    [[nodiscard]] double spare(const Stream& stream);
     void close_pool();
     void solve_pool();
     void dissolve_pool();

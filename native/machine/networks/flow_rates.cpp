@@ -115,7 +115,7 @@ bool FlowNetwork::gather(StreamId seed) {
             Resource& on = loads_[loads_.use(stream.uses + i).resource];
             if (on.pooled) met_pool_ = true;
             else if (on.seen != walk_ && on.oversubscribed()) meet(on);
-            if (component_.size() <= options_.exact) continue;
+            if (component_.size() <= exact()) continue;
             open_pool_ = true;
             return false;
         }
@@ -165,7 +165,8 @@ void FlowNetwork::put_into_pool(StreamId id) {
         pool_quantum_ = now_;
         warm_pool_ = false;
     }
-    // Whoever comes waits for the quantum's end, and not for whoever ends first.
+    // Whoever comes has what nobody else has until the quantum's end, and does not wait for whoever ends
+    // first.
     pool_due_ = std::max(now_, pool_quantum_);
     stream.pooled = true;
     stream.member = pool_.add(id, stream.most);
@@ -175,6 +176,22 @@ void FlowNetwork::put_into_pool(StreamId id) {
         pool_.add_use(use.resource, on.capacity, use.yields());
         if (on.oversubscribed()) on.pooled = 1;
     }
+    if (stream.rate == 0 && set_rate(id, spare(stream))) schedule(id);
+}
+
+// What nobody has on the way of a stream; nothing where it would take long to find.
+double FlowNetwork::spare(const Stream& stream) {
+    double rate = stream.most;
+    for (std::int32_t i = 0; i < stream.length && rate > 0; ++i) {
+        const Resource& on = loads_[loads_.use(stream.uses + i).resource];
+        if (!on.oversubscribed()) continue;
+        if (on.count > 64) return 0;
+        double left = on.capacity * (1 - 1e-9);
+        for (std::int32_t u = on.head; u >= 0; u = loads_.use(u).next)
+            left -= at(loads_.use(u).stream()).rate;
+        rate = std::min(rate, left);
+    }
+    return std::max(rate, 0.0);
 }
 
 // Puts those into the pool that share with it. In the order of memory, time after time until nothing is new,
@@ -197,7 +214,7 @@ void FlowNetwork::close_pool() {
 // The pool's new rates; what has become small leaves.
 void FlowNetwork::solve_pool() {
     if (open_pool_) close_pool();
-    if (static_cast<std::size_t>(pool_.alive()) <= options_.exact) {
+    if (static_cast<std::size_t>(pool_.alive()) <= exact()) {
         dissolve_pool();
         return;
     }

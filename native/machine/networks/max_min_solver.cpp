@@ -129,6 +129,7 @@ void MaxMinSolver::recall(Effort effort) {
     known.uses = uses_;
     known.effort = effort;
     solve(effort);
+    work_ += static_cast<double>(rounds_) * static_cast<double>(uses_.size());
     known.rate = rate_;
     known.first = guess_;
     known.settled = settled_;

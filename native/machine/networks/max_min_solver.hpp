@@ -74,6 +74,8 @@ public:
     // Whether t came to rest in the last solve(), and after how many rounds of filling.
     [[nodiscard]] bool settled() const { return settled_; }
     [[nodiscard]] int rounds() const { return rounds_; }
+    // What recall() had to solve so far: uses that were filled, in all rounds.
+    [[nodiscard]] double work() const { return work_; }
 
 private:
     // Constraint 2 r is x(F_r) <= C_r, constraint 2 r + 1 is x(Y_r) <= C_r - t_r.
@@ -127,6 +129,7 @@ private:
     std::vector<std::pair<double, Constraint>> heap_;  // shares, smallest first; true or too small
     bool settled_ = true;
     int rounds_ = 0;
+    double work_ = 0;
     std::vector<Solved> solved_;  // each at the place that its numbers give, where the last one stays
 };
 

@@ -57,6 +57,9 @@ std::vector<Sent> random_messages(int side, std::uint32_t count, Time step) {
 }
 
 // When each has left; `fullest` is asked of the network after whatever happens in it.
+// However long that takes.
+constexpr FlowNetwork::Options exactly{.exact = 100'000, .work = 1e300};
+
 struct Outcome {
     std::vector<Time> out;
     double fullest = 0;
@@ -119,15 +122,27 @@ TEST(FlowPool, BytesOutAreBytesIn) {
     }
 }
 
+// Components of some dozens are solved exactly as long as that is cheap: then as if it had been said that
+// only few are.
+TEST(FlowPool, WhatTakesTooLongIsSharedOutAsAPool) {
+    const Machine machine = plain();
+    const auto sends = random_messages(4, 600, us / 100);
+    const Outcome few = run(machine, 4, sends, {.exact = 48});
+    EXPECT_EQ(run(machine, 4, sends, {.exact = 256, .few = 48, .work = 0}).out, few.out);
+    EXPECT_NE(run(machine, 4, sends, {.exact = 256}).out, few.out);
+    EXPECT_EQ(run(machine, 4, sends, {.exact = 256}).out,
+              run(machine, 4, sends, {.exact = 256, .work = 1e300}).out);
+}
+
 // Who is told first of one instant makes no difference where shares are exact but for rounding: ten
 // picoseconds of a hundred microseconds.
 TEST(FlowPool, TheOrderOfAnInstantDoesNotMatter) {
     Machine machine = plain();
     machine.transit_first = false;
     auto sends = random_messages(5, 400, 0);
-    const Outcome forth = run(machine, 5, sends, {.exact = 1000});
+    const Outcome forth = run(machine, 5, sends, exactly);
     std::ranges::reverse(sends);
-    const Outcome back = run(machine, 5, sends, {.exact = 1000});
+    const Outcome back = run(machine, 5, sends, exactly);
     for (std::size_t i = 0; i < sends.size(); ++i)
         ASSERT_NEAR(static_cast<double>(forth.out[i]), static_cast<double>(back.out[i]), 1000) << i;
 }
@@ -139,7 +154,7 @@ TEST(FlowPool, APoolIsCloseToExactShares) {
         Machine machine = plain();
         machine.transit_first = false;
         const auto sends = random_messages(6, 900, step);
-        const Outcome exact = run(machine, 6, sends, {.exact = 100'000});
+        const Outcome exact = run(machine, 6, sends, exactly);
         const Outcome pool = run(machine, 6, sends, {.exact = 1});
         double sum = 0;
         double expected = 0;
