@@ -239,6 +239,9 @@ class Campaign:
                         return self._lost(states, listener, event)
                     if outcome := listener.hear(event):
                         self._take(states[outcome.index], outcome)
+                        if not self.measuring:  # one launch has all points, of which some take minutes
+                            left = (each for i, each in enumerate(points) if i not in listener.answered)
+                            self.doing = next(left, points[0]).describe()
         finally:
             self.remarks.update(listener.remarks)
             each = (self.clock() - began) / max(1, len(points))  # shared by their measurements
