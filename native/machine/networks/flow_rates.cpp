@@ -13,8 +13,9 @@ namespace {
 
 // Solutions of a new pool, until what transit takes has come to rest.
 constexpr int first_time = 6;
-// Streams up to which the quantum is Options::tolerance; from there it grows with the root of their number,
-// so that a run of many ends in seconds, up to the coarsest.
+// Streams between which the quantum is Options::tolerance. It grows with the root of their number, so that a
+// run of many ends in seconds, up to the coarsest; few cost little, and have it finer.
+constexpr double small = 2304;
 // Up to there the shares are given out in finer rounds, too.
 constexpr std::int32_t fine = 8192;
 constexpr ApproximateMaxMin::Effort finer{.rounds = 30, .slack = 0.05F};
@@ -236,8 +237,9 @@ void FlowNetwork::solve_pool() {
         rate += stream.rate;
         first = std::min(first, stream.due);
     }
+    const auto alive = static_cast<double>(pool_.alive());
     const double part =
-        options_.tolerance * std::max(1.0, std::sqrt(static_cast<double>(pool_.alive()) / fine));
+        options_.tolerance * std::max(std::min(1.0, std::sqrt(alive / small)), std::sqrt(alive / fine));
     pool_quantum_ = now_ + from_seconds(std::min(part, coarsest) * left / rate);
     pool_due_ = std::max(first, pool_quantum_);
     for (ApproximateMaxMin::Member m = 0; m < pool_.members(); ++m)

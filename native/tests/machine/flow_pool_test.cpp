@@ -56,10 +56,10 @@ std::vector<Sent> random_messages(int side, std::uint32_t count, Time step) {
     return all;
 }
 
-// When each has left; `fullest` is asked of the network after whatever happens in it.
 // However long that takes.
 constexpr FlowNetwork::Options exactly{.exact = 100'000, .work = 1e300};
 
+// When each has left; `fullest` is asked of the network after whatever happens in it.
 struct Outcome {
     std::vector<Time> out;
     double fullest = 0;
