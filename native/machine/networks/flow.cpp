@@ -15,7 +15,7 @@
 //   - Larger components are a pool, whose rates are approached (approximate_max_min.hpp), at most once in a
 //     quantum: a part, Options::tolerance, of the mean time that its messages still take. Until the next one
 //     rates are stale, and new streams have what nobody has, such as what ended streams had.
-//     The part is 3 % from 2,304 to 8,192 streams, grows with the root of their number, and is never above 10 %.
+//     The part is 3 % from 2,304 to 8,192 streams, grows with the root of their number, and is at most 10 %.
 // How far that is from exact, for 1,000 to 3,000 messages of 0.5 to 8.5 kB between random nodes of an 8x8x8
 // torus, all solved exactly and all as a pool (last message; mean of all; mean distance of each):
 //     both classes alike   part 3 %: 0.1 %, 0.3 %, 0.4 %    part 10 %: 0.7 %, 1.4 %, 1.6 %
