@@ -88,12 +88,12 @@ class Launch:
         self._spoke = time.monotonic()  # when something was printed last
 
     def events(self, tick: Callable[[], None] | None = None) -> Generator[Event, None, None]:
-        """What the program says, as it comes; the last event is `done`, or `lost` with the reason.
+        """What the program says, as it comes; the last event is `done`, or `died` with the reason.
 
-        After `done` comes `late`, with the reason, where the launch had to be ended because it did not end by
-        itself: every point is answered, but something is wrong, such as an MPI_Finalize that hangs. `lost`
-        carries the `id` of the point that was being asked, None where the ranks never came to one, and whether
-        that point was `late`: took longer than its limit.
+        After `done` comes `hung_at_exit`, with the reason, where the launch had to be ended because it did
+        not end by itself: every point is answered, but something is wrong, such as an MPI_Finalize that
+        hangs. `died` carries the `id` of the point that was being asked, None where the ranks never came to
+        one, and whether that point was `late`: took longer than its limit.
         `tick` is called a few times a second. Whoever may be interrupted closes it (`contextlib.closing`):
         from a generator that is only collected a second interruption cannot be raised. Raises LeadlineError
         when nothing can be started at all.
