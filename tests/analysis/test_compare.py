@@ -376,6 +376,16 @@ def test_machines_are_slower_or_faster_and_fail_nothing(tmp_path: Path, files: d
     assert CliRunner().invoke(compare_command, [*words, "mpi", "--across", "source"]).exit_code == 1
 
 
+def test_two_mpis_of_one_run_fail_nothing(tmp_path: Path) -> None:
+    """That one MPI is slower than another is no regression of it."""
+    both = record.concat([launches(1, mpi="mpich-4.0.2"), launches(2, factor=2.0, mpi="openmpi-4.1.4")])
+    store.write_parquet(both, tmp_path / "both.parquet", {})
+    found = CliRunner().invoke(compare_command, [str(tmp_path / "both.parquet"), "--across", "mpi"])
+    assert found.exit_code == 0, found.output
+    assert "10 slower" in found.output
+    assert "regression" not in found.output
+
+
 def test_a_comparison_without_one_interval_does_not_pass(tmp_path: Path) -> None:
     """Three launches a side decide no point: exit code 2, as for a request that cannot be understood."""
     for name in "ab":

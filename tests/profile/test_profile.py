@@ -1,6 +1,7 @@
 """Profiles of programs whose waits are known: planted ones, and sums that must be kept."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.profile import profile
 from leadline.profile.findings import findings
+from leadline.profile.sentences import crowded
 from leadline.program.build import ProgramBuilder
 from leadline.program.model import Kind, Operation, Program
 
@@ -48,6 +50,15 @@ def test_a_sender_that_is_5_ms_late_is_found() -> None:
     assert found.caused().tolist() == [5 * MS, 0]
     assert found.transfer.tolist() == [1000, 3000]
     assert "rank 0, most for its send at app.c:1 main" in findings(found)[0]
+
+
+def test_ranks_that_shared_processors_are_told() -> None:
+    """Then waiting is for a processor; nothing is said where there was one for each, or several hosts."""
+    made = timed([(send(1), 0, 1000)], [(receive(0), 0, 1000)])
+    found = profile(replace(made, recorded={"cores": 1, "hosts": ["a"]}))
+    assert "2 ranks were recorded on 1 processors" in str(crowded(found))
+    for recorded in ({"cores": 2, "hosts": ["a"]}, {"cores": 1, "hosts": ["a", "b"]}, {}):
+        assert crowded(profile(replace(made, recorded=recorded))) is None
 
 
 def test_a_late_receiver_is_found_where_the_send_ended_after_it() -> None:

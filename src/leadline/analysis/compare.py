@@ -98,7 +98,7 @@ class Comparison:
             said.append(_of_days(self.common))
         for name, runs in self.dependence.items():
             for number, found in enumerate(runs, start=1):
-                if found.found:
+                if found.matters:
                     which = name if len(runs) == 1 else f"run {number} of {name}"
                     said.append(
                         f"Launches of {which} are not independent (correlation of neighbours "

@@ -32,9 +32,14 @@ class Dependence(NamedTuple):
         return self.chance <= CHANCE
 
     @property
+    def matters(self) -> bool:
+        """Whether intervals are wider for it by what a person would notice, 5 %."""
+        return self.inflation > 1.1
+
+    @property
     def says(self) -> str:
         """What a person should know of it, in a sentence; empty where none was found."""
-        if self.inflation == 1:
+        if not self.matters:
             return ""
         return (
             f"Launches resemble the one before (correlation {self.correlation:.2f}), as on a machine that "

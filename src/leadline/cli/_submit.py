@@ -46,7 +46,8 @@ def _options(taken: set[str]) -> list[click.Option]:
         click.Option(
             ["--submit"],
             type=Word(SYSTEMS),
-            help="Submit this command as a job and follow it; what a limit cut is resumed in a new job.",
+            help="Submit this command as a job and follow it. If the time limit ends a run, a new job "
+            "resumes it.",
         ),
         click.Option(["--nodes"], type=click.IntRange(min=1), help="With --submit: whole nodes to ask for."),
         click.Option(
@@ -85,8 +86,9 @@ class Submittable(click.Command):
         asked = {str(each.name): ctx.params.pop(str(each.name)) for each in self.submission}
         system = asked.pop("submit")
         if system is None:
-            if given := next((name for name, value in asked.items() if value), None):
-                raise click.UsageError(f"--{given} needs --submit SYSTEM", ctx)
+            if given := next((each for each in self.submission if asked.get(str(each.name))), None):
+                also = "; how long a run measures is its plan's key time" if given.name == "walltime" else ""
+                raise click.UsageError(f"{' or '.join(given.opts)} needs --submit SYSTEM{also}", ctx)
             return super().invoke(ctx)
         words = [*ctx.command_path.split()[1:], *self._without(ctx.meta[__name__])]
         return ctx.exit(_submit(system, self.resumable(ctx.params, words), asked))

@@ -33,7 +33,7 @@ def history_option(function: Decorated) -> Decorated:
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         required=True,
-        help="Directory of the runs, the baseline, and the files that say how the newest run is.",
+        help="Directory of the runs, the baseline, and the files with the verdict on the newest run.",
     )(function)
 
 

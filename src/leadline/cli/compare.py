@@ -54,7 +54,8 @@ OF_MACHINES = {
     type=Parsed(parse_fraction),
     default="5 %",
     show_default=True,
-    help="Relative change that matters. A regression is beyond chance, and estimated to be larger than this.",
+    help="Relative change that matters. A regression is statistically significant, and larger than this."
+    " It is written in per cent or as a fraction, such as '10 %' or 0.1.",
 )
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
@@ -79,21 +80,22 @@ def command(
     """Compare run B with run A, and fail if B is slower.
 
     A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
-    sides, show how much runs differ from day to day. With one run on each side, Leadline takes that from
-    earlier runs of the same plan and host in A's directory, if there are three or more. One run alone is
+    sides, show how much runs differ from day to day. With one run on each side, earlier runs of the same
+    plan and host in A's directory show it, if there are three or more. One run alone is
     compared with itself across the two values of --across, such as its two MPIs, launch by launch.
 
     For each common point the table lists the medians over launches, and the ratio of their trimmed geometric
     means with its 95 % interval; this takes at least four launches on either side. "detectable" is the
-    smallest change that would be found with a probability of 80 %. Different versions of an MPI are compared
-    with each other where each run has one.
+    smallest change that would be found with a probability of 80 %. If each run has one version of an
+    MPI, the versions are compared.
 
     The verdict on a point is regression, improvement, unchanged, or undecided; a regression or improvement is
-    "suspected" where days, or other work on the machine, may have caused it. With '--across machine' the
-    verdicts are "slower" and "faster", and no point fails the comparison.
+    "suspected" where days, or other work on the machine, may have caused it; the exit code is 0 then. With
+    '--across machine', and of one run alone, the verdicts are "slower" and "faster", and no point fails the
+    comparison.
 
-    Exit codes: 0, no regression; 1, a point is slower beyond the threshold, or failed in B only; 2, nothing
-    could be compared, or the request was not understood.
+    Exit codes: 0, no certain regression; 1, a point is slower beyond the threshold, or failed in B only; 2,
+    nothing could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
     from leadline.analysis.alignment import MACHINE, align, other_cadences  # noqa: PLC0415
@@ -111,7 +113,7 @@ def command(
         )
     table, (a, b) = found.table, (compare.one_table(side) for side in sides)
     _refuse_unmatched(table, a, b)
-    machines = MACHINE in across
+    machines = MACHINE in across or len(runs) == 1
     if as_json:
         print_table(table.to_dicts(), {}, as_json=True)
     else:
@@ -170,7 +172,7 @@ def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame
     if not keys and (cadences := other_cadences(table)):
         raise UsageError(f"A and B have no point in common: {'; '.join(cadences)}")
     if not keys:
-        near = compare.nearest(a, b)
+        near = compare.nearest(a, b) or compare.nearest(b, a)
         raise UsageError(
             f"A and B have no point in common{f'; the nearest differ in {near}' if near else ''}"
         )

@@ -15,7 +15,8 @@ from leadline.cli._working import working
 @click.option(
     "--floor",
     metavar="SHARE",
-    help="Tolerance, such as '5 %'. Default: 2 %, and 5 % for comparisons with nonblocking operations.",
+    help="A guideline is broken if it is missed by more than this, such as '5 %'. "
+    "Default: 2 %, and 5 % for comparisons with nonblocking operations.",
 )
 @click.option(
     "--where",

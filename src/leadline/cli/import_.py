@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Import the output of another benchmark suite as a run.
 
-    Each table of a file is one launch. What asks the same as a benchmark of Leadline gets its name
+    Each table of a file is one launch. A test that measures the same as a benchmark of Leadline gets its name
     (osu_latency is pingpong); everything else keeps its own. FILE may be - for the standard input.
     """
     from leadline.analysis import importers  # noqa: PLC0415  (loads polars)

@@ -75,8 +75,8 @@ def _change(text: str) -> object:
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="With --on: print what share of the time goes with latency, bandwidth, overhead and computation, "
-    "and how much latency costs 1, 2 and 5 %.",
+    help="With --on: print what share of the time is due to latency, bandwidth, overhead and computation, "
+    "and how much more latency lengthens it by 1, 2 and 5 %.",
 )
 @click.option("--by", type=click.Choice(["rank", "region"]), help="With --on: a row for each of these.")
 @click.option(
@@ -156,7 +156,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         rows[0] |= {"recorded": recorded, "recorded_communication": inside}
         print_table(rows, {}, as_json=True)
         return
-    _print_first(program, read, found, machine)
+    _print_first(program, read, found, machine, asked["compute"] != 1)
     _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
@@ -240,7 +240,7 @@ def _said(value: "Value") -> str:
     return format_quantity(value.value, "s", value.low, value.high)
 
 
-def _print_first(path: Path, program: "Program", found: "Replay", machine: Path | None) -> None:
+def _print_first(path: Path, program: "Program", found: "Replay", machine: Path | None, scaled: bool) -> None:
     """What was executed where, and how long it took."""
     from leadline.run.replay import remarks  # noqa: PLC0415
 
@@ -250,6 +250,8 @@ def _print_first(path: Path, program: "Program", found: "Replay", machine: Path 
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
     for remark in remarks(program):
         click.echo(f"  {remark}")
+    if machine and program.measured and not scaled:
+        click.echo("  computation between messages as it was recorded; --compute FACTOR scales it")
     if found.oversubscribed:
         click.echo("  more ranks than cores: the time says nothing of the program")
 

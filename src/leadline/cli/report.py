@@ -82,8 +82,8 @@ def command(
     """Write a page with the results of one run or several, or about a recorded program.
 
     RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
-    Several runs stand beside one another in every figure. Of one run, intervals include what differs between
-    runs where three earlier runs of its plan lie beside it. The page is one file that opens from disk and
+    Several runs stand beside one another in every figure. Beside three earlier runs of its plan, a run's
+    intervals include how much runs differ. The page is one file that opens from disk and
     needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own,
     and so has a program (NAME.program of 'leadline record'): where its time goes, who waits for whom, what it
     sends.

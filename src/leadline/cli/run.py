@@ -66,13 +66,13 @@ class _Run(Submittable):
     "--seed",
     default=1,
     show_default=True,
-    help="Seed of the order of points within launches, and with --on of the noise.",
+    help="Seed of the order of points within launches; with --on also of the noise.",
 )
 @machine_option("Simulate this machine instead of measuring.")
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    help="With --on: ranks of the part of the machine that the run has, of which a benchmark uses as many as "
+    help="With --on: size of the simulated partition, in ranks. Each benchmark runs on as many of them as "
     "the plan's key ranks says. Default: the whole machine.",
 )
 @click.option(
@@ -103,13 +103,14 @@ class _Run(Submittable):
     "--sensitivity",
     is_flag=True,
     help="With --on: also simulate with each machine constant at both ends of its interval, and print the "
-    "interval that each answer has for that reason.",
+    "resulting interval of each answer.",
 )
 @click.option(
     "--point-limit",
     type=Parsed(positive_time),
     metavar="TIME",
-    help="With --on: how long a point may take here before it is skipped, such as '1 h'. Default: 3 min.",
+    help="With --on: how long this host may simulate a point before it is skipped, such as '1 h'. "
+    "Default: 3 min.",
 )
 @click.option(
     "--against",

@@ -40,6 +40,18 @@ def critical_path(found: Profile) -> str:
     )
 
 
+def crowded(found: Profile) -> str | None:
+    """Whether ranks shared processors while they were recorded; None where not, or where nobody knows."""
+    known, ranks = found.program.recorded, found.program.ranks
+    cores = known.get("cores")
+    if not isinstance(cores, int) or len(known.get("hosts", ())) != 1 or ranks <= cores:
+        return None
+    return (
+        f"{ranks:,} ranks were recorded on {cores} processors: much of the waiting is for a processor, so "
+        "that shares of time, and who waits for whom, say little of the program."
+    )
+
+
 def clocks(found: Profile) -> str | None:
     """How well the clocks of a recording's hosts agree; None where there is one host."""
     known = found.program.recorded.get("clocks")

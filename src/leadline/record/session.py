@@ -148,9 +148,14 @@ def program(directory: Path, command: Sequence[str], say: Callable[[str], None] 
         )
     if not paths:
         raise LeadlineError(
-            "nothing was recorded: no process called MPI_Init with the library preloaded. A program that is "
-            "linked statically, or with another MPI than its launcher's, cannot be recorded"
+            "nothing was recorded: no process called MPI_Init with the library preloaded. Where the launcher "
+            "said above why it did not start, mend that; a program that is linked statically, or with "
+            "another MPI than its launcher's, cannot be recorded"
         )
     say(f"reading the records of {len(paths)} ranks")
-    facts: dict[str, object] = {"command": list(command), "date": datetime.now(UTC).isoformat("T", "seconds")}
+    facts: dict[str, object] = {
+        "command": list(command),
+        "date": datetime.now(UTC).isoformat("T", "seconds"),
+        "cores": len(os.sched_getaffinity(0)),
+    }
     return convert([spills.load(path) for path in paths], facts)

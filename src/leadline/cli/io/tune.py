@@ -112,7 +112,7 @@ class _Tune(Submittable):
     default="auto",
     show_default=True,
     help="Settings that may be tried. hint: only hints; layout: also the layout of the file; semantics: also "
-    "settings that change which values are read where the program wrote none, such as no fill values. auto: "
+    "settings that leave undefined what the program reads and never wrote, such as no fill values. auto: "
     "layout for programs; semantics for kernels, which write every byte.",
 )
 @click.option(

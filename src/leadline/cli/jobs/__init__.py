@@ -20,7 +20,7 @@ COLUMNS = {
 @json_option
 @click.pass_context
 def command(ctx: click.Context, *, as_json: bool) -> None:
-    """List, follow and cancel what --submit gave to a batch system."""
+    """List, follow and cancel the jobs that --submit submitted."""
     if ctx.invoked_subcommand:
         return
     from leadline import batch  # noqa: PLC0415

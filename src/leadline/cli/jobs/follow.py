@@ -7,9 +7,9 @@ import click
 @click.argument("job")
 @click.pass_context
 def command(ctx: click.Context, *, job: str) -> None:
-    """Follow a job to its end; what a limit cut is resumed in a new job.
+    """Follow a job to its end; if the time limit ended a run, a new job resumes it.
 
-    JOB is a name from 'leadline jobs', or the identity that the batch system gave. The exit code is that of
+    JOB is a name from 'leadline jobs', or the batch system's job ID. The exit code is that of
     the command in the job.
     """
     from leadline.batch.job import load  # noqa: PLC0415

@@ -18,7 +18,7 @@ from leadline.program import exporters
     type=click.FloatRange(0, min_open=True),
     default=1e9,
     show_default=True,
-    help="For smpi, which counts operations: a second of computation is written as so many.",
+    help="For smpi: floating-point operations a second that turn seconds of computation into operations.",
 )
 def command(form: str, program: Path, output: Path, flops: float) -> None:
     """Write a program in another tool's format, loops unfolded.

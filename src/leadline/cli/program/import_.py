@@ -27,7 +27,7 @@ from leadline.program import importers
     type=click.FloatRange(0, min_open=True),
     default=1e9,
     show_default=True,
-    help="For smpi, which counts operations: so many are a second of computation.",
+    help="For smpi: floating-point operations a second that turn operations into seconds of computation.",
 )
 def command(form: str, file: Path, output: Path | None, flops: float) -> None:
     """Make a program of another tool's file.

@@ -95,7 +95,7 @@ def command(
     RUN is a run that measured every algorithm beside the library's default, such as a run of the plan 'tune'.
     An algorithm is chosen where it is significantly faster than the library's default. For FILE.program, as
     'leadline record' writes it, its own collective calls are measured first, into a new run in runs/, and the
-    table says what a rank of the program would save in one execution, in the mean.
+    table says what a rank of the program would save in one execution, on average.
 
     DIRECTORY receives, for each library that can be improved, a file MPI.sh with shell variables and the
     files that they name: a rules file for Open MPI, JSON selection trees for MPICH. 'leadline run PLAN
@@ -193,7 +193,7 @@ def _print_savings(calls: "list[Calls]", chosen: "list[Chosen]", as_json: bool) 
         whole = sum(each.seconds for each in found if each.chosen.mpi == mpi)
         if whole:
             saved = format_quantity(whole, "s")
-            click.echo(f"In one execution a rank of the program would save {saved} with {mpi}, in the mean.")
+            click.echo(f"In one execution a rank of the program would save {saved} with {mpi}, on average.")
 
 
 def _interval(saving: "Saving") -> str:

@@ -67,7 +67,7 @@ SHOWN = 10  # of the mappings that were simulated
 )
 @json_option
 def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: Any) -> None:
-    """Search the best mapping of ranks to nodes for a halo exchange or a communication matrix.
+    """Search for the best mapping of ranks to nodes for a halo exchange or a communication matrix.
 
     Candidates are orders of axes, tilings and, for up to 4,096 ranks, permutations. Leadline ranks them by
     the load on the links and simulates the best. PLAN has the benchmark halo; --matrix takes its place. The

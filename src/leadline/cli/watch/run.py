@@ -33,7 +33,7 @@ from leadline.cli._watch import (
 )
 @click.option("--mapping", metavar="XYZT|FILE|random:SEED", help="With --on: mapping of ranks to nodes.")
 @network_option("With --on: network model. Default: auto.", default=None)
-@click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, other in each run.")
+@click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, different in each run.")
 @click.option(
     "--directory",
     type=click.Path(path_type=Path, file_okay=False),

@@ -109,7 +109,9 @@ def possible(
         "sockets": (len(here.cores), "a node"),
     }.get(placement, (len(here.cores) * there, f"{there} nodes" if there > 1 else platform.node()))
     if ranks > room and not oversubscribe:
-        hint = "; oversubscribe = true runs them all the same" if placement == "default" else ""
+        hint = (
+            "; to run them nevertheless, a plan says oversubscribe = true" if placement == "default" else ""
+        )
         return f"{ranks} ranks need a core each, and {where} has {room}{hint}"
     return None
 
