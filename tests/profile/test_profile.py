@@ -56,7 +56,7 @@ def test_ranks_that_shared_processors_are_told() -> None:
     """Then waiting is for a processor; nothing is said where there was one for each, or several hosts."""
     made = timed([(send(1), 0, 1000)], [(receive(0), 0, 1000)])
     found = profile(replace(made, recorded={"cores": 1, "hosts": ["a"]}))
-    assert "2 ranks were recorded on 1 processors" in str(crowded(found))
+    assert "2 ranks were recorded on one processor:" in str(crowded(found))
     for recorded in ({"cores": 2, "hosts": ["a"]}, {"cores": 1, "hosts": ["a", "b"]}, {}):
         assert crowded(profile(replace(made, recorded=recorded))) is None
 

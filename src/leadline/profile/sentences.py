@@ -46,9 +46,10 @@ def crowded(found: Profile) -> str | None:
     cores = known.get("cores")
     if not isinstance(cores, int) or len(known.get("hosts", ())) != 1 or ranks <= cores:
         return None
+    processors = "one processor" if cores == 1 else f"{cores} processors"
     return (
-        f"{ranks:,} ranks were recorded on {cores} processors: much of the waiting is for a processor, so "
-        "that shares of time, and who waits for whom, say little of the program."
+        f"{ranks:,} ranks were recorded on {processors}: much of the waiting is for a processor, so that "
+        "shares of time, and who waits for whom, say little of the program."
     )
 
 
