@@ -19,7 +19,6 @@ from leadline.analysis.compare import (
     unmatched_keys,
     values_of,
 )
-from leadline.analysis.counts import count_points
 from leadline.cli.compare import change
 from leadline.cli.compare import command as compare_command
 from leadline.core import record
@@ -393,16 +392,3 @@ def test_a_comparison_without_one_interval_does_not_pass(tmp_path: Path) -> None
     found = CliRunner().invoke(compare_command, [str(tmp_path / f"{name}.parquet") for name in "ab"])
     assert isinstance(found.exception, UsageError)
     assert found.exception.exit_code == 2
-
-
-def test_a_point_counts_once() -> None:
-    """Whatever the number of its metrics and launches; its state is the best that a launch had."""
-    once = launches(1)
-    both = record.concat([once, once.with_columns(metric=pl.lit("bandwidth"))])
-    assert count_points(both) == {"invalid": 0, "ok": 10, "failed": 0, "skipped": 0}
-    lost = both.with_columns(
-        status=pl.when((pl.col("launch") == 0) | (pl.col("bytes") == 8))
-        .then(pl.lit("failed"))
-        .otherwise("status")
-    )
-    assert count_points(lost) == {"invalid": 0, "ok": 9, "failed": 1, "skipped": 0}

@@ -6,7 +6,7 @@ import pytest
 
 from leadline.analysis.estimates import launch_estimates
 from leadline.analysis.noise import judge_runs
-from leadline.analysis.summary import COLUMNS, summarise
+from leadline.analysis.summary import ALONE, COLUMNS, said_of_runs, summarise
 from leadline.core import record
 from planted import QUIET, failed, frame_of, rows, table
 
@@ -15,6 +15,14 @@ def only(summary: pl.DataFrame) -> dict[str, object]:
     """The one row of a summary."""
     assert summary.height == 1
     return summary.row(0, named=True)
+
+
+def test_a_run_alone_says_that_its_intervals_are() -> None:
+    """Where nothing tells how much runs differ; simulated values do not differ."""
+    run = table([[1e-6], [1.1e-6]] * 3, [8])
+    assert said_of_runs(run, []) == ALONE
+    assert said_of_runs(run, [run] * 3) not in ("", ALONE)
+    assert said_of_runs(run.with_columns(source=pl.lit("simulated")), []) == ""
 
 
 def test_the_value_is_the_median_over_launches_of_their_medians() -> None:

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import click
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import planted
+from leadline.analysis.counts import count_points
 from leadline.cli import main
 from leadline.cli.run import _conclude, command
-from leadline.core.record import FAILED, INVALID, SKIPPED, Record
+from leadline.core.record import FAILED, INVALID, SKIPPED, Record, concat
 from leadline.report import _findings
 from leadline.report.page import compose
 from leadline.run.store import Store, load
@@ -44,3 +46,16 @@ def test_every_command_counts_alike(run: Path, capsys: pytest.CaptureFixture[str
 
     compared = CliRunner().invoke(main, ["compare", str(run), str(run)]).output
     assert "2 points with 4 values" in compared
+
+
+def test_a_point_counts_once() -> None:
+    """Whatever the number of its metrics and launches; its state is the best that a launch had."""
+    once = planted.table([[1e-6] * 10] * 6, [2**k for k in range(10)])
+    both = concat([once, once.with_columns(metric=pl.lit("bandwidth"))])
+    assert count_points(both) == {"invalid": 0, "ok": 10, "failed": 0, "skipped": 0}
+    lost = both.with_columns(
+        status=pl.when((pl.col("launch") == 0) | (pl.col("bytes") == 8))
+        .then(pl.lit("failed"))
+        .otherwise("status")
+    )
+    assert count_points(lost) == {"invalid": 0, "ok": 9, "failed": 1, "skipped": 0}

@@ -14,7 +14,7 @@ from leadline.analysis import history
 from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import is_exact, launch_estimates, series_columns
 from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, of_value, percent, with_signs
-from leadline.core.record import FAILED, INVALID, OK, SKIPPED, concat
+from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED, concat
 from leadline.core.statistics import median_rank, next_ranks
 
 # Columns of a summary after the keys and the coordinates.
@@ -47,6 +47,13 @@ COLUMNS: dict[str, str] = {
 }
 
 
+# A virtual machine was 3.4 times slower a minute later, outside of every interval.
+ALONE = (
+    "Intervals are of the launches of this run alone: at another hour the machine may differ by more. "
+    "Three earlier runs of the plan beside it would show by how much."
+)
+
+
 def summarise(records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = ()) -> pl.DataFrame:
     """One row a point: the keys, the coordinates, and `COLUMNS`; sorted by keys, then coordinates.
 
@@ -75,6 +82,13 @@ def history_of(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> histor
     """What earlier runs show of how much runs of the points in `records` differ; None with too few."""
     seen, point = _seen(records, earlier)
     return history.history(seen, point)
+
+
+def said_of_runs(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> str:
+    """What is known of how much runs differ, in a sentence; empty where nothing was measured."""
+    if found := history_of(records, earlier):
+        return found.says
+    return ALONE if (records["source"] == MEASURED).any() else ""
 
 
 def run_shifts(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> list[float]:

@@ -31,7 +31,7 @@ def print_summary(records: "pl.DataFrame", path: Path, earlier: "Sequence[pl.Dat
     for line in found.subtitles:
         click.echo(wrapped(line))
     for each in found.quietness:
-        click.echo(wrapped(" ".join([each.says, *each.sentences[:1]])))
+        click.echo(wrapped(" ".join([each.says, *each.sentences[:2]])))
     if found.costs:
         click.echo()
         _headlines(found.costs)

@@ -119,11 +119,11 @@ def command(
 
 def _print_about(records: "pl.DataFrame", history: "list[pl.DataFrame]") -> None:
     """What earlier runs show, and what was not measured."""
-    from leadline.analysis.summary import history_of  # noqa: PLC0415
+    from leadline.analysis.summary import said_of_runs  # noqa: PLC0415
     from leadline.report.digest import lost  # noqa: PLC0415
 
-    if found := history_of(records, history):
-        click.echo(wrapped(found.says))
+    if said := said_of_runs(records, history):
+        click.echo(wrapped(said))
     print_lost(lost(records))
 
 

@@ -138,12 +138,9 @@ def _why(problem: OSError) -> str:
 def _findings(records: "pl.DataFrame", earlier: Sequence["pl.DataFrame"] = ()) -> "Findings":
     """The records with their summary and fits."""
     from leadline.analysis.fits import fit_all  # noqa: PLC0415
-    from leadline.analysis.summary import history_of, summarise  # noqa: PLC0415
+    from leadline.analysis.summary import said_of_runs, summarise  # noqa: PLC0415
     from leadline.report.page import Findings  # noqa: PLC0415
 
     if records.is_empty():
         raise LeadlineError("there is nothing to report: the records are empty; measure with 'leadline run'")
-    history = history_of(records, earlier)
-    return Findings.of(
-        records, summarise(records, earlier), fit_all(records), history.says if history else ""
-    )
+    return Findings.of(records, summarise(records, earlier), fit_all(records), said_of_runs(records, earlier))

@@ -7,7 +7,7 @@ import polars as pl
 
 from leadline.analysis.counts import count_points, point_names
 from leadline.analysis.fits import fit_all
-from leadline.analysis.summary import history_of, summarise
+from leadline.analysis.summary import said_of_runs, summarise
 from leadline.core.json_types import JsonObject
 from leadline.core.record import FAILED, INVALID, OK, SKIPPED
 from leadline.report.costs import Cost, costs
@@ -43,10 +43,9 @@ def digest(
     records: pl.DataFrame, provenances: Sequence[JsonObject], earlier: Sequence[pl.DataFrame] = ()
 ) -> Digest:
     """The digest of runs; fits are made of the ping-pong alone, which the headlines quote."""
-    history = history_of(records, earlier)
     telling = records.filter(pl.col("benchmark") == "pingpong")
     fits = fit_all(telling) if telling.height else []
-    findings = Findings.of(records, summarise(records, earlier), fits, history.says if history else "")
+    findings = Findings.of(records, summarise(records, earlier), fits, said_of_runs(records, earlier))
     measured = [row for row in findings.rows if row["status"] == OK]
     point = point_names(records)
     wrong = records.filter(pl.col("status") == INVALID).select(point).unique().rows()
