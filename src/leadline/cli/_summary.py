@@ -72,4 +72,5 @@ def print_lost(lost: "Iterable[Lost]", most: int | None = None) -> None:
         click.echo(wrapped(f"  {each.points} {each.state}: {each.reason.rstrip('.')} ({about})", "    "))
     if most is not None and len(found) > most:
         points = sum(each.points for each in found[most:])
-        click.echo(f"  {points} for {len(found) - most} other reasons; --skipped lists them")
+        rest = len(found) - most
+        click.echo(f"  {points} for {rest} other reason{'s' if rest > 1 else ''}; --skipped lists them")

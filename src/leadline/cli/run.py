@@ -248,7 +248,9 @@ def _conclude(
     aside = then is None
     counts = count_points(records)
     simulated = (records["source"] == SIMULATED).any()
-    done = "simulated" if simulated else f"measured in {records['launch'].n_unique()} launches"
+    launches = records["launch"].n_unique()
+    measured = f"measured in {launches} launch{'' if launches == 1 else 'es'}"
+    done = "simulated" if simulated else measured
     click.echo(
         f"{path}: {counts[OK]} point{'' if counts[OK] == 1 else 's'} {done}, "
         f"{counts[SKIPPED]} skipped, {counts[FAILED]} failed"

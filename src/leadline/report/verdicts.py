@@ -49,7 +49,7 @@ def _compared(rows: Sequence[tuple[str, Row]], tell: Callable[[float], str], wor
         told = "".join(f"; {tell(ratio)} {words} with {name}" for name, ratio in apart)
     if alike:
         those = _listed(alike) if len(alike) <= _SINGLY else f"{len(alike)} others"
-        told += f"; {those} cannot be told from it"
+        told += f"; {those} cannot be distinguished from it"
     return told
 
 
