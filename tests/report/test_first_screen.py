@@ -89,7 +89,7 @@ def test_equal_libraries_are_not_ranked() -> None:
     both = pl.concat([twin, twin.with_columns(mpi=pl.lit("mpich-4.2.0"))])
     findings = found(both)
     [latency, *_] = verdicts.verdicts(costs(findings.rows, findings.fits, findings.names))
-    assert "mpich-4.2.0 cannot be told from it" in latency
+    assert "mpich-4.2.0 cannot be distinguished from it" in latency
     assert "times as long" not in latency
 
 
