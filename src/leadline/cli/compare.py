@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -295,7 +296,7 @@ def _sentences(
     said = [f"{points} points{values}, threshold {noise.percent(limit)}: {listed}."]
     detectable = table.get_column("detectable").drop_nulls()
     if len(detectable):
-        middle = sorted(detectable)[len(detectable) // 2]  # a few have no bound to speak of
+        middle = median(detectable)  # a few have no bound to speak of
         said.append(f"Detectable change: {noise.percent(middle)} (median of {len(detectable)} values).")
     for name, each in zip("AB", records, strict=True):
         if (each.get_column("source") == SIMULATED).all():
