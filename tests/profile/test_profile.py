@@ -57,7 +57,12 @@ def test_ranks_that_shared_processors_are_told() -> None:
     made = timed([(send(1), 0, 1000)], [(receive(0), 0, 1000)])
     found = profile(replace(made, recorded={"cores": 1, "hosts": ["a"]}))
     assert "2 ranks were recorded on one processor:" in str(crowded(found))
-    for recorded in ({"cores": 2, "hosts": ["a"]}, {"cores": 1, "hosts": ["a", "b"]}, {}):
+    for recorded in (
+        {"cores": 2, "hosts": ["a"]},
+        {"cores": 1, "hosts": ["a", "b"]},
+        {"cores": 1, "hosts": None},
+        {},
+    ):
         assert crowded(profile(replace(made, recorded=recorded))) is None
 
 

@@ -346,6 +346,17 @@ def test_a_point_that_takes_too_long_is_skipped(tmp_path: Path, site: SimulatedM
     assert "fail" not in told
 
 
+def test_a_point_that_hangs_where_nobody_chose_a_limit_fails(
+    tmp_path: Path, site: SimulatedMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim or a prediction must not lack its value and end well."""
+    monkeypatch.setattr("leadline.targets.simulated.executor.LIMIT", 0.5)
+    late = """echo '{"event":"launch","ranks":2}' >> $1; echo '{"event":"begin","id":0}' >> $1; sleep 300"""
+    executor = SimExecutor(replace(site, point_limit=0.5), tmp_path, ["/bin/sh", "-c", late])
+    heard = list(executor.launch(points(tmp_path, site, PINGPONG)[:1], lambda: None))
+    assert {"fail"} == {each["event"] for each in heard} & {"fail", "skip"}
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

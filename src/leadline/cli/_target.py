@@ -18,7 +18,7 @@ def described(machine: Path, plan: Path, seed: int, asked: Mapping[str, Any]) ->
     """The described machine as the options `ranks` to `point_limit` of a described machine want it."""
     from leadline.machine import load  # noqa: PLC0415
     from leadline.plan.settings import NETWORKS  # noqa: PLC0415
-    from leadline.targets.simulated.limits import POINT_LIMIT  # noqa: PLC0415
+    from leadline.targets.simulated.limits import LIMIT, POINT_LIMIT  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
     network = asked["network"] or NETWORKS[0]
@@ -30,7 +30,7 @@ def described(machine: Path, plan: Path, seed: int, asked: Mapping[str, Any]) ->
         network,
         noise=asked["noise"],
         seed=seed,
-        point_limit=asked.get("point_limit") or POINT_LIMIT,
+        point_limit=asked.get("point_limit", LIMIT) or POINT_LIMIT,  # LIMIT: a verb without the option
     )
 
 

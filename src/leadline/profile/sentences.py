@@ -44,7 +44,8 @@ def crowded(found: Profile) -> str | None:
     """Whether ranks shared processors while they were recorded; None where not, or where nobody knows."""
     known, ranks = found.program.recorded, found.program.ranks
     cores = known.get("cores")
-    if not isinstance(cores, int) or len(known.get("hosts", ())) != 1 or ranks <= cores:
+    hosts = known.get("hosts")
+    if not isinstance(cores, int) or not isinstance(hosts, list) or len(hosts) != 1 or ranks <= cores:
         return None
     processors = "one processor" if cores == 1 else f"{cores} processors"
     return (
