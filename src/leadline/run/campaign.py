@@ -231,6 +231,7 @@ class Campaign:
         points = [state.point for state in states]
         listener = Listener(points, self.executor, launch)
         self.doing = points[0].describe()
+        first = 0  # of the points that are not answered
         began = self.clock()
         try:
             with closing(self.executor.launch(points, self._tick)) as events:
@@ -240,8 +241,9 @@ class Campaign:
                     if outcome := listener.hear(event):
                         self._take(states[outcome.index], outcome)
                         if not self.measuring:  # one launch has all points, of which some take minutes
-                            left = (each for i, each in enumerate(points) if i not in listener.answered)
-                            self.doing = next(left, points[0]).describe()
+                            while first < len(points) and first in listener.answered:
+                                first += 1
+                            self.doing = points[min(first, len(points) - 1)].describe()
         finally:
             self.remarks.update(listener.remarks)
             each = (self.clock() - began) / max(1, len(points))  # shared by their measurements

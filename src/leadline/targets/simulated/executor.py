@@ -183,7 +183,7 @@ class SimExecutor:
                         answered.add(event["id"])
                         tell(told)
                         told = []
-                    elif event["event"] == "died" and event["late"] and self.target.point_limit < LIMIT:
+                    elif event["event"] == "died" and event["late"] and self.target.point_limit != LIMIT:
                         tell(_unanswered(event["id"], "skip", self._late))
                         answered.add(event["id"])
                     elif event["event"] == "died":
