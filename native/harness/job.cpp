@@ -35,26 +35,39 @@ Question parse_question(const json& from) {
     return question;
 }
 
-// The counters of this launch's processes and of rank 0's host, from one moment on.
+// The counters of this launch's processes and of rank 0's host: of the launch, and of one point after
+// another.
 class Watch {
 public:
     explicit Watch(Session& session)
-        : session_(session), begin_(disturbance()), host_(host_times()), at_(steady_seconds()) {}
+        : session_(session),
+          launch_(disturbance()),
+          host_(host_times()),
+          launch_at_(steady_seconds()),
+          point_(launch_),
+          point_at_(launch_at_) {}
 
     struct Seen {
+        double duration = 0;           // of the point, s
         double run_delay = 0;          // of the rank that waited longest, s
         double switches = 0;           // of all ranks
         std::optional<double> steal;   // processors that the hypervisor gave to others, mean
         std::optional<double> others;  // processors that other processes kept busy, mean
     };
 
+    void begin_point() {
+        point_ = disturbance();
+        point_at_ = steady_seconds();
+    }
+
     // Collective; the result is rank 0's.
-    Seen since(const Disturbance& point_begin) {
+    Seen point() {
+        const double end = steady_seconds();
         const Disturbance now = disturbance();
-        const Disturbance point = now - point_begin;
-        const std::array<double, 3> mine{point.run_delay, point.switches, (now - begin_).cpu};
+        const Disturbance point = now - point_;
+        const std::array<double, 3> mine{point.run_delay, point.switches, (now - launch_).cpu};
         const std::vector<double> all = session_.gather({mine.begin(), mine.end()});
-        Seen seen;
+        Seen seen{.duration = end - point_at_};
         double cpu = 0;
         const auto& places = session_.places();
         for (std::size_t rank = 0; rank * 3 < all.size(); ++rank) {
@@ -62,7 +75,7 @@ public:
             seen.switches += all[rank * 3 + 1];
             if (places[rank].host == places[0].host) cpu += all[rank * 3 + 2];
         }
-        const double elapsed = steady_seconds() - at_;
+        const double elapsed = steady_seconds() - launch_at_;
         if (elapsed < shortest_watch) return seen;
         const HostTimes host = host_times();
         // One tick may have begun before: what is told is the least that it was.
@@ -73,9 +86,11 @@ public:
 
 private:
     Session& session_;
-    Disturbance begin_;
+    Disturbance launch_;
     HostTimes host_;
-    double at_;
+    double launch_at_;
+    Disturbance point_;
+    double point_at_;
 };
 
 [[maybe_unused]] json optional_number(const std::optional<double>& value) {
@@ -124,9 +139,9 @@ std::optional<std::string> ask(Session& session, SharedPoint& asked) {
 }
 
 // What a record says of its point beside its samples.
-json circumstances(Session& session, const Watch::Seen& seen, double duration) {
+json circumstances(Session& session, const Watch::Seen& seen) {
     json said = session.answered();
-    said["duration"] = duration;
+    said["duration"] = seen.duration;
     if constexpr (!Session::simulated)
         said.update(json{{"run_delay", seen.run_delay},
                          {"switches", std::lround(seen.switches)},
@@ -163,19 +178,20 @@ void answer(const Question& question, const Job& job, Session& session, Arena& a
             Answers* answers) {
     const Declaration& benchmark = *find(question.benchmark);
     if (answers) answers->write({{"event", "begin"}, {"id", question.id}});
-    const Disturbance begin = disturbance();
-    const double at = steady_seconds();
+    watch.begin_point();
     std::optional<SharedPoint> asked;
     std::optional<std::string> skipped;
     do {
         asked.emplace(benchmark, question.point, arena, question.limits);
         asked->directory = job.directory;
+        // New pages and peers' first messages are no part of a sample, and nor is what disturbs them.
+        if constexpr (!Session::simulated) asked->first_sample = [&watch] { watch.begin_point(); };
         skipped = ask(session, *asked);
     } while (session.needs_rerun());
+    const auto seen = watch.point();
     const auto wrong = invalid(*asked);
-    const auto seen = watch.since(begin);
     if (!answers) return;
-    json common = circumstances(session, seen, steady_seconds() - at);
+    json common = circumstances(session, seen);
     if (skipped) answers->write({{"event", "skip"}, {"id", question.id}, {"reason", *skipped}});
     if (wrong) answers->write({{"event", "invalid"}, {"id", question.id}, {"reason", *wrong}});
     if (asked->isolated) common.update(starts(*asked));

@@ -109,6 +109,7 @@ Buffers Run::buffers(std::int64_t bytes, const std::string& use) {
 
 bool Run::begin_sample(Verdict verdict) {
     sampling_ = true;
+    if (asked_->first_sample) std::exchange(asked_->first_sample, nullptr)();
     if (verdict.more == 0) return false;
     asked_->batch = static_cast<std::int64_t>(verdict.batch);
     mine_.clear();

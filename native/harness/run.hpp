@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -86,6 +87,7 @@ public:
     std::optional<std::string> wrong;  // the first of its results that this process found to be wrong
     std::vector<std::shared_ptr<const void>> known;  // what `once` found, in the order of the calls
     std::string directory = ".";                     // where the benchmark may write files
+    std::function<void()> first_sample;              // told on every process before it takes its first one
 };
 
 // What a rank has of a sample: the time elapsed, or where ranks start by the clock how late this one was;

@@ -117,6 +117,22 @@ TEST(Collective, TimeIsTheSlowestRanksAndMeanThatOfAllThatTakePart) {
     EXPECT_DOUBLE_EQ(asked.sampler.samples()[1].back(), 3);
 }
 
+// What disturbs a rank while it gets its buffers says nothing of its samples.
+TEST(Run, TellsOfItsFirstSampleOnceAndNotBefore) {
+    Arena arena;
+    SharedPoint asked(*find("barrier"), {}, arena, Limits{});
+    int told = 0;
+    asked.first_sample = [&] { ++told; };
+    Session session(Script{.size = 2});
+    leadline::Run run(asked, session.world(), session.control());
+    (void)run.buffers(1000, 4);
+    EXPECT_EQ(told, 0);
+    ASSERT_TRUE(run.next_sample().await_resume());
+    EXPECT_EQ(told, 1);
+    ASSERT_TRUE(run.next_sample().await_resume());
+    EXPECT_EQ(told, 1);
+}
+
 // Eight ranks as 2 x 2 x 2: three around rank 0, to each 1,000 B at 1 us a message and as much for its
 // answer.
 TEST(Neighbours, BandwidthIsWhatPassesTheNode) {

@@ -99,6 +99,21 @@ def test_what_every_job_cuts_is_given_up(slurm: Callable[..., None]) -> None:
         follow(submitted(), most=2)
 
 
+def test_what_cannot_continue_is_not_begun_twenty_times(slurm: Callable[..., None]) -> None:
+    """A replay would be cut again and again; a tuning has its directory from the beginning."""
+    slurm("TO", "PD")
+    job = create("slurm", ["replay", "a.program"], [], None, batch.Resources())
+    batch.submit(job)
+    with pytest.raises(LeadlineError, match=r"job 1 was cut, and 'replay a\.program' cannot continue"):
+        follow(job)
+    words = ["io", "tune", "--submit", "slurm", "--detach", "--", "mpirun", "-n", "2", "./app", "--time", "3"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    tuning = batch.jobs()[-1]
+    assert tuning.command == ["io", "tune", "--output", tuning.again[-1], *words[5:]]
+    assert tuning.again[:3] == ["io", "tune", "--resume"]
+
+
 def test_a_cancelled_job_is_not_resumed(slurm: Callable[..., None]) -> None:
     """By the system's own command, and by Leadline's."""
     slurm("CA", "PD")

@@ -287,6 +287,20 @@ def test_tables_are_no_wider_than_the_terminal(width: int) -> None:
     for word in ("openmpi-4.1.4", "mpich-4.0.2", "µs", "latency"):
         assert any(word in line for line in lines)
     assert " ".join(lines).count("hosts") == 9
+    if width == 80:  # a sentence has the width of the terminal, not what is left of it
+        assert len(lines) == 5
+    assert not [line for line in lines if "[" in line and "]" not in line and width > 40]
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["io"], ["io", "tune"]])
+def test_help_may_be_asked_for_first(words: list[str]) -> None:
+    """`leadline help run` is `leadline run --help`; a word that is no command is said."""
+    told, asked = (CliRunner().invoke(main, each) for each in (["help", *words], [*words, "--help"]))
+    assert told.exit_code == 0
+    assert told.output == asked.output
+    wrong = CliRunner().invoke(main, ["help", *words, "rum"])
+    assert wrong.exit_code == 2
+    assert "rum" in wrong.output
 
 
 def test_usage_errors_are_failures_too() -> None:

@@ -118,6 +118,7 @@ def test_a_figure_for_a_paper_has_the_size_asked_for(here: Path) -> None:
     head = Path("drawn/latency-by-size.svg").read_text()[:400]
     assert 'width="241"' in head
     assert 'height="170"' in head
+    assert "figures/may/latency-by-size.svg" in leadline("figure", "may", *words)  # each run has its own
     result = CliRunner().invoke(main, ["figure", "may", "--benchmark", "pingpong", "--size", "huge"])
     assert result.exit_code == 2
     assert "--size" in result.output

@@ -1,13 +1,19 @@
 #include "comm/mpi/session.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "comm/mpi/settings.hpp"
 #include "comm/mpi/shmem.hpp"
 
 namespace leadline {
+
+// A launcher's processes still have 0.2 ms to do after MPI_Init has returned, and take it from the ranks
+// where there are no more processors than these: a third of a point of 1 ms.
+void Session::configure(const nlohmann::json&) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
 void Session::broadcast(std::string& text) {
     auto length = static_cast<int>(text.size());

@@ -24,7 +24,7 @@ public:
     Comm world() { return {MPI_COMM_WORLD, ranks_}; }
     Control& control() { return *control_; }
     [[nodiscard]] const std::vector<Place>& places() const { return ranks_->places; }
-    static void configure(const nlohmann::json&) {}
+    static void configure(const nlohmann::json&);
     static void broadcast(std::string& text);                               // from rank 0 to all
     static std::vector<double> gather(const std::vector<double>& mine);     // at rank 0: those of all ranks
     static std::vector<std::string> gather_texts(const std::string& mine);  // at rank 0: one a rank

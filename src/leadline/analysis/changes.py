@@ -12,7 +12,7 @@ from leadline.core.statistics import CONFIDENCE, POWER
 REGRESSION, IMPROVEMENT = "regression", "improvement"
 UNCHANGED, UNDECIDED = "unchanged", "undecided"
 SUSPECTED = {REGRESSION: "suspected regression", IMPROVEMENT: "suspected improvement"}
-BUSY = "other work disturbed most launches of"  # the beginning of a reason
+BUSY = "other work disturbed many launches of"  # the beginning of a reason
 FAILED_IN_B, ONLY_IN_A, ONLY_IN_B = "failed in B", "only in A", "only in B"
 EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in
 
@@ -28,7 +28,7 @@ def judge_rows(
     """Gives every point that both sides measured its ratio and verdict; returns what all points share.
 
     A row is one of `leadline.analysis.compare` with `logs`, the logarithms of both sides by launch (larger is
-    slower), and `busy`, the sides on which other work disturbed most launches heavily; `sides` has the run of
+    slower), and `busy`, the sides on which other work disturbed many launches heavily; `sides` has the run of
     each launch. `within_run`: both sides were measured in turns.
     `earlier`: the shifts of earlier runs.
     """

@@ -4,8 +4,9 @@ at.
 A change is called one when it is beyond chance among all the points compared and its estimate lies beyond the
 threshold (`leadline.analysis.verdict`, which also says how launches, days and points are told apart). What is
 beyond the threshold by itself only, or together with all other points, is "suspected": more launches, or more
-runs on a side, decide. So is a change of a point most of whose launches other work disturbed, which may have
-caused it. A and B may each be several runs: only then is it known how much runs differ.
+runs on a side, decide. So is a change of a point of which other work heavily disturbed a quarter of the
+launches or more, which may have caused it. A and B may each be several runs: only then is it known how much
+runs differ.
 
 Where A and B are two MPIs (or stacks, ...) of one run, their launches were taken in turns: the k-th launch of
 one is compared with the k-th of the other, and days have no part in it.
@@ -34,7 +35,7 @@ from leadline.analysis.changes import (
 )
 from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import is_exact, launch_estimates
-from leadline.analysis.noise import with_signs
+from leadline.analysis.noise import MANY, with_signs
 from leadline.analysis.summary import run_shifts
 from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
@@ -56,7 +57,6 @@ VERDICTS = (
 NEAREST = 200  # points of B among which the nearest is sought
 BAD = (REGRESSION, FAILED_IN_B)  # a check of B against A fails for these
 
-MOSTLY = 0.5  # of a side's launches, heavily disturbed: their median is one of a busy machine
 THRESHOLD = 0.05  # as near as the quick plan's headline latencies are known
 
 # Columns of a comparison after the keys and the coordinates.
@@ -276,7 +276,7 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
     loaded = (
         with_signs(both.filter(pl.col("status") == OK))
         .group_by(["run", *point])
-        .agg(pl.col("loaded").mean() > MOSTLY)
+        .agg(pl.col("loaded").mean() >= MANY)
     )
     busy = loaded.filter("loaded").group_by(point).agg(pl.col("run").sort().alias("busy"))
     paired = paired.join(busy, on=point, how="left", nulls_equal=True)

@@ -21,7 +21,7 @@ def follow(
     """Wait for a submitted job's end and give its command's exit code; `show` hears state and last line.
 
     A job that was killed, or whose command was interrupted, is resumed in a new one, in at most `most` jobs
-    altogether. Raises LeadlineError where it was cancelled, or cut in the last of them.
+    altogether. Raises LeadlineError where it was cancelled, cut in the last of them, or cannot be resumed.
     """
     while True:
         watched = systems.watch(job)
@@ -42,9 +42,14 @@ def follow(
         stopped = read(job.home / FILE).stopped  # by another process
         if stopped or systems.named(watched, job) == systems.CANCELLED:
             raise LeadlineError(f"job {job.native} was cancelled; what it finished is kept")
+        if not job.again:
+            raise LeadlineError(
+                f"job {job.native} was cut, and '{' '.join(job.command[:2])}' cannot continue: submit it "
+                f"again, with more --walltime; {job.log} has what it printed"
+            )
         if job.attempts >= most:
             raise LeadlineError(
-                f"{job.name} was cut in each of {job.attempts} jobs; ask for more time with --time, or "
+                f"{job.name} was cut in each of {job.attempts} jobs; ask for more time with --walltime, or "
                 f"look into {job.log}"
             )
         show(f"job {job.native} was cut; resuming in a new one", "")

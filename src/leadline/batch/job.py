@@ -28,7 +28,8 @@ class Resources:
 class BatchJob:
     """A command that was submitted, under a name that stays when it is resumed in another job.
 
-    `command` starts it and `again` continues it once `begun` is there (None: it always starts anew).
+    `command` starts it and `again` continues it once `begun` is there; empty where
+    it could only start anew. `begun` is None where `command` continues by itself.
     `native` is the system's identity of the last job, `attempts` how many jobs there were, `stopped` whether
     nobody wants it to be resumed.
     """

@@ -19,7 +19,9 @@ PERIOD = 30.0  # s between lines where there is no terminal
 
 
 class Resumable(NamedTuple):
-    """How a command is started as a job, how continued, and the path whose presence means the second."""
+    """How a command is started as a job, how continued (empty: not at all), and the path whose presence means
+    the second.
+    """
 
     command: list[str]
     again: list[str]
@@ -40,14 +42,16 @@ def _time(text: str) -> float:
     raise UsageError("the time of a job must be positive, but got 0")
 
 
-def _options(taken: set[str]) -> list[click.Option]:
-    """The options of a submission; one whose name the verb has already goes by its other name only."""
+def _options(taken: set[str], cut: str) -> list[click.Option]:
+    """The options of a submission; one whose name the verb has already goes by its other name only.
+
+    `cut` says what becomes of a job that its time limit ends.
+    """
     return [
         click.Option(
             ["--submit"],
             type=Word(SYSTEMS),
-            help="Submit this command as a job and follow it. If the time limit ends a run, a new job "
-            "resumes it.",
+            help=f"Submit this command as a job and follow it. {cut}",
         ),
         click.Option(["--nodes"], type=click.IntRange(min=1), help="With --submit: whole nodes to ask for."),
         click.Option(
@@ -65,16 +69,18 @@ def _options(taken: set[str]) -> list[click.Option]:
 class Submittable(click.Command):
     """A command that `--submit` hands to a batch system instead of executing it."""
 
+    cut = "A job that the time limit ends is not continued."
+
     def __init__(self, *args: Any, **more: Any) -> None:
         """Its own options, then those of a submission."""
         super().__init__(*args, **more)
         taken = {name for each in self.params for name in each.opts}
-        self.submission = _options(taken)
+        self.submission = _options(taken, self.cut)
         self.params += self.submission
 
     def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
-        """How these words are started as a job and continued; here: by starting anew."""
-        return Resumable(words, words, None)
+        """How these words are started as a job and continued; here: they are not continued."""
+        return Resumable(words, [], None)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As any command, keeping the words for the job."""

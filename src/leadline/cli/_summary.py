@@ -45,7 +45,7 @@ def print_summary(records: "pl.DataFrame", path: Path, earlier: "Sequence[pl.Dat
     print_lost(found.lost, MOST_REASONS)
     click.echo(wrapped(f"Benchmarks: {', '.join(found.benchmarks)}.", "  "))
     name = found.benchmarks[0]
-    click.echo(f"'leadline show {path} --benchmark {name}' prints the values of a benchmark.")
+    click.echo(wrapped(f"'leadline show {path} -b {name}' prints the values of a benchmark."))
 
 
 def _headlines(costs: "list[Cost]") -> None:

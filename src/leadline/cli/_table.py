@@ -1,9 +1,11 @@
 """Tables on the terminal, and the same as JSON: how every command prints rows.
 
-On a terminal a table is no wider than the terminal: long cells wrap. Elsewhere each row is one line.
+On a terminal a table is no wider than the terminal: a last column of sentences goes below its rows, and long
+cells wrap. Elsewhere each row is one line.
 """
 
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +20,8 @@ import click
 from leadline.core.record import Row
 
 GAP = 2  # blanks between columns
+KEEP = "\N{NO-BREAK SPACE}"  # which textwrap does not take for a blank
+SENTENCE = 24  # characters from which on a cell of the last column is a sentence rather than a word
 
 Rows = Sequence[Row]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -49,11 +53,7 @@ def terminal_width() -> int:
 
 def wrapped(text: str, indent: str = "") -> str:
     """A paragraph as wide as the terminal, later lines indented; one line where there is no terminal."""
-    if not sys.stdout.isatty():
-        return text
-    return textwrap.fill(
-        text, terminal_width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    return "\n".join(_lines(text, terminal_width(), "", indent)) if sys.stdout.isatty() else text
 
 
 def to_json(rows: Iterable[Row]) -> str:
@@ -65,19 +65,39 @@ def to_json(rows: Iterable[Row]) -> str:
 def plain(headings: Sequence[str], cells: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     """Lines of columns, lined up on the left, two blanks between them.
 
-    Cells wrap where the table would be wider than `width`; where even that is too wide, each row is a block
-    with a line for each of its cells.
+    Where the table would be wider than `width`, sentences of the last column go below their rows, then cells
+    wrap; where even that is too wide, each row is a block with a line for each of its cells.
     """
-    lines = [list(headings), *cells]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
-    if width is not None and _total(widths) > width:
-        narrowest = [min(w, max(_longest_word(line[i]) for line in lines)) for i, w in enumerate(widths)]
-        if _total(narrowest) > width:
-            return _blocks(headings, cells, width)
-        while _total(widths) > width:  # from the widest that can still give
-            able = [i for i, w in enumerate(widths) if w > narrowest[i]]
-            widths[max(able, key=lambda i: widths[i])] -= 1
-    return [row for line in lines for row in _wrapped_row(line, widths)]
+    widths = _widths(headings, cells)
+    if width is None or _total(widths) <= width:
+        return [row for line in (headings, *cells) for row in _wrapped_row(line, widths)]
+    sentences = [line[-1] for line in cells]
+    if len(headings) == 1 or max(map(len, sentences), default=0) < SENTENCE:
+        return [row for lines in _fitted(headings, cells, width) for row in lines]
+    table = _fitted(headings[:-1], [line[:-1] for line in cells], width)
+    below = [_sentence(each, width) for each in ("", *sentences)]
+    return [row for pair in zip(table, below, strict=True) for lines in pair for row in lines]
+
+
+def _fitted(headings: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """The lines of the headings and of each row, no wider than `width`."""
+    loose, widths = [headings, *cells], _widths(headings, cells)
+    together = [[_kept_together(cell) for cell in line] for line in loose]
+    for lines in (together, loose):
+        narrowest = [max(map(_longest_word, column)) for column in zip(*lines, strict=True)]
+        if _total(narrowest) <= width:
+            break
+    else:
+        return [[], *(_block(headings, line, width) for line in cells)]
+    while _total(widths) > width:  # from the widest that can still give
+        able = [i for i, w in enumerate(widths) if w > narrowest[i]]
+        widths[max(able, key=lambda i: widths[i])] -= 1
+    return [_wrapped_row(line, widths) for line in lines]
+
+
+def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
+    """How wide the columns are where nothing wraps."""
+    return [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -87,14 +107,36 @@ def _total(widths: Sequence[int]) -> int:
 
 def _longest_word(cell: str) -> int:
     """How narrow a cell can be."""
-    return max((len(word) for word in cell.split()), default=0)
+    return max((len(word) for word in cell.split(" ")), default=0)
+
+
+def _lines(text: str, width: int, first: str = "", later: str = "") -> list[str]:
+    """A text in lines, the first indented by `first`, the others by `later`."""
+    return _wrap(_kept_together(text), width, first, later)
+
+
+def _wrap(text: str, width: int, first: str = "", later: str = "") -> list[str]:
+    """A text in lines that end between words, and not at `KEEP`."""
+    found = textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(KEEP, " ") for line in found]
+
+
+def _kept_together(text: str) -> str:
+    """The text with `KEEP` for the blanks of "12 %" and "[1.5, 1.7]", between which no line ends."""
+    return re.sub(r" (?=%)|(?<=,) (?=[^][,]*\])", KEEP, text)
 
 
 def _wrapped_row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     """The lines of one row."""
     parts = [
-        textwrap.wrap(c, w, break_long_words=False, break_on_hyphens=False) if len(c) > w else [c]
-        for c, w in zip(cells, widths, strict=True)
+        _wrap(c, w) if len(c) > w else [c.replace(KEEP, " ")] for c, w in zip(cells, widths, strict=True)
     ]
     gap = " " * GAP
     return [
@@ -103,18 +145,18 @@ def _wrapped_row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     ]
 
 
-def _blocks(headings: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Each row as lines "heading: cell", for terminals that are too narrow for the table."""
+def _sentence(text: str, width: int) -> list[str]:
+    """A sentence below its row."""
+    indent = " " * 2 * GAP
+    return _lines(text, width, indent, indent)
+
+
+def _block(headings: Sequence[str], cells: Sequence[str], width: int) -> list[str]:
+    """A row as lines "heading: cell", for terminals that are too narrow for the table."""
     lines = []
-    for line in cells:
-        for number, (heading, cell) in enumerate(zip(headings, line, strict=True)):
-            if cell:
-                lines += textwrap.wrap(
-                    f"{'' if number == 0 else '  '}{heading}: {cell}",
-                    width,
-                    subsequent_indent="    ",
-                    break_on_hyphens=False,
-                )
+    for number, (heading, cell) in enumerate(zip(headings, cells, strict=True)):
+        if cell:
+            lines += _lines(f"{'' if number == 0 else '  '}{heading}: {cell}", width, "", "    ")
     return lines
 
 

@@ -12,7 +12,7 @@ def command(*, dry_run: bool) -> None:
     programs again, which takes minutes.
     """
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
-    from leadline.core.units import format_bytes  # noqa: PLC0415
+    from leadline.core.units import rounded_bytes  # noqa: PLC0415
     from leadline.native import leftovers  # noqa: PLC0415
 
     total = 0
@@ -24,5 +24,5 @@ def command(*, dry_run: bool) -> None:
             except OSError as problem:
                 raise LeadlineError(f"cannot remove {path}: {problem.strerror}") from problem
         total += size
-        click.echo(f"{path}  {format_bytes(size)}")
-    click.echo(f"{'would remove' if dry_run else 'removed'} {format_bytes(total)}")
+        click.echo(f"{path}  {rounded_bytes(size)}")
+    click.echo(f"{'would remove' if dry_run else 'removed'} {rounded_bytes(total)}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leadline.cli._options import Parsed
-from leadline.cli._table import json_option, print_table
+from leadline.cli._options import Parsed, where_option
+from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import Run
 from leadline.cli._working import working
 from leadline.core.record import Row
@@ -34,7 +34,6 @@ COLUMNS = {
     "a": "A",
     "b": "B",
     "change": "change, 95 %",
-    "detectable": "detectable",
     "reason": "reason",
 }
 TIMES = 2.0  # from this ratio on, "3.4 times" says more than "+240 %"
@@ -61,6 +60,7 @@ OF_MACHINES = {
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
 )
+@where_option("Compare only points with this value, such as mpi=openmpi or bytes=8.")
 @click.option(
     "--across",
     multiple=True,
@@ -75,6 +75,7 @@ def command(
     runs: tuple[Path | str, ...],
     threshold: float,
     benchmarks: tuple[str, ...],
+    where: tuple[str, ...],
     across: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -86,8 +87,8 @@ def command(
     compared with itself across the two values of --across, such as its two MPIs, launch by launch.
 
     For each common point the table lists the medians over launches, and the ratio of their trimmed geometric
-    means with its 95 % interval; this takes at least four launches on either side. "detectable" is the
-    smallest change that would be found with a probability of 80 %. If each run has one version of an
+    means with its 95 % interval; this takes at least four launches on either side. Of an undecided point it
+    says which change would have been found, with a probability of 80 %. If each run has one version of an
     MPI, the versions are compared.
 
     The verdict on a point is regression, improvement, unchanged, or undecided; a regression or improvement is
@@ -104,7 +105,7 @@ def command(
 
     with working("reading records") as say:
         try:
-            sides = _sides(runs, across)
+            sides = _sides(runs, across, where)
         except LeadlineError as problem:  # its exit code says that a point is slower, which this is not
             raise UsageError(str(problem)) from None
         earlier = _before(runs)
@@ -122,22 +123,26 @@ def command(
         known = [*align(a, b, across).notes, *other_cadences(table)]
         notes = [*(f"{note}." for note in known), *found.sentences()]
         for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
-            click.echo(sentence)
+            click.echo(wrapped(sentence))
     if compare.is_worse(table) and not machines:
         ctx.exit(1)
     _refuse_undecidable(table)
 
 
 def _sides(
-    runs: Sequence[Path | str], across: Sequence[str]
+    runs: Sequence[Path | str], across: Sequence[str], where: Sequence[str]
 ) -> "tuple[list[pl.DataFrame], list[pl.DataFrame]]":
     """The record tables of A and of B; UsageError where it is not clear which run is on which side."""
     from leadline.analysis.compare import values_of  # noqa: PLC0415
+    from leadline.analysis.select import matching  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
+
+    def load(run: Path | str) -> "pl.DataFrame":
+        return matching(store.load(Path(run)), where)
 
     named = [run for run in runs if run != BETWEEN]
     if len(runs) == 1 and len(across) == 1:
-        first, second = values_of(store.load(Path(named[0])), across[0])
+        first, second = values_of(load(named[0]), across[0])
         return [first], [second]
     if BETWEEN not in runs and len(runs) != 2:
         raise click.UsageError(
@@ -148,7 +153,7 @@ def _sides(
     a, b = named[:cut], named[cut:]
     if not a or not b or len(named) < len(runs) - 1:
         raise click.UsageError(f"'{BETWEEN}' stands once, with one run or more on each side of it")
-    return [store.load(Path(run)) for run in a], [store.load(Path(run)) for run in b]
+    return [load(run) for run in a], [load(run) for run in b]
 
 
 def _before(runs: Sequence[Path | str]) -> "list[pl.DataFrame]":
@@ -202,7 +207,7 @@ def _refuse_undecidable(table: "pl.DataFrame") -> None:
         and not both.get_column("reason").has_nulls()
     ):
         raise UsageError(
-            "nothing can be told of these runs: other work disturbed most launches of every point; measure "
+            "nothing can be told of these runs: other work disturbed many launches of every point; measure "
             "again on a quiet machine"
         )
 
@@ -214,7 +219,7 @@ def _values(records: "pl.DataFrame", key: str) -> list[str]:
 
 def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
     """The rows with quantities in words."""
-    from leadline.analysis.changes import EXACT  # noqa: PLC0415
+    from leadline.analysis.changes import EXACT, UNDECIDED  # noqa: PLC0415
     from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415
     from leadline.analysis.noise import percent  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
@@ -238,9 +243,11 @@ def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
             "point": words(row, telling),
             "change": change(row["ratio"], row["low"], row["high"], exact),
         }
-        told["detectable"] = percent(row["detectable"]) if row["detectable"] is not None else ""
         verdict = OF_MACHINES.get(row["verdict"], row["verdict"]) if machines else row["verdict"]
-        shown.append({"verdict": verdict, "reason": row["reason"]} | quantities | told)
+        reason = row["reason"]
+        if row["verdict"] == UNDECIDED and row["detectable"] is not None:
+            reason = f"a change of {percent(row['detectable'])} would have been found"
+        shown.append({"verdict": verdict, "reason": reason} | quantities | told)
     return shown
 
 
@@ -293,7 +300,7 @@ def _sentences(
     )
     points = table.select(point_names(table, compare.COLUMNS)).n_unique()
     values = "" if table.height == points else f" with {table.height} values"
-    said = [f"{points} points{values}, threshold {noise.percent(limit)}: {listed}."]
+    said = [f"{points} point{'' if points == 1 else 's'}{values}, threshold {noise.percent(limit)}: {listed}."]
     detectable = table.get_column("detectable").drop_nulls()
     if len(detectable):
         middle = median(detectable)  # a few have no bound to speak of

@@ -47,10 +47,8 @@ def _size(text: str) -> tuple[float, float]:
     "--output",
     "-o",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("figures"),
-    show_default=True,
     metavar="DIRECTORY",
-    help="Where to write the files.",
+    help="Where to write the files. Default: figures/RUN.",
 )
 def command(
     *,
@@ -61,7 +59,7 @@ def command(
     no_fits: bool,
     size: tuple[float, float],
     formats: tuple[str, ...],
-    output: Path,
+    output: Path | None,
 ) -> None:
     """Draw the figures of a benchmark for a paper, and print the files' names.
 
@@ -76,6 +74,6 @@ def command(
     with working("reading and fitting"):
         records = matching(store.load(run), [f"benchmark={benchmark}", *where])
         style = Style(*size, error_bars=error_bars, fits=not no_fits, formats=formats or ("pdf",))
-        paths = write_paper_figures(records, benchmark, output, style)
+        paths = write_paper_figures(records, benchmark, output or Path("figures") / run.stem, style)
     for path in paths:
         click.echo(path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import Run, newest_run
 from leadline.cli._working import working
 from leadline.core.record import Row
@@ -47,9 +47,10 @@ def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> No
     if as_json:
         print_table(rows, {}, as_json=True)
         return
-    print_table(_for_people(found), COLUMNS)
+    if told := _for_people(found):
+        print_table(told, COLUMNS)
     for line in _notes(found):
-        click.echo(line)
+        click.echo(wrapped(line))
 
 
 def _rows(fit: "Fit") -> list[Row]:

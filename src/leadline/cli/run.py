@@ -37,6 +37,8 @@ DESCRIBED = ("ranks", "mapping", "network", "noise", "sensitivity", "point_limit
 class _Run(Submittable):
     """As a job, a run goes to a directory that is known beforehand, and is resumed from it."""
 
+    cut = "If the time limit ends it, a new job resumes the run."
+
     def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
         if params["resume"]:
             return Resumable(words, words, None)

@@ -118,10 +118,13 @@ def command(
 
 
 def _print_about(records: "pl.DataFrame", history: "list[pl.DataFrame]") -> None:
-    """What earlier runs show, and what was not measured."""
+    """Where ranks were, what earlier runs show, and what was not measured."""
     from leadline.analysis.summary import said_of_runs  # noqa: PLC0415
     from leadline.report.digest import lost  # noqa: PLC0415
 
+    bindings = records.get_column("binding").drop_nulls().unique()
+    if len(bindings) == 1:
+        click.echo(wrapped(f"Ranks were on {bindings[0]} (host:core, in the order of ranks)."))
     if said := said_of_runs(records, history):
         click.echo(wrapped(said))
     print_lost(lost(records))
@@ -147,13 +150,19 @@ def _remind(path: Path) -> None:
 
 
 def _print_skipped(rows: list[Row]) -> None:
-    """The points without a value, one a row."""
+    """The points without a value, one a line below their reason."""
     from leadline.cli._series import differing, words  # noqa: PLC0415
 
     names = [name for name in (rows[0] if rows else {}) if name not in _fixed() or name in LAUNCH]
     telling = ["benchmark", *differing(rows, names)]
-    cells = [{**row, "point": words(row, telling)} for row in rows]
-    print_table(cells, {"status": "status", "point": "point", "reason": "reason"})
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        reason = (row["status"], row["reason"] or "no reason was recorded")
+        by_reason.setdefault(reason, []).append(words(row, telling))
+    for (status, why), points in by_reason.items():
+        click.secho(wrapped(f"{len(points)} {status}: {why}", "  "), bold=sys.stdout.isatty())
+        for point in points:
+            click.echo(wrapped(f"  {point}", "    "))
 
 
 def _summary(records: "pl.DataFrame", earlier: "Sequence[pl.DataFrame]") -> "pl.DataFrame":
@@ -207,7 +216,7 @@ def _print(rows: list[Row], columns: Callable[[Row], dict[str, str]]) -> None:
                 headings.remove(shared)
                 same.append(cells[0][shared])
         cells = [{name: cell.get(name, "") for name in headings} for cell in cells]
-        click.secho(", ".join([title, *filter(None, same)]), bold=sys.stdout.isatty())
+        click.secho(wrapped(", ".join([title, *filter(None, same)]), "  "), bold=sys.stdout.isatty())
         print_table(cells, {name: name for name in headings})
 
 

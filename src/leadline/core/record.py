@@ -72,10 +72,8 @@ class Record:
         str | None, "what ended the sampling: tolerance, time or samples; exact: simulated"
     ] = None
     started: Annotated[datetime | None, "when the point was begun"] = None
-    duration: Annotated[float | None, "wall time spent on the point, s"] = None
-    run_delay: Annotated[float | None, "longest time a rank waited for a processor during the point, s"] = (
-        None
-    )
+    duration: Annotated[float | None, "wall time of all samples, s"] = None
+    run_delay: Annotated[float | None, "longest time a rank waited for a processor meanwhile, s"] = None
     switches: Annotated[int | None, "involuntary context switches of all ranks during the point"] = None
     steal: Annotated[
         float | None, "processors that the hypervisor gave to others, mean since the launch began"

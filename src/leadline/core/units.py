@@ -173,6 +173,12 @@ def format_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def rounded_bytes(size: int) -> str:
+    """A size to three digits, where the last byte does not matter: 1234567 is "1.18 MiB"."""
+    worth, name = prefix(size, "B")
+    return f"{_digits(size / worth, _decimals(size / worth))} {name}"
+
+
 def format_quantity(
     value: float | None, unit: str, low: float | None = None, high: float | None = None
 ) -> str:
@@ -189,12 +195,13 @@ def format_quantity(
         worth, name = prefix(value, unit)
         return f"{_digits(value / worth, _decimals(value / worth))} {name}".rstrip()
     half = (high - low) / 2
-    # However far an interval reaches, a value that it keeps apart from zero shows its first digit.
+    # However far an interval reaches, a value that it keeps apart from zero shows two digits: "9 [9, 11]"
+    # would be 8.6 or 9.4.
     apart = low > 0 or high < 0
     worth, name = prefix(value if apart or not math.isfinite(half) else max(abs(value), half), unit)
     decimals = _decimals(value / worth, half / worth)
     if apart and value:
-        decimals = max(decimals, -_exponent(value / worth))
+        decimals = max(decimals, 1 - _exponent(value / worth))
     shown = [_digits(each / worth, decimals) for each in (value, low, high)]
     return f"{shown[0]} {name}".rstrip() + f" [{shown[1]}, {shown[2]}]"
 

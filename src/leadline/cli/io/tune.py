@@ -44,12 +44,16 @@ WITHOUT = {
 
 
 class _Tune(Submittable):
-    """As a job, a tuning is resumed from its directory."""
+    """As a job, a tuning goes to a directory that is known beforehand, and is resumed from it."""
+
+    cut = "If the time limit ends it, a new job resumes the tuning."
 
     def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
-        if params["resume"] or not params["output"]:
+        if params["resume"]:
             return Resumable(words, words, None)
-        return Resumable(words, ["io", "tune", "--resume", str(params["output"])], params["output"])
+        output = params["output"] or _fresh()
+        words = words if params["output"] else [*words[:2], "--output", str(output), *words[2:]]
+        return Resumable(words, ["io", "tune", "--resume", str(output)], output)
 
 
 @click.command(cls=_Tune, context_settings={"ignore_unknown_options": False})
@@ -103,7 +107,13 @@ class _Tune(Submittable):
     help=f"Search method: {', '.join(_methods())}.",
 )
 @click.option(
-    "--budget", default=40, show_default=True, type=click.IntRange(min=1), help="Number of settings to try."
+    "--budget",
+    default=40,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of combinations of settings to try, each run up to 3 times. Runs before them tell the noise "
+    "of the default (8) and which settings change anything (one each); runs after them compare the best with "
+    "the default in turns (20) and its parts.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the search and of the order of runs.")
 @click.option(
@@ -182,7 +192,6 @@ def command(**asked: object) -> None:
 
 def _request(asked: dict[str, Any]) -> "Request":
     """The request that the options make. Raises UsageError where they exclude each other."""
-    from leadline.run.store import RUNS  # noqa: PLC0415
     from leadline.tune.io.setup import Request  # noqa: PLC0415
 
     context = click.get_current_context()
@@ -197,11 +206,16 @@ def _request(asked: dict[str, Any]) -> "Request":
         )
     way = "a program" if asked["command"] else "--on" if asked["machine"] else "a --kernel"
     _refuse_idle(context, way)
-    if asked["output"] is None:
-        from datetime import datetime  # noqa: PLC0415
+    return Request(**{**asked, "output": asked["output"] or _fresh()})
 
-        asked["output"] = RUNS / f"tune-io-{datetime.now():%Y%m%d-%H%M%S}"
-    return Request(**asked)
+
+def _fresh() -> Path:
+    """The directory of a tuning for which none was given."""
+    from datetime import datetime  # noqa: PLC0415
+
+    from leadline.run.store import RUNS  # noqa: PLC0415
+
+    return RUNS / f"tune-io-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _given(context: click.Context) -> list[str]:

@@ -77,7 +77,11 @@ class Results:
         if self.failure is not None:
             return f"a run of the final comparison failed: {self.failure}"
         if self.gain is None:
-            return "not finished" if not self.finished else "no settings that run were found"
+            if not self.finished:
+                return "not finished"
+            if not self.trials:
+                return "nothing to tune: no setting changes what the program does to its files"
+            return "each of the settings tried made the program fail"
         return UNCONFIRMED if self.doubt else self.gain.verdict
 
     @property
