@@ -12,7 +12,8 @@ from leadline import machine
 from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.machine.description import TABLES
-from leadline.machine.schema import ABOUT, TOP, TOPOLOGIES
+from leadline.machine.schema import ABOUT, TOP
+from leadline.machine.topologies import KINDS
 
 SMALL = """\
 title = "Two nodes on a wire"
@@ -364,6 +365,6 @@ def test_every_key_is_documented() -> None:
     told = {
         word for row in rows for cell in row.split(" | ")[:-1] for word in re.findall(r"`\[*(\w+)\]*`", cell)
     }
-    keys = {key for part in (*TABLES.values(), *TOPOLOGIES.values()) for key in part.keys}
-    kinds = {kind for kind in TOPOLOGIES if kind.isidentifier()}
+    keys = {key for part in (*TABLES.values(), *(kind.keys for kind in KINDS.values())) for key in part.keys}
+    kinds = {kind for kind in KINDS if kind.isidentifier()}
     assert told == keys | kinds | set(TOP) | set(ABOUT) | set(TABLES)

@@ -300,7 +300,9 @@ def _sentences(
     )
     points = table.select(point_names(table, compare.COLUMNS)).n_unique()
     values = "" if table.height == points else f" with {table.height} values"
-    said = [f"{points} point{'' if points == 1 else 's'}{values}, threshold {noise.percent(limit)}: {listed}."]
+    said = [
+        f"{points} point{'' if points == 1 else 's'}{values}, threshold {noise.percent(limit)}: {listed}."
+    ]
     detectable = table.get_column("detectable").drop_nulls()
     if len(detectable):
         middle = median(detectable)  # a few have no bound to speak of

@@ -10,7 +10,7 @@ from leadline.core.errors import UsageError
 from leadline.core.toml import Table
 from leadline.core.values import text, word
 from leadline.machine.files import find
-from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TOPOLOGIES, TableSchema
+from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TableSchema
 from leadline.machine.topologies import KINDS, Topology
 from leadline.machine.values import Number, Read, number, part
 
@@ -192,14 +192,14 @@ def _base(path: Path, top: Table, extended: tuple[Path, ...]) -> _Draft:
 
 def _read_topology(draft: _Draft, table: Table) -> None:
     """The table `topology`, whose keys depend on its kind."""
-    kind = table.get("kind", word(tuple(TOPOLOGIES)), draft.kind)
+    kind = table.get("kind", word(tuple(KINDS)), draft.kind)
     if not kind:
-        raise table.error(f"[topology] needs the key 'kind'; known are: {', '.join(sorted(TOPOLOGIES))}")
+        raise table.error(f"[topology] needs the key 'kind'; known are: {', '.join(sorted(KINDS))}")
     if kind != draft.kind:
         draft.topology = {}
     draft.kind = kind
-    draft.topology |= part(table, TOPOLOGIES[kind], f"topology of kind {kind}", "topology", ("kind",))
-    for key in TOPOLOGIES[kind].needed:
+    draft.topology |= part(table, KINDS[kind].keys, f"topology of kind {kind}", "topology", ("kind",))
+    for key in KINDS[kind].keys.needed:
         if key not in draft.topology:
             raise table.error(f"a topology of kind {kind} needs the key {key!r}")
     try:
@@ -243,7 +243,7 @@ def _check(draft: _Draft) -> None:
     if not draft.title:
         raise draft.top.error("a machine needs the key 'title', as in title = \"A cluster of two nodes\"")
     if not draft.kind:
-        known = ", ".join(sorted(TOPOLOGIES))
+        known = ", ".join(sorted(KINDS))
         raise draft.top.error(f"a machine needs a table [topology] with its kind; known are: {known}")
     for name, schema in TABLES.items():
         wanted = name == "node" or (name == "links" and draft.kind != "single") or name in draft.tables

@@ -1,7 +1,8 @@
 """What a machine file may say: its tables, their keys, and how the value of each key is read.
 
-The tables beside `topology` are those of `parse_machine` in `native/machine/description.cpp`, key by key;
-their meanings stand in `native/machine/description.hpp` and, for people, in `docs/machines.md`.
+The keys of `[topology]` are those of its kinds (`topologies/`). The tables beside it are those of
+`parse_machine` in `native/machine/description.cpp`, key by key; their meanings stand in
+`native/machine/description.hpp` and, for people, in `docs/machines.md`.
 """
 
 import math
@@ -64,7 +65,6 @@ WORD = Kind(text, number=False)
 
 
 _PROGRESS = Kind(word(("engine", "calls")), number=False)
-_TIES = Kind(word(("parity", "growing")), number=False)
 _FILE_SYSTEM = Kind(word(("lustre", "gpfs")), number=False)
 
 
@@ -223,27 +223,3 @@ TOP: dict[str, Kind] = {
 
 # What a file says of itself.
 ABOUT = ("title", "about", "extends", "sources")
-
-_GRID = TableSchema({"shape": SHAPE, "largest": SHAPE, "torus_from": COUNT, "ties": _TIES}, needed=("shape",))
-
-# Kind of topology: its keys. `native/machine/topologies/` has one file for each.
-TOPOLOGIES: dict[str, TableSchema] = {
-    "torus": _GRID,
-    "mesh": TableSchema({"shape": SHAPE, "largest": SHAPE}, needed=("shape",)),
-    "fat-tree": TableSchema(
-        {"arity": SHAPE, "up": SHAPE, "width": WIDTHS, "nodes": COUNT},
-        needed=("arity",),
-    ),
-    "dragonfly": TableSchema(
-        {
-            "groups": COUNT,
-            "routers": COUNT,
-            "nodes": COUNT,
-            "links": COUNT,
-            "local": FACTOR,
-            "global": FACTOR,
-        },
-        needed=("groups", "routers", "nodes", "links"),
-    ),
-    "single": TableSchema({}),
-}

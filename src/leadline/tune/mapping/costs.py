@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.machine.rank_mapping import lengths
-from leadline.machine.topologies import Grid, Nodes, kind_of
+from leadline.machine.topologies import Nodes, kind_of
+from leadline.machine.topologies.grid import Grid
 from leadline.tune.mapping.traffic import Traffic
 
 
