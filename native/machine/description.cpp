@@ -234,8 +234,13 @@ std::int64_t Packets::largest() const {
     return (payload + overhead + granule - 1) / granule * granule;
 }
 
-const Protocol& Machine::protocol(std::int64_t bytes, bool local) const {
-    const auto& table = local && !local_protocols.empty() ? local_protocols : protocols;
+const std::vector<Protocol>& Machine::protocols_of(Reach reach) const {
+    if (reach == Reach::own && !own_protocols.empty()) return own_protocols;
+    return reach != Reach::nodes && !local_protocols.empty() ? local_protocols : protocols;
+}
+
+const Protocol& Machine::protocol(std::int64_t bytes, Reach reach) const {
+    const auto& table = protocols_of(reach);
     for (const auto& row : table)
         if (bytes <= row.up_to) return row;
     return table.back();
@@ -252,6 +257,7 @@ Machine parse_machine(const json& description) {
     from.part("node", [&](const Table& node) { parse_node(node, machine.node); });
     machine.protocols = parse_protocols(from, "protocol");
     machine.local_protocols = parse_protocols(from, "local_protocol");
+    machine.own_protocols = parse_protocols(from, "own_protocol");
     if (machine.protocols.empty()) refuse("protocol", "has at least one row");
     from.part("barrier_network", [&](const Table& barrier) { parse_barrier(barrier, machine.barrier); });
     from.part("collective_network",

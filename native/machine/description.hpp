@@ -115,6 +115,9 @@ struct Choice {
     std::string algorithm;
 };
 
+// How far two ranks are apart, as far as protocols tell it.
+enum class Reach { nodes, node, own };
+
 struct Machine {
     std::string name;
     Links links;
@@ -122,6 +125,7 @@ struct Machine {
     Node node;
     std::vector<Protocol> protocols;        // between nodes, by growing up_to
     std::vector<Protocol> local_protocols;  // within a node; empty: as between nodes
+    std::vector<Protocol> own_protocols;    // of a rank to itself, without a way; empty: as within a node
     BarrierNetwork barrier;
     CollectiveNetwork collective;
     bool line_broadcast = false;  // packets that every node of a line takes as they pass
@@ -135,7 +139,8 @@ struct Machine {
     bool transit_first = true;  // through traffic before local injection
     int buffer = 0;             // B of a router's input, each virtual channel; 0: eight packets
 
-    [[nodiscard]] const Protocol& protocol(std::int64_t bytes, bool local) const;
+    [[nodiscard]] const std::vector<Protocol>& protocols_of(Reach reach) const;
+    [[nodiscard]] const Protocol& protocol(std::int64_t bytes, Reach reach) const;
 };
 
 // Reads the description that src/leadline/machine.py writes. Throws std::invalid_argument naming the key.

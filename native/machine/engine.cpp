@@ -135,12 +135,12 @@ Operation Engine::receive(int rank, int from, const Envelope& envelope, std::spa
 
 Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
     const std::uint32_t id = new_message(rank, target, bytes, leg);
-    const Protocol& way = machine_.protocol(bytes, local(rank, target));
+    const Protocol& way = machine_.protocol(bytes, reach(rank, target));
     messages_[id].protocol = &way;
     const Operation operation = messages_[id].send = new_operation(rank, target);
     spend(rank, machine_.node.put_overhead < 0 ? way.send_overhead : machine_.node.put_overhead);
     // Within a node without an engine this core copies the bytes, once.
-    if (local(rank, target) && !machine_.node.local_by_network)
+    if (to_itself(rank, target) || (local(rank, target) && !machine_.node.local_by_network))
         spend(rank, transfer_time(bytes, std::min(way.send_copy, way.receive_copy)));
     ++messages_sent_;
     bytes_sent_ += bytes;
@@ -158,7 +158,7 @@ Operation Engine::get(int rank, int target, std::int64_t bytes) {
 
 void Engine::signal(int rank, int target, std::function<void()> then) {
     const std::uint32_t id = new_message(rank, target, 8, Leg::signal);
-    messages_[id].protocol = &machine_.protocol(8, local(rank, target));
+    messages_[id].protocol = &machine_.protocol(8, reach(rank, target));
     signals_.emplace(id, std::move(then));
     spend(rank, machine_.node.put_overhead < 0 ? messages_[id].protocol->send_overhead
                                                : machine_.node.put_overhead);
@@ -179,6 +179,11 @@ void Engine::inject(std::uint32_t id) {
     if (message.leg == Leg::grant && message.protocol->one_way && !may_grant(id)) return;
     if (machine_.node.loggops) [[unlikely]] {
         cross(id, from, to);
+        return;
+    }
+    if (to_itself(from, to)) {
+        injected(id, now_);
+        arrived(id, now_);
         return;
     }
     if (local(from, to) && !machine_.node.local_by_network) {
@@ -278,7 +283,8 @@ void Engine::reach(std::uint32_t id) {
         case Leg::put: {
             // The knowledge that it is there comes back over the same way.
             const int hops = topology_.hops(seat(message.from).node, seat(message.to).node);
-            const Time back = local(message.from, message.to)
+            const Time back = to_itself(message.from, message.to) ? 0
+                              : local(message.from, message.to)
                                   ? machine_.node.local_latency
                                   : machine_.links.base + hops * machine_.links.hop;
             events_.push(now_ + back, {Kind::left, message.send});

@@ -60,12 +60,11 @@ public:
     [[nodiscard]] const Placement& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
     // Of a core on one of its threads, what a rank has of it while all that share it compute: ranks of a
     // socket take its cores in turns, and further threads of theirs once each has one.
-    [[nodiscard]] double share_of_core(int rank) const {
-        if (sharing_.empty()) return 1;
-        const auto ranks = sharing_[static_cast<std::size_t>(rank)];
-        return ranks == 1 ? 1 : machine_.node.thread_gain / ranks;
-    }
+    [[nodiscard]] double share_of_core(int rank) const;
     [[nodiscard]] bool local(int a, int b) const { return seat(a).node == seat(b).node; }
+    // Whether a message has no way at all: of a rank to itself, where the machine says what that costs.
+    [[nodiscard]] bool to_itself(int a, int b) const { return a == b && !machine_.own_protocols.empty(); }
+    [[nodiscard]] Reach reach(int a, int b) const;
     [[nodiscard]] const Conditions& conditions() const { return conditions_; }
     [[nodiscard]] const Network& network() const { return *network_; }
     // Whether some links are slower or faster than others.

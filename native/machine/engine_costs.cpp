@@ -19,15 +19,24 @@ int Engine::socket(int rank) const {
     return seat(rank).core / per_socket;
 }
 
+double Engine::share_of_core(int rank) const {
+    if (sharing_.empty()) return 1;
+    const auto ranks = sharing_[static_cast<std::size_t>(rank)];
+    return ranks == 1 ? 1 : machine_.node.thread_gain / ranks;
+}
+
+// Two ranks' nodes may be far apart in memory, and often there is nothing to tell by them.
+Reach Engine::reach(int a, int b) const {
+    if (to_itself(a, b)) return Reach::own;
+    return !machine_.local_protocols.empty() && local(a, b) ? Reach::node : Reach::nodes;
+}
+
 const Protocol& Engine::protocol(int from, int to, std::int64_t bytes) const {
-    // Two ranks' nodes may be far apart in memory, and often there is nothing to tell by them.
-    const bool within = !machine_.local_protocols.empty() && local(from, to);
-    if (!forced_) return machine_.protocol(bytes, within);
-    const auto& table =
-        within && !machine_.local_protocols.empty() ? machine_.local_protocols : machine_.protocols;
+    const Reach apart = reach(from, to);
+    const Protocol& natural = machine_.protocol(bytes, apart);
     // Forcing eager or rendezvous leaves the one-packet protocol alone, as libraries do (Blue Gene/L, 4).
-    const Protocol& natural = machine_.protocol(bytes, within);
-    if (natural.name == "short") return natural;
+    if (!forced_ || natural.name == "short") return natural;
+    const auto& table = machine_.protocols_of(apart);
     const auto forced = std::ranges::find(table, conditions_.protocol, &Protocol::name);
     return forced == table.end() ? natural : *forced;
 }
@@ -103,6 +112,7 @@ Time Engine::under_way(int from, int to, const Protocol& way, std::int64_t bytes
         return local(from, to) ? node.local_latency
                                : machine_.links.base +
                                      machine_.links.hop * topology_.hops(seat(from).node, seat(to).node);
+    if (to_itself(from, to)) return 0;
     if (local(from, to)) {
         if (node.local_by_network) return node.local_latency + transfer_time(wire, node.local);
         return node.local_latency + (socket(from) == socket(to) ? 0 : node.socket_latency);

@@ -48,7 +48,7 @@ Service by_lines(const Engine& engine, const Box& box, const HardwareCall& call)
     const Machine& machine = engine.machine();
     int hops = 0;
     for (const int span : box.spans) hops += span - 1;
-    const Protocol& way = machine.protocol(call.bytes, false);
+    const Protocol& way = machine.protocol(call.bytes, Reach::nodes);
     return {.waits_for_all = call.operation != "bcast",
             .lasts = engine.send_cost(way, call.bytes) + machine.links.base + hops * machine.links.hop,
             .overhead = engine.receive_cost(way, call.bytes)};

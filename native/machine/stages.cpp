@@ -10,7 +10,7 @@ namespace leadline::machine {
 using collectives::Stage;
 
 std::optional<std::set<std::string>> Stages::run(std::span<const CommunicatorStages> parts) {
-    for (const auto* protocols : {&machine_.protocols, &machine_.local_protocols})
+    for (const auto* protocols : {&machine_.protocols, &machine_.local_protocols, &machine_.own_protocols})
         if (std::ranges::any_of(*protocols, &Protocol::one_way)) return std::nullopt;
     const Time clear = engine_.network().clear();
     kept_.out = std::max(kept_.out, clear);

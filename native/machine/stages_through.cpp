@@ -25,7 +25,7 @@ bool Stages::step_through(const std::vector<StageInstance>& all) {
     const Conditions& conditions = engine_.conditions();
     // Requests that are granted before their receiver comes are no matter of a stage.
     if (machine_.node.rendezvous_credits > 0 && std::ranges::any_of(all, [&](const StageInstance& reach) {
-            return machine_.protocol(reach.stage->bytes, false).handshake;
+            return machine_.protocol(reach.stage->bytes, Reach::nodes).handshake;
         }))
         return false;
     // Packets that come to a link at one instant pass it in the order in which they were sent to it, which a

@@ -68,15 +68,20 @@ TEST(Description, ASizeTakesTheFirstRowThatFitsIt) {
                              {{"name", "eager"}, {"up_to", 1200}},
                              {{"name", "rendezvous"}, {"up_to", 5000}, {"handshake", true}}};
     described["local_protocol"] = {{{"name", "copied"}}};
+    EXPECT_EQ(parse_machine(described).protocol(8, Reach::own).name, "copied");
+    described["own_protocol"] = {{{"name", "own"}}};
     const Machine machine = parse_machine(described);
-    EXPECT_EQ(machine.protocol(0, false).name, "short");
-    EXPECT_EQ(machine.protocol(224, false).name, "short");
-    EXPECT_EQ(machine.protocol(225, false).name, "eager");
-    EXPECT_EQ(machine.protocol(1201, false).name, "rendezvous");
-    EXPECT_EQ(machine.protocol(1 << 30, false).name, "rendezvous");  // whatever is larger takes the last row
-    EXPECT_EQ(machine.protocol(1 << 30, true).name, "copied");
-    EXPECT_TRUE(machine.protocol(1201, false).waits);  // who asks first waits until the bytes have left
-    EXPECT_FALSE(machine.protocol(0, false).waits);
+    EXPECT_EQ(machine.protocol(0, Reach::nodes).name, "short");
+    EXPECT_EQ(machine.protocol(224, Reach::nodes).name, "short");
+    EXPECT_EQ(machine.protocol(225, Reach::nodes).name, "eager");
+    EXPECT_EQ(machine.protocol(1201, Reach::nodes).name, "rendezvous");
+    EXPECT_EQ(machine.protocol(1 << 30, Reach::nodes).name,
+              "rendezvous");  // whatever is larger takes the last row
+    EXPECT_EQ(machine.protocol(1 << 30, Reach::node).name, "copied");
+    EXPECT_EQ(machine.protocol(1 << 30, Reach::own).name, "own");
+    EXPECT_TRUE(
+        machine.protocol(1201, Reach::nodes).waits);  // who asks first waits until the bytes have left
+    EXPECT_FALSE(machine.protocol(0, Reach::nodes).waits);
 }
 
 // What is not told of costs nothing and holds nobody up.
@@ -84,7 +89,7 @@ TEST(Description, TheLeastMachineIsWithoutCosts) {
     const Machine machine = parse_machine(least());
     EXPECT_EQ(machine.links.rate, infinite);
     EXPECT_EQ(machine.node.ranks, 1);
-    EXPECT_EQ(machine.protocol(8, true).name, "eager");
+    EXPECT_EQ(machine.protocol(8, Reach::node).name, "eager");
     EXPECT_FALSE(machine.barrier.present);
     EXPECT_FALSE(machine.noise.present);
 }

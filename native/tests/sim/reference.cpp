@@ -172,7 +172,7 @@ private:
 
     void send(int r, Rank& rank, const Op& op) {
         const int to = program_.world(op, r);
-        const Protocol& way = machine_.protocol(op.bytes, local(r, to));
+        const Protocol& way = machine_.protocol(op.bytes, reach(r, to));
         messages_.push_back({.from = r,
                              .to = to,
                              .number = rank.sent++,
@@ -260,7 +260,7 @@ private:
     void transfer(int r, Rank& rank, const Op& op) {
         const int to = program_.world(op, r);
         const bool puts = op.what == Op::What::put;
-        const Protocol& way = machine_.protocol(op.bytes, local(r, to));
+        const Protocol& way = machine_.protocol(op.bytes, reach(r, to));
         rank.clock += machine_.node.put_overhead < 0 ? way.send_overhead : machine_.node.put_overhead;
         if (by_memory(r, to))
             rank.clock += transfer_time(op.bytes, std::min(way.send_copy, way.receive_copy));
@@ -270,8 +270,8 @@ private:
             over(r, ranks_[static_cast<std::size_t>(r)].transfers[which], when);
         };
         const std::int64_t whole = op.bytes + way.header;
-        const Time back = local(r, to) ? machine_.node.local_latency
-                                       : machine_.links.base + hops(r, to) * machine_.links.hop;
+        const Time back =
+            local(r, to) ? latency_within(r, to) : machine_.links.base + hops(r, to) * machine_.links.hop;
         at(rank.clock, r, [=, this, &way] {
             if (puts)
                 carry(
@@ -290,13 +290,13 @@ private:
 
     // Takes bytes from one rank to another: `gone` when the last has left, `there` when it has come.
     void carry(int a, int b, std::int64_t bytes, Then gone, Then there) {
-        const int from = seats_[static_cast<std::size_t>(a)].node;
-        const int to = seats_[static_cast<std::size_t>(b)].node;
+        const int from = node_of(a);
+        const int to = node_of(b);
         const machine::Node& node = machine_.node;
         if (by_memory(a, b)) {
             const Time across = socket(a) == socket(b) ? 0 : node.socket_latency;
             at(now_, a, std::move(gone));
-            at(now_ + node.local_latency + across, a, std::move(there));
+            at(now_ + latency_within(a, b) + across, a, std::move(there));
             return;
         }
         const Time gap = node.message_gap;
@@ -331,10 +331,7 @@ private:
                 at(begin + lasts, a, there);
             });
         };
-        if (out.line.empty() && out.free <= now_) {
-            leave();
-            return;
-        }
+        if (out.line.empty() && out.free <= now_) return leave();
         out.line.emplace_back(leave);
         if (out.line.size() == 1) at(out.free, a, [this, &out, a] { serve(out, a); });
     }
@@ -352,20 +349,22 @@ private:
         return wanted.part == brought.part && wanted.tag == brought.tag &&
                (wanted.source < 0 || wanted.source == brought.source);
     }
-    [[nodiscard]] static Time send_cost(const Message& message) {
-        const Protocol& way = *message.way;
-        return way.send_overhead + way.send_packet + transfer_time(message.bytes, way.send_copy);
+    [[nodiscard]] static Time send_cost(const Message& of) {
+        return of.way->send_overhead + of.way->send_packet + transfer_time(of.bytes, of.way->send_copy);
     }
-    [[nodiscard]] bool local(int a, int b) const {
-        return seats_[static_cast<std::size_t>(a)].node == seats_[static_cast<std::size_t>(b)].node;
-    }
+    [[nodiscard]] int node_of(int r) const { return seats_[static_cast<std::size_t>(r)].node; }
+    [[nodiscard]] bool local(int a, int b) const { return node_of(a) == node_of(b); }
     [[nodiscard]] bool by_memory(int a, int b) const {
-        return local(a, b) && !machine_.node.local_by_network;
+        return reach(a, b) == machine::Reach::own || (local(a, b) && !machine_.node.local_by_network);
     }
-    [[nodiscard]] int hops(int a, int b) const {
-        return topology_.hops(seats_[static_cast<std::size_t>(a)].node,
-                              seats_[static_cast<std::size_t>(b)].node);
+    [[nodiscard]] machine::Reach reach(int a, int b) const {
+        if (a == b && !machine_.own_protocols.empty()) return machine::Reach::own;
+        return local(a, b) ? machine::Reach::node : machine::Reach::nodes;
     }
+    [[nodiscard]] Time latency_within(int a, int b) const {
+        return reach(a, b) == machine::Reach::own ? 0 : machine_.node.local_latency;
+    }
+    [[nodiscard]] int hops(int a, int b) const { return topology_.hops(node_of(a), node_of(b)); }
     [[nodiscard]] int socket(int r) const {
         const machine::Node& node = machine_.node;
         return seats_[static_cast<std::size_t>(r)].core /

@@ -38,7 +38,10 @@ std::vector<json> sharing() {
     engine["node"].update({{"local_by_network", true}, {"put_overhead", 2e-7}});
     json turns = memory;
     turns["protocol"].back()["one_way"] = true;
-    return {plain, slow, memory, engine, turns};
+    json own = engine;
+    own["own_protocol"] = protocols(true);
+    own["own_protocol"][0]["send_overhead"] = 4e-8;
+    return {plain, slow, memory, engine, turns, own};
 }
 
 // The same without anything that takes bytes time: no tier knows of anything that is shared.

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from leadline.analysis.bootstrap import bounds
-from leadline.calibrate import _node, _protocol_fit, _selection
+from leadline.calibrate import _node, _own, _protocol_fit, _selection
 from leadline.calibrate._evidence import BOTH, STREAM, WHOLE, Evidence, between_nodes, evidence, missing
 from leadline.calibrate._shared import Streams, streams
 from leadline.calibrate._values import Value
@@ -105,6 +105,10 @@ def calibrate(
         _links(made, told, shared)
     if not near.height and not far.height:
         raise LeadlineError(_lacks(sorted(ROW_BENCHMARKS)))
+    if rows := _own.rows(records):
+        made.rows["own_protocol"] = rows
+    else:
+        made.notes.append(_lacks(["own"], "what a message of a rank to itself costs"))
     if rate := _node.combining(records):
         made.top["reduce"] = rate
     elif "combine" not in records.get_column("benchmark"):

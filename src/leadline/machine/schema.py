@@ -132,6 +132,7 @@ PARTS: dict[str, TableSchema] = {
     ),
     "protocol": _PROTOCOL,
     "local_protocol": _PROTOCOL,
+    "own_protocol": _PROTOCOL,
     "barrier_network": TableSchema({"latency": TIME, "overhead": TIME}, needed=("latency",)),
     "collective_network": TableSchema(
         {
