@@ -108,6 +108,8 @@ Buffers Run::buffers(std::int64_t bytes, const std::string& use) {
 }
 
 bool Run::begin_sample(Verdict verdict) {
+    // Here all ranks have come: one that gets its buffers late would else spend the time of the point.
+    if (!sampling_) asked_->began = control_.now();
     sampling_ = true;
     if (asked_->first_sample) std::exchange(asked_->first_sample, nullptr)();
     if (verdict.more == 0) return false;
@@ -119,10 +121,7 @@ bool Run::begin_sample(Verdict verdict) {
 
 Verdict Run::decide(const std::vector<double>& all) {
     Sampler& sampler = asked_->sampler;
-    if (!sampling_) {
-        asked_->began = control_.now();
-        return {1, static_cast<double>(sampler.batch())};
-    }
+    if (!sampling_) return {1, static_cast<double>(sampler.batch())};
     const auto& metrics = asked_->benchmark.metrics;
     const std::size_t width = metrics.size() + 1;
     std::vector<double> values(all.size() / width);

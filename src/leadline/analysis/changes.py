@@ -132,9 +132,10 @@ def _reaches(distance: float, error: float) -> float:
 def _verdict(change: Change, common: Common, threshold: float, points: int) -> tuple[str, str | None]:
     """The verdict on one change of a time among all the points, and its reason where it needs one."""
     slower, faster = log1p(threshold), log1p(-threshold)
-    if change.rises and change.size > slower:
+    # Against what all points share a point may have changed the other way than by itself: that is no verdict.
+    if change.rises and change.size > slower and change.shift > 0:
         return REGRESSION, None
-    if change.falls and change.size < faster:
+    if change.falls and change.size < faster and change.shift < 0:
         return IMPROVEMENT, None
     if faster <= change.low and change.high <= slower:
         return UNCHANGED, None

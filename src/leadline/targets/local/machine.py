@@ -138,10 +138,11 @@ def before(seconds: float = 0.25) -> dict[str, float]:
     `others`: processors kept busy by others, mean; `steal`: processors that the hypervisor gave to other
     guests, mean; `load`: the kernel's load average over the last minute.
     """
-    first = psutil.cpu_times()
+    first, mine = psutil.cpu_times(), sum(os.times()[:4])
     time.sleep(seconds)
-    last = psutil.cpu_times()
+    last, mine = psutil.cpu_times(), sum(os.times()[:4]) - mine
     idle = (last.idle - first.idle) + (last.iowait - first.iowait)
     steal = last.steal - first.steal
-    others = max(0.0, (psutil.cpu_count() or 1) - (idle + steal) / seconds)
+    # The threads of a library that this process has loaded may still spin.
+    others = max(0.0, (psutil.cpu_count() or 1) - (idle + steal + mine) / seconds)
     return {"others": round(others, 2), "steal": round(steal / seconds, 2), "load": os.getloadavg()[0]}
