@@ -179,10 +179,11 @@ def test_a_wide_interval_is_meaningless_only_where_something_disturbed_it() -> N
     disturbed = only(summarise(frame_of([*wide[:-1], wide[-1] | {"others": 1.5}])))
     assert (disturbed["meaningless"], disturbed["disturbed"]) == (True, True)
     assert "others kept up to 1.5 processors busy" in str(disturbed["disturbance"])
-    assert str(disturbed["disturbance"]).startswith("the interval is 45 % to either side")
+    said = str(disturbed["disturbance"])
+    assert said.startswith("the interval reaches from 9.1 % below the value to 45 % above it")
     wild = rows([[v] for v in (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5201.0)], [8], others=1.5)
     said = str(only(summarise(frame_of(wild)))["disturbance"])
-    assert said.startswith("the interval is 5,200 times the value to either side")
+    assert said.startswith("the interval reaches from 0 % below the value to 5,201 times it")
 
 
 def test_no_records_give_no_points() -> None:

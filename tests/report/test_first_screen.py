@@ -134,7 +134,7 @@ def test_a_disturbed_run_is_called_so(tmp_path: Path) -> None:
     said = written(loaded, tmp_path).text
     assert "The machine was busy with other work" in said
     assert "The machine was quiet" not in said
-    assert "meaningless: the interval is" in said
+    assert "meaningless: the interval reaches" in said
     assert re.search(r"meaningless \d+ ", said)
 
 

@@ -5,6 +5,7 @@ from math import exp, expm1, inf, log1p
 from statistics import NormalDist
 
 from leadline.analysis.dependence import Dependence, dependence
+from leadline.analysis.noise import Groups
 from leadline.analysis.verdict import LEAST, Change, Common, Compared, judge
 from leadline.core.record import Row
 from leadline.core.statistics import CONFIDENCE, POWER
@@ -14,6 +15,7 @@ UNCHANGED, UNDECIDED = "unchanged", "undecided"
 SUSPECTED = {REGRESSION: "suspected regression", IMPROVEMENT: "suspected improvement"}
 BUSY = "other work disturbed many launches of"  # the beginning of a reason
 FAILED_IN_B, ONLY_IN_A, ONLY_IN_B = "failed in B", "only in A", "only in B"
+AS_FAR = 1.5  # times the typical distance of two groups, which differs from point to point
 EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in
 
 
@@ -24,13 +26,14 @@ def judge_rows(
     *,
     within_run: bool,
     earlier: Sequence[float] = (),
+    groups: Mapping[str, Groups] | None = None,
 ) -> tuple[Common, dict[str, list[Dependence]]]:
     """Gives every point that both sides measured its ratio and verdict; returns what all points share.
 
     A row is one of `leadline.analysis.compare` with `logs`, the logarithms of both sides by launch (larger is
     slower), and `busy`, the sides on which other work disturbed many launches heavily; `sides` has the run of
     each launch. `within_run`: both sides were measured in turns.
-    `earlier`: the shifts of earlier runs.
+    `earlier`: the shifts of earlier runs. `groups`: the two groups of launches of a side that is one run.
     """
     for row in rows:
         if row["reason"] == EXACT:
@@ -55,11 +58,24 @@ def judge_rows(
         row.update(_too_few(row) if change is None else _judged(row, change, common, threshold, len(tested)))
         # What was taken in turns met the same disturbance on both sides.
         if row["verdict"] in SUSPECTED and row["busy"] and not within_run:
-            reason = f"{BUSY} {' and '.join(row['busy'])}"
-            row.update({"verdict": SUSPECTED[row["verdict"]], "reason": reason})
+            said = f"{BUSY} {' and '.join(row['busy'])}"
+            row.update({"verdict": SUSPECTED[row["verdict"]], "reason": said})
+        if row["verdict"] in SUSPECTED and (met := _as_groups(row["ratio"], groups or {})):
+            row.update({"verdict": SUSPECTED[row["verdict"]], "reason": met})
     for row in rows:
         row.pop("busy", None)
     return common, found
+
+
+def _as_groups(ratio: float, groups: Mapping[str, Groups]) -> str | None:
+    """Why a change may be that between two groups of launches: a machine that has two states."""
+    for side, found in groups.items():
+        if found.many and max(ratio, 1 / ratio) <= found.factor * AS_FAR:
+            return (
+                f"launches of {side} fall into two groups at {found.jumps} of {found.points} points, "
+                f"{found.factor:.2g} times apart: this point may have met one of them"
+            )
+    return None
 
 
 def _by_run(launches: Mapping[int, float], runs: Mapping[int, int]) -> list[list[float]]:

@@ -35,7 +35,7 @@ from leadline.analysis.changes import (
 )
 from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import is_exact, launch_estimates
-from leadline.analysis.noise import MANY, with_signs
+from leadline.analysis.noise import MANY, groups, with_signs
 from leadline.analysis.summary import run_shifts
 from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
@@ -160,7 +160,14 @@ def study(
     match = [key for key in KEYS if key != "run" and key not in keys] + point_columns(both)
     rows = [_prepared(pair) for pair in _paired(both, match)]
     days = () if within_run else run_shifts(sides[0], earlier)
-    common, dependences = judge_rows(rows, run_of_launch, threshold, within_run=within_run, earlier=days)
+    met = {
+        name: groups(launch_estimates(each.drop("of_run")))
+        for name, each, names in zip(named, named.values(), runs, strict=True)
+        if len(names) == 1 and not within_run
+    }
+    common, dependences = judge_rows(
+        rows, run_of_launch, threshold, within_run=within_run, earlier=days, groups=met
+    )
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}
     schema = {name: both.schema[name] for name in match} | COLUMNS
     table = pl.DataFrame(rows, schema=schema, orient="row")
@@ -341,7 +348,8 @@ def _of_days(common: Common) -> str:
     """How far all points moved together, and how much of that days explain."""
     together = f"All points together are {100 * abs(expm1(common.shift)):.1f} % "
     together += "slower" if common.shift > 0 else "faster"
-    explained = f"{100 * expm1(common.explained):.0f} %"
+    share = expm1(common.explained)
+    explained = f"{100 * share:.0f} %" if share <= 1 else f"a factor of {1 + share:.0f}"
     if max(common.runs) > 1:
         counts = f"{common.runs[0]} and {common.runs[1]}"
         return f"{together} in B; by these {counts} runs, days explain up to {explained}."

@@ -34,6 +34,7 @@ DISTURBED, LOADED = 0.02, 0.20
 NOISE_DISTURBED = 0.05
 SOME, MANY = 0.05, 0.25
 FREQUENCY_RANGE = 0.10  # a tenth of the clock is a tenth of the software latency, as much as launches differ
+WILD = 3.0  # times the value: beyond that nothing is told, whether others were seen or not
 MEANINGLESS = 0.25  # six launches that differ by 19 % (the most of a quiet machine) give about +-24 %
 TINY = 1e-300  # keeps equal launches from dividing by no variance
 JUMP_LAUNCHES = 6  # fewer cannot be told apart into two groups of two and more
@@ -144,15 +145,19 @@ def describe(figures: dict[str, float | None]) -> str:
 
 
 class Jump(NamedTuple):
-    """Launches of one point that fall into two groups: where, how many in each, and whether one followed
-    the other.
-    """
+    """Launches of one point that fall into two groups: where, how many in each, and how they follow."""
 
     low: float
     high: float
     count_low: int
     count_high: int
-    in_time: bool  # all of one group before all of the other: something began or ended
+    changes: int  # how often a launch is of the other group than the one before
+
+    @property
+    def in_time(self) -> bool:
+        """Whether groups last: at most half as many changes as without any order."""
+        small, large = sorted((self.count_low, self.count_high))
+        return self.changes <= small * large / (small + large)
 
 
 def find_jump(medians: Values, spread: float = 0.0) -> Jump | None:
@@ -178,8 +183,8 @@ def find_jump(medians: Values, spread: float = 0.0) -> Jump | None:
     if not parted or gap <= spread:
         return None
     above = np.log(values) > (upper[0] + lower[-1]) / 2
-    in_time = int(np.count_nonzero(np.diff(above))) == 1
-    return Jump(exp(lower.mean()), exp(upper.mean()), cut, logs.size - cut, in_time)
+    changes = int(np.count_nonzero(np.diff(above)))
+    return Jump(exp(lower.mean()), exp(upper.mean()), cut, logs.size - cut, changes)
 
 
 def judge(records: pl.DataFrame) -> Quietness:
@@ -278,18 +283,44 @@ def _judge_frequency(measured: pl.DataFrame, sentences: list[str], figures: dict
     return "disturbed" if moved else None  # a steady clock alone does not make a machine quiet
 
 
-def _judge_launches(measured: pl.DataFrame, sentences: list[str], figures: dict[str, float]) -> Level | None:
-    """How far launches lie apart, beside the samples within one; and whether they fall in two groups."""
-    by = series_columns(measured.drop("^sign_.*$", "disturbed", "loaded"))
-    launches = launch_estimates(
-        measured.select(*by, "launch", "unit", "better", "status", "samples", "warmup")
-    )
-    points = (
+class Groups(NamedTuple):
+    """At how many points of so many the launches fall into two groups, and how far apart these are there."""
+
+    jumps: int
+    points: int
+    factor: float  # median over those points of the ratio of the two; 1 without any
+
+    @property
+    def many(self) -> bool:
+        """Whether a point may have met one of the two alone: a ratio up to `factor` is chance."""
+        return self.jumps >= max(2, MANY * self.points)
+
+
+def groups(launches: pl.DataFrame) -> Groups:
+    """The two groups of a run's launches (a table of `launch_estimates`)."""
+    points = _several(launches)
+    found = [jump for point in points if (jump := find_jump(point["median"], point["spread"]))]
+    apart = float(np.median([jump.high / jump.low for jump in found])) if found else 1.0
+    return Groups(len(found), len(points), apart)
+
+
+def _several(launches: pl.DataFrame) -> list[dict[str, Any]]:
+    """The points with enough launches to tell groups: their medians in order, and the spread within one."""
+    by = series_columns(launches.drop("median", "spread", "samples"))
+    return (
         launches.sort("launch", maintain_order=True)
         .group_by(by, maintain_order=True)
         .agg(pl.col("unit").first(), pl.col("median"), pl.col("spread").median().fill_null(0.0))
         .filter(pl.col("median").list.len() >= JUMP_LAUNCHES)
         .rows(named=True)
+    )
+
+
+def _judge_launches(measured: pl.DataFrame, sentences: list[str], figures: dict[str, float]) -> Level | None:
+    """How far launches lie apart, beside the samples within one; and whether they fall in two groups."""
+    by = series_columns(measured.drop("^sign_.*$", "disturbed", "loaded"))
+    points = _several(
+        launch_estimates(measured.select(*by, "launch", "unit", "better", "status", "samples", "warmup"))
     )
     if not points:
         return None
@@ -322,7 +353,11 @@ def _jump_sentence(jumps: list[tuple[dict[str, Any], Jump]], points: int) -> str
     row, jump = max(jumps, key=lambda each: each[1].high / each[1].low)
     unit = str(row["unit"])
     size = f" at {format_quantity(row['bytes'], 'B')}" if isinstance(row.get("bytes"), int) else ""
-    how = "one group followed the other: something began or ended" if jump.in_time else "they alternate"
+    how = "they alternate"
+    if jump.in_time:
+        how = f"in {jump.changes + 1} stretches"
+        how = "one group followed the other" if jump.changes == 1 else how
+        how += ": something began or ended"
     return (
         f"At {len(jumps)} of {points} points the launches fall into two groups; the widest is "
         f"{row['benchmark']} {row['metric']}{size}: {jump.count_low} launches at about "

@@ -13,7 +13,16 @@ import polars as pl
 from leadline.analysis import history
 from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import is_exact, launch_estimates, series_columns
-from leadline.analysis.noise import MANY, MEANINGLESS, SIGNS, describe, of_value, percent, with_signs
+from leadline.analysis.noise import (
+    JUMP_LAUNCHES,
+    MANY,
+    MEANINGLESS,
+    SIGNS,
+    WILD,
+    describe,
+    percent,
+    with_signs,
+)
 from leadline.core.record import FAILED, INVALID, MEASURED, OK, SKIPPED, concat
 from leadline.core.statistics import median_rank, next_ranks
 
@@ -62,8 +71,9 @@ def summarise(records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = ()) -> pl
 
     A point is `disturbed` when a quarter of its launches or more show a sign of others
     (`leadline.analysis.noise.SIGNS`), for so many reach the ends of the interval. It is `meaningless` (and
-    disturbed) when any launch shows one and the interval is wider than 25 % of the value on either side,
-    which quiet launches do not give. A point that ran in some launches and failed in others is ok, and
+    disturbed) when any launch shows one and the interval reaches further than 25 % of the value to a side,
+    which quiet launches do not give; and in any case where it reaches beyond four times the value.
+    A point that ran in some launches and failed in others is ok, and
     `reason` says so; one that never ran is a row without numbers, and so is one that was wrong in any launch.
     """
     by = series_columns(records)
@@ -239,18 +249,22 @@ def _never_ran(measured: pl.DataFrame, records: pl.DataFrame, by: list[str]) -> 
 def _with_disturbance(table: pl.DataFrame) -> pl.DataFrame:
     """`table` with the marks `disturbed` and `meaningless` and the text that says why."""
     value = pl.col("value").abs()
-    reach = pl.max_horizontal(pl.col("high") - pl.col("value"), pl.col("value") - pl.col("low"))
     share = pl.col("disturbed_share").fill_null(0.0)
-    marked = table.with_columns(
-        meaningless=((share > 0) & (reach > MEANINGLESS * value)).fill_null(False),
-        half_width=reach / value,
-        share=share,
+    reach = pl.max_horizontal("below", "above")
+    wide = (share > 0) & (reach > MEANINGLESS)
+    wild = (pl.col("launches") >= JUMP_LAUNCHES) & (reach > WILD)
+    marked = (
+        table.with_columns(
+            below=(pl.col("value") - pl.col("low")) / value,
+            above=(pl.col("high") - pl.col("value")) / value,
+            share=share,
+        ).with_columns(meaningless=(wide | wild).fill_null(False))
     ).with_columns(disturbed=(share >= MANY) | pl.col("meaningless"))
     names = [f"sign_{sign.name}" for sign in SIGNS]
     texts = [
         _disturbance(row) if row["disturbed"] else None
         for row in marked.select(
-            "disturbed", "meaningless", "half_width", "share", "launches", *names
+            "disturbed", "meaningless", "below", "above", "share", "launches", *names
         ).iter_rows(named=True)
     ]
     return marked.with_columns(pl.Series("disturbance", texts, dtype=pl.String))
@@ -261,9 +275,11 @@ def _disturbance(row: dict[str, float | None]) -> str:
     anything.
     """
     share = row["share"] or 0.0
-    said = f"in {percent(share)} of its launches: "
-    said += describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
+    told = describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
+    said = [f"in {percent(share)} of its launches: {told}"] if share else []
     if row["meaningless"]:
-        reach = of_value(row["half_width"] or 0.0)
-        said = f"the interval is {reach} to either side, too wide to use this value; {said}"
-    return said
+        above = row["above"] or 0.0
+        end = f"{percent(above)} above it" if above <= 1 else f"{1 + above:,.0f} times it"
+        start = f"from {percent(row['below'] or 0.0)} below the value"
+        said.insert(0, f"the interval reaches {start} to {end}, too wide to use it")
+    return "; ".join(said)

@@ -139,7 +139,7 @@ def judge(
         common = Common(float(np.median(shift)), 0.0, 0.0, runs)
         return _changes(enough, (shift, shift, shift), terms, WITHIN_RUN), common
     share = a.share + b.share
-    spread, spread_freedom = _point_spread((a, b), variance, shift, noise)
+    spread, spread_freedom = _point_spread((a, b), variance, shift, noise, _restless(earlier))
     terms.append((spread**2 * share, spread_freedom))
     per_run, explained = _run_spread((a, b), noise + spread**2 * share, earlier)
     common = Common(float(np.median(shift)), explained, spread, runs, len(earlier))
@@ -250,8 +250,19 @@ def _inverse_trigamma(value: float) -> float:
     return float(x)
 
 
-def _point_spread(sides: Sequence[_Side], variance: Array, shift: Array, noise: Array) -> tuple[float, float]:
-    """Standard deviation of a point's own shift in one run, and its degrees of freedom."""
+def _restless(earlier: Sequence[float]) -> float:
+    """How many times as far as stated earlier runs of this machine differ, 1 or more."""
+    return max(1.0, float(np.std(earlier, ddof=1)) / RUN_SPREAD) if len(earlier) > 1 else 1.0
+
+
+def _point_spread(
+    sides: Sequence[_Side], variance: Array, shift: Array, noise: Array, restless: float
+) -> tuple[float, float]:
+    """Standard deviation of a point's own shift in one run, and its degrees of freedom.
+
+    Where runs differ `restless` times as much as stated, so do their points: what moves a machine does not
+    move all of them alike.
+    """
     several = [side for side in sides if side.runs > 1]
     if several:
         found, expected = [], []
@@ -270,7 +281,8 @@ def _point_spread(sides: Sequence[_Side], variance: Array, shift: Array, noise: 
         freedom = MAD_EFFICIENCY * (shift.size - 1)
         share = float(np.median(sides[0].share + sides[1].share))
     seen = _excess(deviations, errors) / share if deviations.size > 2 else 0.0
-    both = (PRIOR * POINT_SPREAD**2 + freedom * min(seen, POINT_MOST**2)) / (PRIOR + freedom)
+    stated, most = (restless * POINT_SPREAD) ** 2, (restless * POINT_MOST) ** 2
+    both = (PRIOR * stated + freedom * min(seen, most)) / (PRIOR + freedom)
     return float(both) ** 0.5, max(KNOWN, PRIOR + freedom)
 
 

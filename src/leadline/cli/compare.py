@@ -221,7 +221,7 @@ def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
     """The rows with quantities in words."""
     from leadline.analysis.changes import EXACT, UNDECIDED  # noqa: PLC0415
     from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415
-    from leadline.analysis.noise import percent  # noqa: PLC0415
+    from leadline.analysis.noise import of_value  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
@@ -246,7 +246,7 @@ def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
         verdict = OF_MACHINES.get(row["verdict"], row["verdict"]) if machines else row["verdict"]
         reason = row["reason"]
         if row["verdict"] == UNDECIDED and row["detectable"] is not None:
-            reason = f"a change of {percent(row['detectable'])} would have been found"
+            reason = f"a change of {of_value(row['detectable'])} would have been found"
         shown.append({"verdict": verdict, "reason": reason} | quantities | told)
     return shown
 
@@ -306,7 +306,8 @@ def _sentences(
     detectable = table.get_column("detectable").drop_nulls()
     if len(detectable):
         middle = median(detectable)  # a few have no bound to speak of
-        said.append(f"Detectable change: {noise.percent(middle)} (median of {len(detectable)} values).")
+        of = f" (median of {len(detectable)} values)" if len(detectable) > 1 else ""
+        said.append(f"Detectable change: {noise.of_value(middle)}{of}.")
     for name, each in zip("AB", records, strict=True):
         if (each.get_column("source") == SIMULATED).all():
             continue  # there is no machine that could be disturbed

@@ -30,7 +30,10 @@ def _latency(costs: Sequence[Cost]) -> str:
     told = units.format_quantity(least["value"], least["unit"], least.get("low"), least.get("high"))
     others = _compared(rows, lambda ratio: f"{ratio:.{2 if ratio >= FAR else 3}g}", "times as long")
     if least.get("meaningless"):
-        return f"How long a message of {size} takes cannot be told: other work disturbed what was measured."
+        return (
+            f"How long a message of {size} takes cannot be told: launches differ too much, by other work or "
+            "by states of the machine."
+        )
     return f"A message of {size} takes {told} with {name}{others}."
 
 
