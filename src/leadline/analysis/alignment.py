@@ -50,8 +50,9 @@ def align(a: pl.DataFrame, b: pl.DataFrame, across: Sequence[str] = ()) -> Align
             if len(values := _values(table, key)) > 1:
                 listed = ", ".join(map(str, values))
                 raise UsageError(
-                    f"{name} has several values of {key} ({listed}); write the records of one to a file with "
-                    f"'leadline show RUN --where {key}={values[0]} --parquet FILE', and compare that file"
+                    f"{name} has several values of {key} ({listed}); choose one: of both sides with --where "
+                    f"{key}={values[0]}, of one alone with 'leadline show RUN --where {key}={values[0]} "
+                    "--parquet FILE', and compare that file"
                 )
     return Aligned(a, b, tuple(keys), tuple(notes))
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from math import expm1, log
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from leadline.analysis.alignment import align
@@ -34,13 +33,12 @@ from leadline.analysis.changes import (
     judge_rows,
 )
 from leadline.analysis.dependence import Dependence
-from leadline.analysis.estimates import is_exact, launch_estimates
+from leadline.analysis.estimates import launch_estimates
 from leadline.analysis.noise import MANY, groups, with_signs
-from leadline.analysis.summary import run_shifts
+from leadline.analysis.summary import intervals, run_shifts
 from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record import FAILED, INVALID, KEYS, OK, Row, concat, point_columns
-from leadline.core.statistics import median_interval
 
 # The worst first, as they are listed.
 VERDICTS = (
@@ -254,7 +252,7 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
 
     `lost_a` and `lost_b` are a dictionary with status and reason where the point was tried and did not run.
     """
-    launches = launch_estimates(both).with_columns(exact=is_exact())
+    launches = launch_estimates(both)
     point = [name for name in match if name != "metric"]
     lost = (
         both.filter(pl.col("status") != OK)
@@ -265,16 +263,16 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
     )
     sides = []
     for name in ("A", "B"):
-        side = launches.filter(pl.col("run") == name).group_by(match, maintain_order=True)
+        of_side = launches.filter(pl.col("run") == name)
+        side = of_side.group_by(match, maintain_order=True).agg(
+            pl.col("median").alias("medians"), pl.col("launch").alias("taken")
+        )
+        known = intervals(of_side, ["run", *match]).select(
+            *match, "unit", "better", "exact", "value", "low", "high"
+        )
+        side = side.join(known, on=match, how="left", nulls_equal=True, maintain_order="left")
         sides.append(
-            side.agg(
-                pl.col("unit", "better").first(),
-                pl.col("median").alias("medians"),
-                pl.col("launch").alias("taken"),
-                pl.col("exact").all(),
-            ).rename(
-                {each: f"{each}_{name.lower()}" for each in ("unit", "better", "medians", "taken", "exact")}
-            )
+            side.rename({each: f"{each}_{name.lower()}" for each in side.columns if each not in match})
         )
     paired = sides[0].join(sides[1], on=match, how="full", coalesce=True, nulls_equal=True)
     for name in ("A", "B"):
@@ -292,9 +290,9 @@ def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
 
 def _prepared(pair: Row) -> Row:
     """The row of one point; `logs` holds the launches of both sides where chance decides its verdict."""
-    medians, taken, units, better, lost = (
+    medians, taken, units, better, lost, value, low, high = (
         {side: pair.pop(f"{name}_{side}") for side in "ab"}
-        for name in ("medians", "taken", "unit", "better", "lost")
+        for name in ("medians", "taken", "unit", "better", "lost", "value", "low", "high")
     )
     exact = [bool(pair.pop(f"exact_{side}")) for side in "ab"]
     busy = pair.pop("busy") or []
@@ -302,7 +300,7 @@ def _prepared(pair: Row) -> Row:
     row |= {"unit": units["a"] or units["b"], "better": better["a"] or better["b"], "verdict": UNDECIDED}
     for side in "ab":
         row[f"launches_{side}"] = len(medians[side] or ())
-        row |= _typical(side, medians[side] or [])
+        row |= {side: value[side], f"{side}_low": low[side], f"{side}_high": high[side]}
     if not medians["a"] or not medians["b"]:
         return row | _one_sided(medians, lost)
     if units["a"] != units["b"]:
@@ -317,17 +315,6 @@ def _prepared(pair: Row) -> Row:
         for side in "ab"
     ]
     return row | {"logs": logs, "busy": busy}
-
-
-def _typical(side: str, medians: list[float]) -> Row:
-    """The median of one side, and its interval where there is more than one launch."""
-    if not medians:
-        return {}
-    row: Row = {side: float(np.median(medians))}
-    if len(medians) > 1:
-        interval = median_interval(medians)
-        row |= {f"{side}_low": interval.low, f"{side}_high": interval.high}
-    return row
 
 
 def _one_sided(medians: Mapping[str, list[float] | None], lost: Mapping[str, Row | None]) -> Row:

@@ -77,7 +77,7 @@ def summarise(records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = ()) -> pl
     `reason` says so; one that never ran is a row without numbers, and so is one that was wrong in any launch.
     """
     by = series_columns(records)
-    measured = _intervals(launch_estimates(records), by).join(
+    measured = intervals(launch_estimates(records), by).join(
         _circumstances(records, by), on=by, nulls_equal=True
     )
     table = pl.concat(
@@ -133,11 +133,11 @@ def _of_each(earlier: Sequence[pl.DataFrame], table: pl.DataFrame, point: list[s
             launches = launches.with_columns(pl.lit(None, dtype=wanted).alias(name))
         elif launches.schema[name] != wanted:
             launches = launches.filter(pl.col(name).is_null()).with_columns(pl.col(name).cast(wanted))
-    return _intervals(launches.drop(other), ["run", *point])
+    return intervals(launches.drop(other), ["run", *point])
 
 
-def _intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Value, intervals and counts of each point from its launches' medians."""
+def intervals(launches: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Value, intervals and counts of each point of `launch_estimates`; the columns `by` tell points apart."""
     inflation = {run: each.inflation for run, each in of_runs(launches).items()}
     points = (
         launches.group_by(by, maintain_order=True)

@@ -135,5 +135,7 @@ def _discard_output() -> None:
 
 def _fail(sentence: str, code: int) -> NoReturn:
     """Print why on the standard error and exit."""
-    click.echo(f"leadline: {sentence}", err=True)
+    from leadline.cli._table import tell  # noqa: PLC0415
+
+    tell(f"leadline: {sentence}", err=True)
     sys.exit(code)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.cli._table import print_table
+from leadline.cli._table import print_table, tell
 
 if TYPE_CHECKING:
     from leadline.analysis.guidelines import Verdict
@@ -27,4 +27,4 @@ def print_verdict(verdict: "Verdict") -> None:
         )
     click.echo()
     for sentence in formatting.sentences(verdict):
-        click.echo(sentence)
+        tell(sentence, indent="")

@@ -51,9 +51,18 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def wrapped(text: str, indent: str = "") -> str:
+def tell(text: str, indent: str = "  ", err: bool = False) -> None:
+    """Print a sentence, `wrapped`; `err`: on the standard error."""
+    click.echo(wrapped(text, indent, err=err), err=err)
+
+
+def wrapped(text: str, indent: str = "", err: bool = False) -> str:
     """A paragraph as wide as the terminal, later lines indented; one line where there is no terminal."""
-    return "\n".join(_lines(text, terminal_width(), "", indent)) if sys.stdout.isatty() else text
+    return (
+        "\n".join(_lines(text, terminal_width(), "", indent))
+        if (sys.stderr if err else sys.stdout).isatty()
+        else text
+    )
 
 
 def to_json(rows: Iterable[Row]) -> str:

@@ -29,9 +29,9 @@ COLUMNS = {"key": "number", "told": "value, 95 %", "source": "from"}
 @click.option(
     "--mpi",
     metavar="MPI",
-    help="MPI to calibrate with, where the run has several; a family such as openmpi is enough.",
+    help="MPI to calibrate with, needed where the run has several; a family such as openmpi is enough.",
 )
-@click.option("--stack", metavar="STACK", help="Transports to calibrate with, where the run has several.")
+@click.option("--stack", metavar="STACK", help="Transports to calibrate with, needed if the run has several.")
 @click.option(
     "--placement", metavar="PLACEMENT", help="Rank pair used to calibrate communication within a node."
 )

@@ -36,6 +36,7 @@ COLUMNS = {
     "change": "change, 95 %",
     "reason": "reason",
 }
+OTHERWISE = 1.05  # times the ratio of means, from which that of medians is told beside it
 TIMES = 2.0  # from this ratio on, "3.4 times" says more than "+240 %"
 # Of another machine it is no regression.
 OF_MACHINES = {
@@ -48,7 +49,7 @@ OF_MACHINES = {
 
 
 @click.command
-@click.argument("runs", metavar="A... [vs] B...", nargs=-1, required=True, type=RunOrWord())
+@click.argument("runs", metavar="A... [vs] [B...]", nargs=-1, required=True, type=RunOrWord())
 @click.option(
     "--threshold",
     type=Parsed(parse_fraction),
@@ -82,12 +83,13 @@ def command(
     """Compare run B with run A, and fail if B is slower.
 
     A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
-    sides, show how much runs differ from day to day. With one run on each side, earlier runs of the same
-    plan and host in A's directory show it, if there are three or more. One run alone is
+    sides, show how much runs differ from day to day. With one run on each side that is
+    estimated from earlier runs of the same plan and host in A's directory, if there are three or more. One run alone is
     compared with itself across the two values of --across, such as its two MPIs, launch by launch.
 
-    For each common point the table lists the medians over launches, and the ratio of their trimmed geometric
-    means with its 95 % interval; this takes at least four launches on either side. Of an undecided point it
+    For each common point the table lists the medians over launches, and the change: the ratio of their
+    trimmed geometric means with its 95 % interval, which takes at least four launches on either side. Where
+    the medians differ otherwise, the row says so. Of an undecided point it
     says which change would have been found, with a probability of 80 %. If each run has one version of an
     MPI, the versions are compared.
 
@@ -244,11 +246,21 @@ def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
             "change": change(row["ratio"], row["low"], row["high"], exact),
         }
         verdict = OF_MACHINES.get(row["verdict"], row["verdict"]) if machines else row["verdict"]
-        reason = row["reason"]
+        reason, apart = row["reason"], _apart(row)
         if row["verdict"] == UNDECIDED and row["detectable"] is not None:
             reason = f"a change of {of_value(row['detectable'])} would have been found"
+        reason = "; ".join(filter(None, (apart, reason)))
         shown.append({"verdict": verdict, "reason": reason} | quantities | told)
     return shown
+
+
+def _apart(row: Row) -> str | None:
+    """What is to be said where medians differ otherwise than means, as where launches lie in two groups."""
+    if row["low"] is None or not row["a"] or not row["b"]:
+        return None
+    medians = row["b"] / row["a"]
+    far = max(medians / row["ratio"], row["ratio"] / medians) > OTHERWISE
+    return f"the medians differ by {change(medians, None, None, exact=True)}" if far else None
 
 
 def change(ratio: float | None, low: float | None, high: float | None, exact: bool = False) -> str:

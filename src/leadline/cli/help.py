@@ -3,13 +3,14 @@
 import click
 
 
-@click.command(add_help_option=False)
+@click.command
 @click.argument("words", metavar="[COMMAND]...", nargs=-1)
 @click.pass_context
 def command(ctx: click.Context, *, words: tuple[str, ...]) -> None:
     """Print the help of a command, like its option --help."""
     assert ctx.parent is not None, "this is a command of a group"
     at = ctx.parent
+    words = () if words == ("help",) else words
     for word in words:
         if not isinstance(at.command, click.Group):
             raise click.UsageError(f"'{at.command_path}' has no commands, but got {word!r}", ctx)

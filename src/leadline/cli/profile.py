@@ -25,7 +25,7 @@ SITES = 5
 def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     """Print where the time of a program goes: a recording, or what 'leadline replay --times' wrote.
 
-    Shares are of the time of all ranks together. Waiting for a message ends when the message is sent; waiting
+    Shares are of the run time times the number of ranks. Waiting for a message ends when the message is sent; waiting
     in a collective ends when the last of the ranks that it depends on has entered it. The critical path goes
     back from the end of the last rank; at each wait it changes to the rank that was waited for. With --json
     there is a row for each rank, in seconds.

@@ -18,7 +18,7 @@ from leadline.cli._options import (
 )
 from leadline.cli._progress import shown
 from leadline.cli._submit import Resumable, Submittable
-from leadline.cli._table import json_option
+from leadline.cli._table import json_option, tell
 from leadline.cli._target import described, interruptible, local, warn
 from leadline.cli._then import print_results
 from leadline.cli._types import PlanFile, Run
@@ -176,7 +176,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     with shown() as (show, say), interruptible(path):
         records = taken(say=say, show=show)
     for remark in store.provenance(path).get("remarks", ()):
-        click.echo(f"leadline: {remark}", err=True)
+        tell(f"leadline: {remark}", err=True)
     if after:
         after(records)
     _conclude(records, path, None if after else read.then, before=before)
@@ -192,7 +192,7 @@ def _tell_ranks(plan: "Plan", partition: int) -> None:
         if each.benchmark in OPERATIONS and not each.settings.axes["ranks"]
     )
     if few and partition > 2:
-        click.echo(
+        tell(
             f"leadline: {', '.join(few)}: on the benchmark's fewest ranks, not on {partition}; "
             "with 'ranks = \"cores\"' in the plan on all of them",
             err=True,
@@ -253,7 +253,7 @@ def _conclude(
     launches = records["launch"].n_unique()
     measured = f"measured in {launches} launch{'' if launches == 1 else 'es'}"
     done = "simulated" if simulated else measured
-    click.echo(
+    tell(
         f"{path}: {counts[OK]} point{'' if counts[OK] == 1 else 's'} {done}, "
         f"{counts[SKIPPED]} skipped, {counts[FAILED]} failed"
         + (f", {counts[INVALID]} invalid" if counts[INVALID] else ""),
@@ -261,7 +261,7 @@ def _conclude(
     )
     if counts[SKIPPED]:
         reasons = records.filter(records["status"] == SKIPPED)["reason"].value_counts(sort=True)
-        click.echo(
+        tell(
             f"  skipped: {reasons['reason'][0]}"
             + (
                 f", and {len(reasons) - 1} other reason{'s' if len(reasons) > 2 else ''}"
@@ -269,6 +269,7 @@ def _conclude(
                 else ""
             )
             + f"; 'leadline show {path} --skipped' lists them",
+            indent="    ",
             err=True,
         )
     if before == records.height:
@@ -279,7 +280,7 @@ def _conclude(
         lost = lost.clear() if before is not None else lost  # what a resumed run mended is no failure of it
     named = lost.group_by("status", "reason", maintain_order=True).agg("benchmark")
     for status, reason, benchmarks in named.iter_rows():
-        click.echo(f"  {status}: {', '.join(sorted(set(benchmarks)))}: {reason}", err=True)
+        tell(f"  {status}: {', '.join(sorted(set(benchmarks)))}: {reason}", indent="    ", err=True)
     if then is not None:
         print_results(path, records, then)
     if not counts[OK]:

@@ -92,7 +92,8 @@ def command(
         *(f"metric={name}" for name in metric),
         *where,
     ]
-    records = matching(store.load(path), wanted)
+    whole = store.load(path)
+    records = matching(whole, wanted)
     if parquet:
         store.write_parquet(records, parquet, store.provenance(path), store.plan_text(path))
         click.echo(f"{parquet}: {records.height} records", err=True)
@@ -100,7 +101,7 @@ def command(
         print_summary(records, path, history)
         _remind(path)
         return
-    table = _samples(records) if samples else _summary(records, history)
+    table = _samples(records) if samples else _summary(records, whole, wanted, history)
     if skipped:
         table = table.filter(table["status"] != OK)
     if as_csv:
@@ -165,11 +166,23 @@ def _print_skipped(rows: list[Row]) -> None:
             click.echo(wrapped(f"  {point}", "    "))
 
 
-def _summary(records: "pl.DataFrame", earlier: "Sequence[pl.DataFrame]") -> "pl.DataFrame":
-    """One row a point."""
+def _summary(
+    records: "pl.DataFrame",
+    whole: "pl.DataFrame",
+    wanted: Sequence[str],
+    earlier: "Sequence[pl.DataFrame]",
+) -> "pl.DataFrame":
+    """One row a point of `records`, which are those `wanted` of `whole`.
+
+    Whichever points are asked for, their intervals are those that all launches of the run give.
+    """
+    from leadline.analysis.estimates import series_columns  # noqa: PLC0415
     from leadline.analysis.summary import summarise  # noqa: PLC0415
 
-    return summarise(records, earlier)
+    by = series_columns(whole)
+    if any(condition.partition("=")[0].strip() not in by for condition in wanted):
+        return summarise(records, earlier)  # of some launches only
+    return summarise(whole, earlier).join(records.select(by).unique(), on=by, how="semi", nulls_equal=True)
 
 
 def _samples(records: "pl.DataFrame") -> "pl.DataFrame":

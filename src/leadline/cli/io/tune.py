@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from leadline.cli._submit import Resumable, Submittable
+from leadline.cli._table import tell
 from leadline.cli._types import MachineFile, Word
 from leadline.cli._working import working
 from leadline.core.paths import kernels, shipped
@@ -275,10 +276,10 @@ def _conclude(directory: Path) -> None:
     with working("writing the page"):
         paths = io_output.write(found, directory)
         page = write_tuning(found, directory.name, directory / PAGE)
-    click.echo(verdict(found))
+    tell(verdict(found))
     for part in found.parts:
         gain = f"{told(part.gain)} as fast" if part.gain else f"failed: {part.reason}"
-        click.echo(f"  {part.name}: {gain}")
+        tell(f"  {part.name}: {gain}", indent="    ")
     for path in paths:
         click.echo(str(path))
     click.echo(str(page))

@@ -9,7 +9,7 @@ import click
 from leadline.cli._options import Parsed, where_option
 from leadline.cli._progress import shown
 from leadline.cli._submit import Submittable
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._target import interruptible, local, warn
 from leadline.cli._types import RunOrProgram
 from leadline.cli._working import working
@@ -132,7 +132,7 @@ def command(
     else:
         print_table([_chosen(each) for each in chosen], CHOSEN)
     if not as_json:
-        click.echo(_summary(chosen))
+        tell(_summary(chosen), indent="")
     for line in _write(chosen, output, run) if output else []:
         click.echo(line, err=as_json)
 
@@ -155,7 +155,7 @@ def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[
         plan = collective_calls.plan(worth, path.stem, mpi or own, seconds)
     run = store.fresh(plan.name)
     if len(worth) < len(every):
-        click.echo(
+        tell(
             f"leadline: {len(worth)} of {len(every)} kinds of calls are measured; the others take less than "
             f"{collective_calls.SHARE:.0%} of the time in collectives, or have more than "
             f"{collective_calls.MOST} sizes",
@@ -193,7 +193,7 @@ def _print_savings(calls: "list[Calls]", chosen: "list[Chosen]", as_json: bool) 
         whole = sum(each.seconds for each in found if each.chosen.mpi == mpi)
         if whole:
             saved = format_quantity(whole, "s")
-            click.echo(f"In one execution a rank of the program would save {saved} with {mpi}, on average.")
+            tell(f"In one execution a rank of the program would save {saved} with {mpi}, on average.")
 
 
 def _interval(saving: "Saving") -> str:
@@ -283,7 +283,7 @@ def print_gains(gains: "list[Gain]", as_json: bool = False) -> None:
     whole = [each for each in gains if each.bytes is None]
     verdicts = ("faster", "alike", "slower", "undecided")
     counts = {word: sum(each.verdict == word for each in whole) for word in verdicts}
-    click.echo(
+    tell(
         f"{len(whole)} operation{'s' if len(whole) != 1 else ''} with tuned settings: "
         + ", ".join(f"{count} {word}" for word, count in counts.items() if count or word != "undecided")
         + ". A ratio below 1 is a gain. False discovery rate of faster and slower: 5 %."
