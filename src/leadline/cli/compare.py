@@ -83,9 +83,9 @@ def command(
     """Compare run B with run A, and fail if B is slower.
 
     A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
-    sides, show how much runs differ from day to day. With one run on each side that is
-    estimated from earlier runs of the same plan and host in A's directory, if there are three or more. One run alone is
-    compared with itself across the two values of --across, such as its two MPIs, launch by launch.
+    sides, show how much runs differ from day to day. With one run on each side that is estimated from earlier
+    runs of the same plan and host in A's directory, if there are three or more. One run alone is compared
+    with itself across the two values of --across, such as its two MPIs, launch by launch.
 
     For each common point the table lists the medians over launches, and the change: the ratio of their
     trimmed geometric means with its 95 % interval, which takes at least four launches on either side. Where

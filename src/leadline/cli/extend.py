@@ -45,9 +45,9 @@ def command(
     """Build a program at another number of ranks from recordings at three rank counts or more.
 
     The recordings are of the same program and problem, such as at 8, 27 and 64 ranks; more ranks than cores
-    will do, since a program has no times. Each partner of a message is expressed as an offset in a grid of ranks, as a root
-    or as an exchange, each communicator as rows, columns or planes of it; sizes and computation are fitted as
-    powers of the number of ranks.
+    will do, since a program has no times. Each partner of a message is expressed as an offset in a grid of
+    ranks, as a root or as an exchange, each communicator as rows, columns or planes of it; sizes and
+    computation are fitted as powers of the number of ranks.
     What has no such form is refused with the reason.
     """
     from leadline.core.units import format_bytes  # noqa: PLC0415
