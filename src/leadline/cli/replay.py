@@ -88,7 +88,7 @@ def _change(text: str) -> object:
 @click.option(
     "--launches",
     type=click.IntRange(min=1),
-    help="Without --on: how often it is launched. Default: at least 6, and up to 12 until its time is known to 2 %.",
+    help="Without --on: how often it is launched. Default: 6, and up to 12 until its time is known to 2 %.",
 )
 @click.option(
     "--times",
