@@ -14,7 +14,7 @@ from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.profile import profile
 from leadline.profile.findings import findings
-from leadline.profile.sentences import crowded
+from leadline.profile.sentences import beside, crowded
 from leadline.program.build import ProgramBuilder
 from leadline.program.model import Kind, Operation, Program
 
@@ -50,6 +50,15 @@ def test_a_sender_that_is_5_ms_late_is_found() -> None:
     assert found.caused().tolist() == [5 * MS, 0]
     assert found.transfer.tolist() == [1000, 3000]
     assert "rank 0, most for its send at app.c:1 main" in findings(found)[0]
+
+
+def test_other_work_beside_a_recording_is_told() -> None:
+    """From a quarter of a processor on, on one host."""
+    made = timed([(send(1), 0, 1000)], [(receive(0), 0, 1000)])
+    for others, hosts, told in ((1.04, ["a"], True), (0.1, ["a"], False), (1.0, ["a", "b"], False)):
+        said = beside(profile(replace(made, recorded={"others": others, "hosts": hosts})))
+        assert (said is not None) == told
+    assert beside(profile(made)) is None
 
 
 def test_ranks_that_shared_processors_are_told() -> None:

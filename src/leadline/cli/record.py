@@ -54,10 +54,10 @@ def command(
             found = session.mpi_of(command, mpi)
             session.check(command, found)
             library = session.prepare(found, command)
-        status = session.run(command, Path(name), library, found)
+        status, others = session.run(command, Path(name), library, found)
         try:
             with working("reading the records") as say:
-                recorded = session.program(Path(name), command, say)
+                recorded = session.program(Path(name), command, others, say)
                 recorded.write(path)
         except LeadlineError as problem:
             # The program's own failure is what matters then.

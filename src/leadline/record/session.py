@@ -3,11 +3,14 @@
 import os
 import shutil
 import subprocess
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+import psutil
 
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.paths import native_dir
@@ -20,6 +23,7 @@ from leadline.record import spills
 from leadline.record.convert import convert
 
 LIBRARY = "libleadline_record.so"
+SEEN = 0.5  # processors: ranks that poll take one each; with less they are not what was waited for
 # Which library of MPI an executable is linked with, as ldd prints it, by family.
 STANDARD = "the standard ABI"  # of MPI 5, which any MPI may have beside its own
 _SONAMES = {
@@ -130,19 +134,36 @@ def _standard_include(mpi: Mpi) -> tuple[str, ...]:
     return mpi.include if any((Path(place) / "mpi_abi.h").is_file() for place in mpi.include) else ()
 
 
-def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> int:
-    """Runs a command with the recorder before it; its exit code, as a shell has it.
+def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> tuple[int, float | None]:
+    """Runs a command with the recorder before it; its exit code, as a shell has it, and `others`.
 
-    Raises UsageError where it cannot be started.
+    These are the processors that other processes kept busy meanwhile, mean; None where that cannot be told,
+    as where ranks are no descendants of the command (a batch system's launcher starts them). Raises
+    UsageError where it cannot be started.
     """
-    return run_alone(command, environment(library, directory, _libmpi(mpi, command)))
+    before, mine, began = psutil.cpu_times(), sum(os.times()[:4]), time.monotonic()
+    code = run_alone(command, environment(library, directory, _libmpi(mpi, command)))
+    after, elapsed = psutil.cpu_times(), time.monotonic() - began
+    mine = sum(os.times()[:4]) - mine
+    if mine < SEEN * elapsed:
+        return code, None
+    idle = sum(getattr(after, name) - getattr(before, name) for name in ("idle", "iowait"))
+    return code, max(0.0, (psutil.cpu_count() or 1) - (idle + mine) / elapsed)
 
 
-def program(directory: Path, command: Sequence[str], say: Callable[[str], None] = lambda _: None) -> Program:
-    """The program that the files in a directory make. Raises LeadlineError where they make none."""
+def program(
+    directory: Path,
+    command: Sequence[str],
+    others: float | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Program:
+    """The program that the files in a directory make, of a run beside `others`.
+
+    Raises LeadlineError where they make none.
+    """
     paths = sorted(directory.glob("*.raw"))
-    if not paths and (others := sorted(directory.glob("*.other"))):
-        met = others[0].read_text(errors="replace").strip()
+    if not paths and (elsewhere := sorted(directory.glob("*.other"))):
+        met = elsewhere[0].read_text(errors="replace").strip()
         raise LeadlineError(
             f"nothing was recorded: the program's MPI is '{met}', not its launcher's; name it with --mpi"
         )
@@ -157,5 +178,6 @@ def program(directory: Path, command: Sequence[str], say: Callable[[str], None] 
         "command": list(command),
         "date": datetime.now(UTC).isoformat("T", "seconds"),
         "cores": len(os.sched_getaffinity(0)),
+        **({} if others is None else {"others": round(others, 3)}),
     }
     return convert([spills.load(path) for path in paths], facts)
