@@ -258,6 +258,8 @@ def subtitles(findings: Findings, provenances: Sequence[JsonObject]) -> list[str
     sources = findings.records.get_column("source").drop_nulls().unique(maintain_order=True).to_list()
     began = findings.records.select(pl.col("started").min().dt.strftime("%d %B %Y")).item()
     words = [", ".join(libraries), " and ".join(sources)]
+    parts = findings.records.get_column("partition").drop_nulls().unique().sort().to_list()
+    words += [f"a part of {' and '.join(f'{part:,}' for part in parts)} ranks"] if parts else []
     return [*lines, " · ".join(word for word in [*words, began] if word)]
 
 
