@@ -58,8 +58,9 @@ def _headlines(costs: "list[Cost]") -> None:
                 told = [" ".join(filter(None, (each.value, each.interval, each.note))) for each in fact.told]
                 row[fact.name] = ", ".join(told)
                 names[fact.name] = fact.name
-        rows.append(row)
-    print_table(rows, {"series": "", **names})
+        rows.append(row | {"remark": cost.mark})
+    marked = {"remark": "remark"} if any(cost.mark for cost in costs[:MOST_SERIES]) else {}
+    print_table(rows, {"series": "", **names, **marked})
     if len(costs) > MOST_SERIES:
         click.echo(f"and {len(costs) - MOST_SERIES} more series; see 'leadline report'")
 
