@@ -20,6 +20,7 @@ from leadline.analysis.noise import (
     SIGNS,
     WILD,
     describe,
+    groups,
     percent,
     with_signs,
 )
@@ -95,10 +96,18 @@ def history_of(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> histor
 
 
 def said_of_runs(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> str:
-    """What is known of how much runs differ, in a sentence; empty where nothing was measured."""
-    if found := history_of(records, earlier):
-        return found.says
-    return ALONE if (records["source"] == MEASURED).any() else ""
+    """What is known of how much runs differ, and whether this one met two states; empty where nothing was
+    measured.
+    """
+    if not (records["source"] == MEASURED).any():
+        return ""
+    known = history_of(records, earlier)
+    met = groups(launch_estimates(records))
+    states = (
+        f" At {met.jumps} of {met.points} points launches fall into two groups, {met.factor:.2g} times apart: "
+        "a point with few launches may have met one of them only."
+    )
+    return (known.says if known else ALONE) + (states if met.many else "")
 
 
 def run_shifts(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> list[float]:
