@@ -104,8 +104,8 @@ def said_of_runs(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> str:
     known = history_of(records, earlier)
     met = groups(launch_estimates(records))
     states = (
-        f" At {met.jumps} of {met.points} points launches fall into two groups, {met.factor:.2g} times apart: "
-        "a point with few launches may have met one of them only."
+        f" At {met.jumps} of {met.points} points launches fall into two groups, {met.factor:.2g} times "
+        "apart: a point with few launches may have met one of them only."
     )
     return (known.says if known else ALONE) + (states if met.many else "")
 
