@@ -67,7 +67,8 @@ public:
         const Disturbance point = now - point_;
         const std::array<double, 3> mine{point.run_delay, point.switches, (now - launch_).cpu};
         const std::vector<double> all = session_.gather({mine.begin(), mine.end()});
-        Seen seen{.duration = end - point_at_};
+        Seen seen;
+        seen.duration = end - point_at_;
         double cpu = 0;
         const auto& places = session_.places();
         for (std::size_t rank = 0; rank * 3 < all.size(); ++rank) {
