@@ -187,15 +187,24 @@ def find_jump(medians: Values, spread: float = 0.0) -> Jump | None:
     return Jump(exp(lower.mean()), exp(upper.mean()), cut, logs.size - cut, changes)
 
 
-def judge(records: pl.DataFrame) -> Quietness:
-    """The verdict on all the records given, which should be those of one run."""
+def judge(records: pl.DataFrame, launches: pl.DataFrame | None = None) -> Quietness:
+    """The verdict on all the records given, which should be those of one run; `launches` are their
+    `launch_estimates`, where these are known.
+    """
+    if launches is None:
+        launches = launch_estimates(records)
     measured = with_signs(records.filter(pl.col("status") == OK))
     sentences: list[str] = []
     figures: dict[str, float] = {}
     levels: list[Level] = []
-    for part in (_judge_signs, _judge_noise_benchmark, _judge_frequency, _judge_launches):
-        found = part(measured, sentences, figures)
-        if found:
+    parts = (
+        (_judge_signs, measured),
+        (_judge_noise_benchmark, measured),
+        (_judge_frequency, measured),
+        (_judge_launches, launches),
+    )
+    for part, table in parts:
+        if found := part(table, sentences, figures):
             levels.append(found)
     order: tuple[Level, ...] = ("loaded", "disturbed", "quiet")
     level: Level = next((each for each in order if each in levels), "unknown")
@@ -211,8 +220,9 @@ def judge_runs(records: pl.DataFrame) -> dict[str, Quietness]:
     """
     records = records.filter(pl.col("source") != SIMULATED)
     runs = records.get_column("run").unique(maintain_order=True)
-    found = {run: judge(records.filter(pl.col("run") == run)) for run in runs}
-    for run, dependent in of_runs(launch_estimates(records)).items():
+    launches = launch_estimates(records)
+    found = {run: judge(*(each.filter(pl.col("run") == run) for each in (records, launches))) for run in runs}
+    for run, dependent in of_runs(launches).items():
         if dependent.says:
             found[run].sentences.insert(0, dependent.says)
     return found
@@ -316,12 +326,9 @@ def _several(launches: pl.DataFrame) -> list[dict[str, Any]]:
     )
 
 
-def _judge_launches(measured: pl.DataFrame, sentences: list[str], figures: dict[str, float]) -> Level | None:
+def _judge_launches(launches: pl.DataFrame, sentences: list[str], figures: dict[str, float]) -> Level | None:
     """How far launches lie apart, beside the samples within one; and whether they fall in two groups."""
-    by = series_columns(measured.drop("^sign_.*$", "disturbed", "loaded"))
-    points = _several(
-        launch_estimates(measured.select(*by, "launch", "unit", "better", "status", "samples", "warmup"))
-    )
+    points = _several(launches)
     if not points:
         return None
     between = float(np.median([_quartile_distance(point["median"]) for point in points]))

@@ -64,11 +64,14 @@ ALONE = (
 )
 
 
-def summarise(records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = ()) -> pl.DataFrame:
+def summarise(
+    records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = (), launches: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """One row a point: the keys, the coordinates, and `COLUMNS`; sorted by keys, then coordinates.
 
     `earlier` are the records of earlier runs: where they measured a point three times or more, its interval
-    includes what differs between runs (`leadline.analysis.history`).
+    includes what differs between runs (`leadline.analysis.history`). `launches` are the records'
+    `launch_estimates`, where these are known.
 
     A point is `disturbed` when a quarter of its launches or more show a sign of others
     (`leadline.analysis.noise.SIGNS`), for so many reach the ends of the interval. It is `meaningless` (and
@@ -78,7 +81,7 @@ def summarise(records: pl.DataFrame, earlier: Sequence[pl.DataFrame] = ()) -> pl
     `reason` says so; one that never ran is a row without numbers, and so is one that was wrong in any launch.
     """
     by = series_columns(records)
-    measured = intervals(launch_estimates(records), by).join(
+    measured = intervals(launch_estimates(records) if launches is None else launches, by).join(
         _circumstances(records, by), on=by, nulls_equal=True
     )
     table = pl.concat(
@@ -95,14 +98,16 @@ def history_of(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> histor
     return history.history(seen, point)
 
 
-def said_of_runs(records: pl.DataFrame, earlier: Sequence[pl.DataFrame]) -> str:
+def said_of_runs(
+    records: pl.DataFrame, earlier: Sequence[pl.DataFrame], launches: pl.DataFrame | None = None
+) -> str:
     """What is known of how much runs differ, and whether this one met two states; empty where nothing was
     measured.
     """
     if not (records["source"] == MEASURED).any():
         return ""
     known = history_of(records, earlier)
-    met = groups(launch_estimates(records))
+    met = groups(launch_estimates(records) if launches is None else launches)
     states = (
         f" At {met.jumps} of {met.points} points launches fall into two groups, {met.factor:.2g} times "
         "apart: a point with few launches may have met one of them only."

@@ -137,10 +137,13 @@ def _why(problem: OSError) -> str:
 
 def _findings(records: "pl.DataFrame", earlier: Sequence["pl.DataFrame"] = ()) -> "Findings":
     """The records with their summary and fits."""
+    from leadline.analysis.estimates import launch_estimates  # noqa: PLC0415
     from leadline.analysis.fits import fit_all  # noqa: PLC0415
     from leadline.analysis.summary import said_of_runs, summarise  # noqa: PLC0415
     from leadline.report.page import Findings  # noqa: PLC0415
 
     if records.is_empty():
         raise LeadlineError("there is nothing to report: the records are empty; measure with 'leadline run'")
-    return Findings.of(records, summarise(records, earlier), fit_all(records), said_of_runs(records, earlier))
+    launches = launch_estimates(records)
+    summary, said = summarise(records, earlier, launches), said_of_runs(records, earlier, launches)
+    return Findings.of(records, summary, fit_all(records), said)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from leadline.analysis.counts import count_points, point_names
+from leadline.analysis.estimates import launch_estimates
 from leadline.analysis.fits import fit_all
 from leadline.analysis.summary import said_of_runs, summarise
 from leadline.core.json_types import JsonObject
@@ -45,7 +46,9 @@ def digest(
     """The digest of runs; fits are made of the ping-pong alone, which the headlines quote."""
     telling = records.filter(pl.col("benchmark") == "pingpong")
     fits = fit_all(telling) if telling.height else []
-    findings = Findings.of(records, summarise(records, earlier), fits, said_of_runs(records, earlier))
+    launches = launch_estimates(records)
+    summary, said = summarise(records, earlier, launches), said_of_runs(records, earlier, launches)
+    findings = Findings.of(records, summary, fits, said)
     measured = [row for row in findings.rows if row["status"] == OK]
     point = point_names(records)
     wrong = records.filter(pl.col("status") == INVALID).select(point).unique().rows()
