@@ -89,9 +89,8 @@ def command(
 
     For each common point the table lists the medians over launches, and the change: the ratio of their
     trimmed geometric means with its 95 % interval, which takes at least four launches on either side. Where
-    the medians differ otherwise, the row says so. Of an undecided point it
-    says which change would have been found, with a probability of 80 %. If each run has one version of an
-    MPI, the versions are compared.
+    the medians differ otherwise, the row says so. Of an undecided point it says which change would have been
+    found, with a probability of 80 %. If each run has one version of an MPI, the versions are compared.
 
     The verdict on a point is regression, improvement, unchanged, or undecided; a regression or improvement is
     "suspected" where days, or other work on the machine, may have caused it; the exit code is 0 then. With
