@@ -156,11 +156,12 @@ def study(
     }
     both = concat(table.drop("of_run") for table in named.values())
     match = [key for key in KEYS if key != "run" and key not in keys] + point_columns(both)
-    rows = [_prepared(pair) for pair in _paired(both, match)]
+    launches = launch_estimates(both)
+    rows = [_prepared(pair) for pair in _paired(both, launches, match)]
     days = () if within_run else run_shifts(sides[0], earlier)
     met = {
-        name: groups(launch_estimates(each.drop("of_run")))
-        for name, each, names in zip(named, named.values(), runs, strict=True)
+        name: groups(launches.filter(pl.col("run") == name))
+        for name, names in zip(named, runs, strict=True)
         if len(names) == 1 and not within_run
     }
     common, dependences = judge_rows(
@@ -247,12 +248,12 @@ def _refuse_unknown(benchmarks: Sequence[str], tables: Iterable[pl.DataFrame]) -
             raise UsageError(f"neither run has the benchmark {name!r}{suggest(name, known)}")
 
 
-def _paired(both: pl.DataFrame, match: list[str]) -> list[Row]:
+def _paired(both: pl.DataFrame, launches: pl.DataFrame, match: list[str]) -> list[Row]:
     """For each point the launch medians of either side (`medians_a`, `medians_b`; null where not measured).
 
-    `lost_a` and `lost_b` are a dictionary with status and reason where the point was tried and did not run.
+    `launches` are the `launch_estimates` of `both`; `lost_a` and `lost_b` are a dictionary with status and
+    reason where the point was tried and did not run.
     """
-    launches = launch_estimates(both)
     point = [name for name in match if name != "metric"]
     lost = (
         both.filter(pl.col("status") != OK)

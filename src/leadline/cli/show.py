@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # What launches a point, in the order in which it is told; "default" goes without saying.
 LAUNCH = ("run", "source", *AXES)
+MOST_PLACES = 8  # ranks whose places are told in a sentence
 
 
 @click.command()
@@ -124,7 +125,7 @@ def _print_about(records: "pl.DataFrame", history: "list[pl.DataFrame]") -> None
     from leadline.report.digest import lost  # noqa: PLC0415
 
     bindings = records.get_column("binding").drop_nulls().unique()
-    if len(bindings) == 1:
+    if len(bindings) == 1 and len(bindings[0].split()) <= MOST_PLACES:
         click.echo(wrapped(f"Ranks were on {bindings[0]} (host:core, in the order of ranks)."))
     if said := said_of_runs(records, history):
         click.echo(wrapped(said))

@@ -3,15 +3,13 @@
 import os
 import shutil
 import subprocess
-import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psutil
-
+from leadline.core.busy import Watch
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.paths import native_dir
 from leadline.core.processes import run_alone
@@ -137,18 +135,14 @@ def _standard_include(mpi: Mpi) -> tuple[str, ...]:
 def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> tuple[int, float | None]:
     """Runs a command with the recorder before it; its exit code, as a shell has it, and `others`.
 
-    These are the processors that other processes kept busy meanwhile, mean; None where that cannot be told,
-    as where ranks are no descendants of the command (a batch system's launcher starts them). Raises
-    UsageError where it cannot be started.
+    These are the processors that others, of this host or other guests, kept busy meanwhile, mean; None where
+    that cannot be told, as where ranks are no descendants of the command (a batch system's launcher starts
+    them). Raises UsageError where it cannot be started.
     """
-    before, mine, began = psutil.cpu_times(), sum(os.times()[:4]), time.monotonic()
+    watch = Watch()
     code = run_alone(command, environment(library, directory, _libmpi(mpi, command)))
-    after, elapsed = psutil.cpu_times(), time.monotonic() - began
-    mine = sum(os.times()[:4]) - mine
-    if mine < SEEN * elapsed:
-        return code, None
-    idle = sum(getattr(after, name) - getattr(before, name) for name in ("idle", "iowait"))
-    return code, max(0.0, (psutil.cpu_count() or 1) - (idle + mine) / elapsed)
+    seen = watch.seen()
+    return code, seen.others + seen.steal if seen.own >= SEEN else None
 
 
 def program(

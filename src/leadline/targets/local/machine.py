@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import psutil
-
 from leadline.core.axes import DEFAULT, FOUND
+from leadline.core.busy import Watch
 from leadline.core.collectives import TUNED, called, members
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import Mpi
@@ -138,11 +137,7 @@ def before(seconds: float = 0.25) -> dict[str, float]:
     `others`: processors kept busy by others, mean; `steal`: processors that the hypervisor gave to other
     guests, mean; `load`: the kernel's load average over the last minute.
     """
-    first, mine = psutil.cpu_times(), sum(os.times()[:4])
+    watch = Watch()  # not of this process: the threads of a library that it has loaded may still spin
     time.sleep(seconds)
-    last, mine = psutil.cpu_times(), sum(os.times()[:4]) - mine
-    idle = (last.idle - first.idle) + (last.iowait - first.iowait)
-    steal = last.steal - first.steal
-    # The threads of a library that this process has loaded may still spin.
-    others = max(0.0, (psutil.cpu_count() or 1) - (idle + steal + mine) / seconds)
-    return {"others": round(others, 2), "steal": round(steal / seconds, 2), "load": os.getloadavg()[0]}
+    seen = watch.seen()
+    return {"others": round(seen.others, 2), "steal": round(seen.steal, 2), "load": os.getloadavg()[0]}
