@@ -361,10 +361,10 @@ def _jump_sentence(jumps: list[tuple[dict[str, Any], Jump]], points: int) -> str
     unit = str(row["unit"])
     size = f" at {format_quantity(row['bytes'], 'B')}" if isinstance(row.get("bytes"), int) else ""
     how = "they alternate"
-    if jump.in_time:
-        how = f"in {jump.changes + 1} stretches"
-        how = "one group followed the other" if jump.changes == 1 else how
-        how += ": something began or ended"
+    if jump.changes == 1:
+        how = "one group followed the other: something began or ended"
+    elif jump.in_time:
+        how = f"in {jump.changes + 1} stretches, as where the machine has states that last"
     return (
         f"At {len(jumps)} of {points} points the launches fall into two groups; the widest is "
         f"{row['benchmark']} {row['metric']}{size}: {jump.count_low} launches at about "
