@@ -116,6 +116,7 @@ Protocol parse_protocol(const Table& from) {
     from.flag("handshake", protocol.handshake);
     from.time("handshake_overhead", protocol.handshake_overhead);
     from.flag("one_way", protocol.one_way);
+    from.time("crossing_latency", protocol.crossing_latency);
     from.flag("adaptive", protocol.adaptive);
     if (protocol.one_way && !protocol.handshake)
         refuse(from.path("one_way"), "is for a protocol with handshake");
@@ -234,6 +235,11 @@ std::int64_t Packets::largest() const {
     return (payload + overhead + granule - 1) / granule * granule;
 }
 
+bool Machine::any_protocol(bool (*is)(const Protocol&)) const {
+    return std::ranges::any_of(protocols, is) || std::ranges::any_of(local_protocols, is) ||
+           std::ranges::any_of(own_protocols, is);
+}
+
 const std::vector<Protocol>& Machine::protocols_of(Reach reach) const {
     if (reach == Reach::own && !own_protocols.empty()) return own_protocols;
     return reach != Reach::nodes && !local_protocols.empty() ? local_protocols : protocols;
@@ -259,6 +265,9 @@ Machine parse_machine(const json& description) {
     machine.local_protocols = parse_protocols(from, "local_protocol");
     machine.own_protocols = parse_protocols(from, "own_protocol");
     if (machine.protocols.empty()) refuse("protocol", "has at least one row");
+    if (machine.node.loggops &&
+        machine.any_protocol([](const auto& row) { return row.crossing_latency > 0; }))
+        refuse("protocol.crossing_latency", "is none of the LogGOPS model's (node.loggops)");
     from.part("barrier_network", [&](const Table& barrier) { parse_barrier(barrier, machine.barrier); });
     from.part("collective_network",
               [&](const Table& network) { parse_collective_network(network, machine.collective); });

@@ -27,6 +27,7 @@ struct Protocol {
     bool handshake = false;        // rendezvous: a request and a grant travel first
     Time handshake_overhead = 0;   // of the sending core for its request, of the receiving one for its grant
     bool one_way = false;          // data of two ranks never move both ways at once: a grant waits for them
+    Time crossing_latency = 0;     // more, for data that are under way while others come the other way
     bool adaptive = false;         // routed by load; else always the same way
     bool waits =
         false;  // a blocking send returns when the message has left the node, not when it is handed over
@@ -139,6 +140,7 @@ struct Machine {
     bool transit_first = true;  // through traffic before local injection
     int buffer = 0;             // B of a router's input, each virtual channel; 0: eight packets
 
+    [[nodiscard]] bool any_protocol(bool (*is)(const Protocol&)) const;
     [[nodiscard]] const std::vector<Protocol>& protocols_of(Reach reach) const;
     [[nodiscard]] const Protocol& protocol(std::int64_t bytes, Reach reach) const;
 };

@@ -30,6 +30,8 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
            (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive)))),
       network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.track_contention)) {
     operations_.take();  // that is no_operation
+    if (machine.any_protocol([](const Protocol& each) { return each.crossing_latency > 0; }))
+        crossings_.emplace();
     if (machine.node.ranks > machine.node.cores) share_cores();
     if (machine.node.rendezvous_credits > 0) credits_.resize(seats_.size());
     if (machine.node.loggops) cores_.resize(seats_.size());
@@ -54,6 +56,7 @@ std::uint32_t Engine::new_message(int from, int to, std::int64_t bytes, Leg leg)
     message.to = to;
     message.leg = leg;
     message.early = false;
+    message.crossed = false;
     message.reached = never;
     message.send = no_operation;
     message.receive = no_operation;
@@ -177,6 +180,8 @@ void Engine::inject(std::uint32_t id) {
     const bool empty =
         message.leg == Leg::request || message.leg == Leg::grant || message.leg == Leg::get_request;
     if (message.leg == Leg::grant && message.protocol->one_way && !may_grant(id)) return;
+    if (crossings_ && message.leg == Leg::data && from != to) [[unlikely]]
+        crossings_->leaves(from, to, now_);
     if (machine_.node.loggops) [[unlikely]] {
         cross(id, from, to);
         return;
@@ -264,6 +269,8 @@ void Engine::reach(std::uint32_t id) {
             hand_over(id, seen(message.from) + send_cost(*message.protocol, message.bytes));
             break;
         case Leg::data:
+            if (crossings_ && waits_to_cross(id)) [[unlikely]]
+                break;
             if (message.protocol->one_way) let_grants_go(message);
             if (cores_.empty()) [[likely]] {
                 take_data(id);

@@ -13,12 +13,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "machine/crossings.hpp"
 #include "machine/description.hpp"
 #include "machine/endings.hpp"
 #include "machine/event_queue.hpp"
@@ -177,9 +179,8 @@ public:
 
     // When the data of a receive that is over were handed over to the network.
     [[nodiscard]] Time handed(Operation operation) const { return operations_[operation].posted; }
-    void because(int agent, const char* why) {
-        at(agent).parked = why;
-    }  // it waits, in a deadlock's sentence
+    // It waits, in a deadlock's sentence.
+    void because(int agent, const char* why) { at(agent).parked = why; }
     // When an operation was over; `never` while it is under way.
     [[nodiscard]] Time done(Operation operation) const { return operations_[operation].done; }
     // Charges an operation that is over and forgets it; the source of a receive.
@@ -254,6 +255,7 @@ private:
         Operation receive = no_operation;
         Leg leg = Leg::data;
         bool early = false;      // comes, or has come, ahead of the receive that will take it
+        bool crossed = false;    // is the later for it
         std::uint32_t turn = 0;  // among those of its sender to its receiver, where they may overtake
         std::array<std::byte, carried> content{};
     };
@@ -299,6 +301,7 @@ private:
     void join_others(std::uint32_t id);
     void go_together(std::uint32_t number);
     void reach(std::uint32_t id);
+    bool waits_to_cross(std::uint32_t id);
     [[nodiscard]] bool find_tapered() const;
     void share_cores();
     [[nodiscard]] bool in_line(const Message& message) const;
@@ -373,6 +376,7 @@ private:
     bool overtaking_;  // messages of one rank to another may come in another order than they left in
     Pairs pairs_;      // sender and receiver, to queues_
     Pool<Queue> queues_;
+    std::optional<Crossings> crossings_;  // where they cost something
     std::unique_ptr<Network> network_;
     Time now_ = 0;
     std::uint64_t messages_sent_ = 0;
@@ -384,15 +388,12 @@ private:
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> together_;  // by the first of them
     std::function<void()> before_events_;
     Time kept_ = 0;
-    bool stopped_ = false;
-    bool spoiled_ = false;
-    bool contended_ = false;
+    bool stopped_ = false, spoiled_ = false, contended_ = false;
     std::vector<std::int32_t> beside_;  // the rank of each agent that is none
     std::vector<int> free_beside_;
     // Of ranks that ask whether something is over: how many do, of those the last one and what for, and how
     // often they have since anything else was under way.
-    std::size_t asking_ = 0;
-    std::size_t in_vain_ = 0;
+    std::size_t asking_ = 0, in_vain_ = 0;
     Operation asked_ = no_operation;
 };
 

@@ -10,7 +10,19 @@ bool Engine::find_tapered() const {
     return false;
 }
 
-bool Engine::in_line(const Message& message) const { return overtaking_ && !local(message.from, message.to); }
+bool Engine::in_line(const Message& message) const {
+    return crossings_.has_value() || (overtaking_ && !local(message.from, message.to));
+}
+
+// Whether data that are there have crossed others on their way, and come the later for it.
+bool Engine::waits_to_cross(std::uint32_t id) {
+    Message& message = messages_[id];
+    if (message.crossed || message.from == message.to) return false;
+    const Time more = message.protocol->crossing_latency;
+    message.crossed = crossings_->arrives(message.from, message.to, message.handed, now_) && more > 0;
+    if (message.crossed) has_come(id, now_ + more);
+    return message.crossed;
+}
 
 std::uint64_t Engine::pair(const Message& message) {
     return (static_cast<std::uint64_t>(message.from) + 1) << 32U | static_cast<std::uint32_t>(message.to);

@@ -10,8 +10,9 @@ namespace leadline::machine {
 using collectives::Stage;
 
 std::optional<std::set<std::string>> Stages::run(std::span<const CommunicatorStages> parts) {
-    for (const auto* protocols : {&machine_.protocols, &machine_.local_protocols, &machine_.own_protocols})
-        if (std::ranges::any_of(*protocols, &Protocol::one_way)) return std::nullopt;
+    // Messages of several stages meet there.
+    if (machine_.any_protocol([](const Protocol& each) { return each.one_way || each.crossing_latency > 0; }))
+        return std::nullopt;
     const Time clear = engine_.network().clear();
     kept_.out = std::max(kept_.out, clear);
     kept_.in = std::max(kept_.in, clear);

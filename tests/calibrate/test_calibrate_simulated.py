@@ -52,6 +52,7 @@ source = "chosen"
 up_to = "128 B"
 send_overhead = "70 ns"
 receive_overhead = "50 ns"
+crossing_latency = "45 ns"
 [[local_protocol]]
 name = "eager"
 source = "chosen"
@@ -60,6 +61,7 @@ send_overhead = "130 ns"
 receive_overhead = "90 ns"
 send_copy = "8 GB/s"
 receive_copy = "11 GB/s"
+crossing_latency = "85 ns"
 [[local_protocol]]
 name = "rendezvous"
 source = "chosen"
@@ -129,6 +131,8 @@ def test_what_is_simulated_is_calibrated_to_the_same_machine(tmp_path: Path, reg
             # A message that takes a millisecond does not tell a core's times to the nanosecond.
             close = 20e-9 if regime == "slow link" and number.unit == "s" else 0
             assert again[number.key].value == pytest.approx(number.value, rel=0.05, abs=close), number.key
+    crossing = {key for key in again if key.endswith("crossing_latency")}
+    assert crossing == {f"local_protocol.{row}.crossing_latency" for row in ("short", "eager")}
     said = " ".join(made.notes)
     assert ("the cores hold a stream up" in said) == (regime == "cores")
     assert "does not tell whether" not in said

@@ -1,63 +1,14 @@
-#include "reference.hpp"
-
 #include <algorithm>
-#include <deque>
-#include <functional>
-#include <list>
 #include <map>
 #include <queue>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "reference_parts.hpp"
+
 namespace leadline::testing_sim {
 namespace {
-
-using machine::Machine;
-using machine::never;
-using machine::Protocol;
-using machine::transfer_time;
-using Then = std::function<void()>;
-
-struct Request {
-    Time done = never;
-    Time cost = 0;  // of the core that ends it
-};
-
-struct Envelope {
-    int part, source, tag;
-};
-
-struct Message {
-    int from = 0, to = 0, number = 0;
-    std::int64_t bytes = 0;
-    const Protocol* way = nullptr;
-    Envelope envelope{};
-    int request = 0;  // of its sender
-    Time reached = 0;
-};
-
-struct Posted {
-    Envelope envelope{};
-    int request = 0;
-};
-
-struct Rank {
-    Time clock = 0;
-    std::size_t next = 0;  // operation
-    bool blocked = false;
-    int sent = 0;
-    std::vector<Request> requests{};
-    std::vector<Request> transfers{};  // one-sided, since the last flush
-    std::list<Posted> posted{};
-    std::list<Message*> unexpected{};
-};
-
-// A way on which one goes after the other; those that come while it is taken wait in line.
-struct Port {
-    Time free = 0;
-    std::deque<Then> line{};
-};
 
 class Reference {
 public:
@@ -183,13 +134,15 @@ private:
         Message* const message = &messages_.back();
         rank.clock += way.handshake ? way.handshake_overhead : send_cost(*message);
         if (!way.waits) rank.requests[static_cast<std::size_t>(op.request)].done = rank.clock;
+        line_[{r, to}].push_back(message);
         at(rank.clock, r, [this, message, &way] {
+            if (!way.handshake) fly(*message);
             carry(
                 message->from, message->to, (way.handshake ? 0 : message->bytes) + way.header,
                 [this, message, &way] {
                     if (!way.handshake) left(*message);
                 },
-                [this, message] { knock(message); });
+                [this, message] { land(message, [this, message] { come(message); }); });
         });
     }
 
@@ -204,6 +157,32 @@ private:
         Message* const message = *found;
         rank.unexpected.erase(found);
         meet(message, r, op.request);
+    }
+
+    // Data cross others that are under way with them for more than an instant, and come the later for it.
+    void fly(Message& message) {
+        message.left = now_;
+        flights_[{message.from, message.to}].push_back({now_, never});
+    }
+    void land(Message* message, const Then& then) {
+        if (message->left < 0 || message->from == message->to) return then();
+        auto& mine = flights_[{message->from, message->to}];
+        std::ranges::find_if(mine, [&](const auto& each) {
+            return each.left == message->left && each.came == never;
+        })->came = now_;
+        const bool crosses =
+            std::ranges::any_of(flights_[{message->to, message->from}], [&](const auto& other) {
+                return other.left < now_ && other.came > message->left && other.came > other.left;
+            });
+        if (crosses) at(now_ + message->way->crossing_latency, message->from, then);
+        else then();
+    }
+
+    // What is there first may have been sent last: it knocks when all before it have.
+    void come(Message* message) {
+        message->there = true;
+        auto& line = line_[{message->from, message->to}];
+        for (; !line.empty() && line.front()->there; line.pop_front()) knock(line.front());
     }
 
     void knock(Message* message) {
@@ -246,7 +225,10 @@ private:
             over(r, request, now_);
         };
         const auto gone = [=, this] { left(*message); };
-        const auto go = [=, this] { carry(a, b, message->bytes + message->way->header, gone, come); };
+        const auto go = [=, this] {
+            fly(*message);
+            carry(a, b, message->bytes + message->way->header, gone, [=, this] { land(message, come); });
+        };
         const auto granted = [=, this] { at(now_ + send_cost(*message), a, go); };
         carry(b, a, message->way->header, Then([] {}), granted);
     }
@@ -377,9 +359,11 @@ private:
     const Program& program_;
     std::uint64_t ties_;
     std::vector<Rank> ranks_;
-    std::list<Message> messages_;                               // for ever: their addresses are kept
-    std::map<std::pair<int, int>, int> granted_;                // whose data have not come, by their ends
-    std::map<std::pair<int, int>, std::vector<Then>> waiting_;  // grants, until they have
+    std::list<Message> messages_;                                 // for ever: their addresses are kept
+    std::map<std::pair<int, int>, std::deque<Message*>> line_;    // sent, until they knock
+    std::map<std::pair<int, int>, std::vector<Flight>> flights_;  // of all data
+    std::map<std::pair<int, int>, int> granted_;                  // whose data have not come, by their ends
+    std::map<std::pair<int, int>, std::vector<Then>> waiting_;    // grants, until they have
     std::map<int, Time> local_, injection_, reception_;
     std::map<machine::Link, Time> in_;
     std::map<machine::Link, Port> out_;

@@ -41,7 +41,14 @@ std::vector<json> sharing() {
     json own = engine;
     own["own_protocol"] = protocols(true);
     own["own_protocol"][0]["send_overhead"] = 4e-8;
-    return {plain, slow, memory, engine, turns, own};
+    json passing = memory;
+    for (const auto* table : {"protocol", "local_protocol"}) {
+        passing[table].front()["crossing_latency"] = 9e-7;
+        passing[table].back()["crossing_latency"] = 2.3e-6;
+    }
+    json sometimes = own;
+    sometimes["protocol"].front()["crossing_latency"] = 1.1e-5;  // overtaken by what comes after it
+    return {plain, slow, memory, engine, turns, own, passing, sometimes};
 }
 
 // The same without anything that takes bytes time: no tier knows of anything that is shared.
@@ -152,7 +159,10 @@ TEST(Reference, TheOrderOfOneInstantChangesNothing) {
     json asks = two_ranks(round);
     asks["node"] = {{"cores", 2}, {"ranks", 2}, {"local_latency", 1e-6}};
     asks["protocol"][0].update({{"handshake", true}, {"handshake_overhead", 1e-6}});
-    each_case({round, none, asks}, 40, [](const json& described, const json& topology, Wanted wanted) {
+    json passing = asks;
+    passing["protocol"][0]["crossing_latency"] = 1e-6;
+    const std::vector<json> machines{round, none, asks, passing};
+    each_case(machines, 40, [](const json& described, const json& topology, Wanted wanted) {
         wanted.wildcards = false;
         wanted.grain = 1'000'000;
         const Program program = draw(wanted);

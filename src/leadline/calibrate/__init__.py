@@ -26,6 +26,7 @@ __all__ = ["Calibration", "Value", "calibrate"]
 
 LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
+CROSSING_BENCHMARKS = ("bibandwidth", "pingpong")
 BOTH_WAYS = 1.7  # times what goes one way, from which a link is taken to move as much each way
 ONE_WAY = 2**0.5  # the same, up to which it is nearer to one way at a time
 LINK_FROM = ("bandwidth", "pingpong")
@@ -212,7 +213,8 @@ def _row(told: Evidence, path: _protocol_fit.Path, index: int) -> dict[str, Entr
             if rate := _rate(one, told.launches, ROW_BENCHMARKS):
                 made[key] = rate
         else:
-            made[key] = Value.drawn(one.value, one.draws, told.launches, "s", ROW_BENCHMARKS)
+            benchmarks = CROSSING_BENCHMARKS if key == "crossing_latency" else ROW_BENCHMARKS
+            made[key] = Value.drawn(one.value, one.draws, told.launches, "s", benchmarks)
     if row.handshake:
         made["handshake"] = True
         made["handshake_overhead"] = _shared(told, path, "handshake_overhead", "s")

@@ -16,6 +16,7 @@ from leadline.calibrate._shared import Streams
 Array = NDArray[np.float64]
 
 WHOLE, SEND, RECEIVE, STREAM, BOTH = "pingpong", "send", "receive", "bandwidth", "bibandwidth"
+EXCHANGE = "exchange"  # one message each way at once
 LINK = "link"  # long streams that a link holds up: what a message of them takes
 # Benchmark and metric of each series.
 FROM = {
@@ -85,6 +86,8 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
     if (both := _series(records, "bibandwidth", "bandwidth")) is not None:
         # What a core needs to send one message and to receive one: bytes go both ways.
         parts[BOTH] = replace(both, medians=2 * both.sizes / both.medians)
+    if (exchange := _series(records, "bibandwidth", "bandwidth", window=1)) is not None:
+        parts[EXCHANGE] = replace(exchange, medians=2 * exchange.sizes / exchange.medians)
     if shared is not None:
         # What a message of any pair takes the link.
         parts[LINK] = replace(shared.together, medians=shared.size / shared.together.medians)
@@ -103,9 +106,10 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
     return Evidence(sizes, typical, draws, min(part.launches for part in parts.values()))
 
 
-def _series(records: pl.DataFrame, benchmark: str, metric: str) -> Series | None:
-    """The series to take, where there are several: buffers reused, then the largest window."""
-    found = sorted(series(records, benchmark, metric, fewest=2), key=_preference)
+def _series(records: pl.DataFrame, benchmark: str, metric: str, window: int | None = None) -> Series | None:
+    """The series to take, where there are several: buffers reused, then the largest window or that one."""
+    measured = series(records, benchmark, metric, fewest=2)
+    found = sorted((each for each in measured if window in (None, each.keys.get("window"))), key=_preference)
     return found[-1] if found else None
 
 

@@ -11,11 +11,12 @@ receiving one, L the way and o_h a handshake's overhead:
                                                          receive T - L - o_h   stream e_r
 
 A window both ways at once takes e_s + e_r of each core for each pair of eager messages, which tells the ends
-from the way. Between nodes there is n / R more in T, and the stream is no faster than n / R and the least gap
-between two messages. Which end or what else is the slowest is read from the data; then these are linear, so
-one weighted least-squares fit without negative parameters (C. L. Lawson and R. J. Hanson, Solving Least
-Squares Problems, 1974) has them all, L common to all rows. A real machine does not follow them to the digit:
-the weights say what must be right first.
+from the way. One message each way takes T and, of each row, what is measured beyond it: data that cross on
+their way are the later for it (`crossing_latency`). Between nodes there is n / R more in T, and the stream is
+no faster than n / R and the least gap between two messages. Which end or what else is the slowest is read
+from the data; then these are linear, so one weighted least-squares fit without negative parameters (C. L.
+Lawson and R. J. Hanson, Solving Least Squares Problems, 1974) has them all, L common to all rows. A real
+machine does not follow them to the digit: the weights say what must be right first.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from leadline.analysis.criterion import criterion
 from leadline.analysis.fits.piecewise import FEWEST_TO_BREAK
 from leadline.analysis.segments import partitions
-from leadline.calibrate._evidence import BOTH, LINK, RECEIVE, SEND, STREAM, WHOLE, Evidence
+from leadline.calibrate._evidence import BOTH, EXCHANGE, LINK, RECEIVE, SEND, STREAM, WHOLE, Evidence
 
 Array = NDArray[np.float64]
 
@@ -99,6 +100,8 @@ def fit(evidence: Evidence, between_nodes: bool = False) -> Path:
     numbers: list[dict[str, Fitted]] = [{} for _ in rows]
     for (row, name), one in zip(columns, fitted, strict=True):
         (shared if row < 0 else numbers[row])[name] = one
+    for index, one in equations.crossing(solved, drawn).items():
+        numbers[index]["crossing_latency"] = one
     return Path(rows, shared, numbers, equations.misses(solved), sorted(equations.early))
 
 
@@ -263,6 +266,26 @@ class _Equations:
 
         found, _ = nnls(self._r, self._q.T @ right)
         return np.asarray(found / self._scale, dtype=np.float64)
+
+    def crossing(self, solved: Array, drawn: Array) -> dict[int, Fitted]:
+        """What messages both ways at once take beyond one, by row: the middle of its sizes.
+
+        None where that is within what the equations are good for.
+        """
+        evidence = self._evidence
+        if EXCHANGE not in evidence.sizes:
+            return {}
+        sizes, took = evidence.sizes[EXCHANGE], evidence.typical[EXCHANGE]
+        lines = np.stack([self._line(WHOLE, float(size)) for size in sizes])
+        more, many = took - lines @ solved, evidence.draws[EXCHANGE] - drawn @ lines.T
+        rows = np.array([self._row(float(size)) for size in sizes])
+        found = {}
+        for row in np.unique(rows):
+            those = rows == row
+            if np.median(more[those] / took[those]) > KNOWN:
+                draws = np.maximum(0.0, np.median(many[:, those], axis=1))
+                found[int(row)] = Fitted(float(np.median(more[those])), draws)
+        return found
 
     def misses(self, solved: Array) -> dict[str, float]:
         """Median relative distance of each series from the equations."""

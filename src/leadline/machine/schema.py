@@ -91,6 +91,7 @@ _PROTOCOL = TableSchema(
         "handshake": FLAG,
         "handshake_overhead": TIME,
         "one_way": FLAG,
+        "crossing_latency": TIME,
         "adaptive": FLAG,
         "waits": FLAG,
     },
