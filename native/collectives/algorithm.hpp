@@ -82,9 +82,19 @@ struct Algorithm {
 const Algorithm* find(std::string_view operation, std::string_view name);  // null: there is none
 const std::vector<Algorithm>& algorithms();                                // by operation and name
 
-// The algorithm that is taken where nobody says which: for few bytes the one of fewest stages, for many the
-// one that moves least.
-std::string_view usual(std::string_view operation, std::int32_t ranks, std::int64_t bytes);
+// What a library takes where nobody says which: the name of an algorithm; nothing for an operation that it
+// has no algorithm for. One file a library, which enters itself.
+struct Library {
+    std::string name;
+    std::string_view (*takes)(std::string_view operation, const AlgorithmArguments& asked);
+};
+
+const Library* find_library(std::string_view name);  // null: there is none
+const std::vector<Library>& libraries();             // by name
+
+// What is taken where no library is said: for few bytes the algorithm of fewest stages, for many the one that
+// moves least.
+std::string_view usual(std::string_view operation, const AlgorithmArguments& asked);
 
 // How many messages a stage is, of all ranks together.
 inline std::int64_t messages(const Stage& stage, std::int32_t ranks) {
@@ -124,6 +134,7 @@ void each_message(const Stage& stage, std::int32_t ranks, Each each) {
 class Entered {
 public:
     explicit Entered(Algorithm algorithm);
+    explicit Entered(Library library);
 };
 
 }  // namespace leadline::collectives

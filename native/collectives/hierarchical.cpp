@@ -98,6 +98,37 @@ std::vector<Stage> barrier_stages(const AlgorithmArguments& asked) {
     return all;
 }
 
+// On every node each rank tells the one `by` beyond it and goes on with the first behind the last; the last
+// node may have fewer ranks.
+std::vector<Stage> disseminating(const Nodes& nodes) {
+    const std::int32_t full = nodes.ranks / nodes.per_node;
+    const std::int32_t rest = nodes.ranks % nodes.per_node;
+    std::vector<Stage> all;
+    for (std::int32_t by = 1; by < nodes.per_node; by *= 2) {
+        Stage stage;
+        for (std::int32_t from = 0; from < nodes.per_node && full > 0; ++from)
+            stage.rows.push_back({.from = from,
+                                  .to = (from + by) % nodes.per_node,
+                                  .count = full,
+                                  .from_step = nodes.per_node,
+                                  .to_step = nodes.per_node});
+        const std::int32_t last = full * nodes.per_node;
+        for (std::int32_t from = 0; from < rest && by < rest; ++from)
+            stage.rows.push_back({.from = last + from, .to = last + (from + by) % rest});
+        all.push_back(std::move(stage));
+    }
+    return all;
+}
+
+// As MPICH 4 has it: all on a node know of each other before their first rank goes on for them.
+std::vector<Stage> disseminating_barrier_stages(const AlgorithmArguments& asked) {
+    const Nodes nodes(asked);
+    std::vector<Stage> all = disseminating(nodes);
+    append(all, doubling(nodes.leaders(), {}));
+    append(all, inside_down(nodes, {}));
+    return all;
+}
+
 // Between nodes a message is worth halving from where it lasts longer than it takes to start.
 bool halves(const AlgorithmArguments& asked) {
     constexpr std::int64_t short_message = 2048;
@@ -151,6 +182,7 @@ std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
 const Entered allgather({"allgather", "hierarchical", allgather_stages});
 const Entered allreduce({"allreduce", "hierarchical", allreduce_stages, allreduce_parts});
 const Entered barrier({"barrier", "hierarchical", barrier_stages});
+const Entered disseminating_barrier({"barrier", "hierarchical-dissemination", disseminating_barrier_stages});
 const Entered bcast({"bcast", "hierarchical", bcast_stages});
 const Entered reduce({"reduce", "hierarchical", reduce_stages});
 

@@ -304,7 +304,7 @@ Task<P2PCollective> P2PCollective::prepare(Comm comm, Call call) {
     else asked.bytes = *std::ranges::max_element(sizes);
 
     std::string name(call.algorithm);
-    if (name.empty()) name = collectives::usual(operation, asked.ranks, asked.bytes);
+    if (name.empty()) name = collectives::usual(operation, asked);
     if (name == "bruck" && operation == "alltoall" && varies) {
         if (!call.algorithm.empty())
             throw Unsupported("an alltoall by bruck needs blocks that are all of one size");
@@ -313,7 +313,7 @@ Task<P2PCollective> P2PCollective::prepare(Comm comm, Call call) {
     if (name.empty()) throw Unsupported("there is no algorithm for " + operation);
     const auto* algorithm = collectives::find(operation, name);
     if (!algorithm) throw Unsupported("there is no algorithm '" + name + "' for " + operation);
-    if (name == "hierarchical") asked.per_node = ranks_a_node(comm);
+    if (name.starts_with("hierarchical")) asked.per_node = ranks_a_node(comm);
 
     auto state = std::make_shared<State>(comm, call);
     const std::int32_t parts = algorithm->blocks ? algorithm->blocks(asked) : 1;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "collectives/algorithm.hpp"
+
 namespace leadline::machine {
 namespace {
 
@@ -273,6 +275,12 @@ Machine parse_machine(const json& description) {
               [&](const Table& network) { parse_collective_network(network, machine.collective); });
     from.part("noise", [&](const Table& noise) { parse_noise(noise, machine.noise); });
     from.each("collective", [&](const Table& row) { machine.collectives.push_back(parse_choice(row)); });
+    from.word("library", machine.library);
+    if (!collectives::find_library(machine.library)) {
+        std::string names;
+        for (const auto& each : collectives::libraries()) names += (names.empty() ? "" : ", ") + each.name;
+        refuse("library", "is one of " + names + ", but got \"" + machine.library + "\"");
+    }
     from.part("coalesce", [&](const Table& coalesce) { parse_coalescing(coalesce, machine.coalesce); });
     from.flag("line_broadcast", machine.line_broadcast);
     from.factor("line_reduce", machine.line_reduce);

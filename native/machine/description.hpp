@@ -137,8 +137,9 @@ struct Machine {
     Coalescing coalesce;
     Noise noise;
     std::vector<Choice> collectives;
-    bool transit_first = true;  // through traffic before local injection
-    int buffer = 0;             // B of a router's input, each virtual channel; 0: eight packets
+    std::string library = "mpich-3";  // whose choice of algorithms is taken where no row fits
+    bool transit_first = true;        // through traffic before local injection
+    int buffer = 0;                   // B of a router's input, each virtual channel; 0: eight packets
 
     [[nodiscard]] bool any_protocol(bool (*is)(const Protocol&)) const;
     [[nodiscard]] const std::vector<Protocol>& protocols_of(Reach reach) const;

@@ -80,15 +80,18 @@ CollectiveArguments arguments_of(const Call& call, int ranks) {
     return asked;
 }
 
-const collectives::Algorithm& World::choose(const CollectiveArguments& asked, int ranks) const {
+const collectives::Algorithm& World::choose(const CollectiveArguments& asked,
+                                            const collectives::AlgorithmArguments& like) const {
     const auto operation = name_of(asked.what);
     std::string_view chosen = asked.algorithm;
     if (chosen.empty()) {
         const auto& choices = engine.machine().collectives;
         const auto fits = std::ranges::find_if(choices, [&](const machine::Choice& each) {
-            return each.operation == operation && asked.bytes <= each.up_to && ranks <= each.ranks_up_to;
+            return each.operation == operation && asked.bytes <= each.up_to && like.ranks <= each.ranks_up_to;
         });
-        chosen = fits != choices.end() ? fits->algorithm : collectives::usual(operation, ranks, asked.bytes);
+        chosen = fits != choices.end()
+                     ? fits->algorithm
+                     : collectives::find_library(engine.machine().library)->takes(operation, like);
     }
     const auto* algorithm = collectives::find(operation, chosen);
     if (!algorithm)
@@ -115,9 +118,9 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
         group.per_node = 1;
         while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
     }
-    const auto& algorithm = choose(asked, group.ranks);
     const collectives::AlgorithmArguments like{
         .ranks = group.ranks, .root = asked.root, .bytes = asked.bytes, .per_node = group.per_node};
+    const auto& algorithm = choose(asked, like);
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
     if (known != made_.end()) return known->program;

@@ -176,7 +176,8 @@ private:
     void leave_all(Meeting& meeting);
     void was_in(const Meeting& meeting, int rank, Time until);
     [[nodiscard]] bool has_box(Group& group) const;
-    [[nodiscard]] const collectives::Algorithm& choose(const CollectiveArguments& asked, int ranks) const;
+    [[nodiscard]] const collectives::Algorithm& choose(const CollectiveArguments& asked,
+                                                       const collectives::AlgorithmArguments& like) const;
     [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
                                                                       const CollectiveArguments& asked);
     // By messages, or at once where that is the same: programs.cpp.

@@ -221,6 +221,7 @@ TOP: dict[str, Kind] = {
     "line_broadcast": FLAG,
     "line_reduce": RATE,
     "lines_from": BYTES,
+    "library": WORD,
 }
 
 # What a file says of itself.

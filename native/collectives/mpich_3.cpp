@@ -1,5 +1,7 @@
-// What is taken where nobody says which, by the sizes at which MPICH changes from one to another (Thakur,
-// Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005).
+// Library mpich-3: MPICH before version 4, and what is taken where no library is said (Thakur, Rabenseifner
+// and Gropp, Optimization of Collective Communication Operations in MPICH, 2005).
+#include <utility>
+
 #include "collectives/algorithm.hpp"
 
 namespace leadline::collectives {
@@ -7,9 +9,12 @@ namespace {
 
 constexpr std::int64_t kib = 1024;
 
+const Entered mpich_3(Library{"mpich-3", usual});
+
 }  // namespace
 
-std::string_view usual(std::string_view operation, std::int32_t ranks, std::int64_t bytes) {
+std::string_view usual(std::string_view operation, const AlgorithmArguments& asked) {
+    const auto [ranks, bytes] = std::pair(asked.ranks, asked.bytes);
     if (operation == "barrier") return "dissemination";
     if (operation == "bcast") return bytes < 12 * kib || ranks < 8 ? "binomial" : "scatter-allgather";
     if (operation == "reduce") return bytes <= 2 * kib ? "binomial" : "rabenseifner";
