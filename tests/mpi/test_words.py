@@ -20,7 +20,7 @@ pytestmark = pytest.mark.mpi
 
 LIMIT = 600.0  # s; alone on two cores five ranks take some 10 s, among other work that spins as well minutes
 CHECKS = 4000  # at least, a rank
-RANKS = [2, 3, pytest.param(5, marks=pytest.mark.full)]
+RANKS = [2, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (3, 5))]
 LARGE = 6 << 30  # B of memory that two messages of 2 GiB need
 
 # What the libraries themselves do wrong, as issues of theirs tell; not worth refusing, since only the data of

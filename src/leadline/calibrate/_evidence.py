@@ -49,8 +49,14 @@ class Evidence:
 
 def missing(records: pl.DataFrame) -> list[str]:
     """The benchmarks without which a way cannot be described, of those that `records` lack."""
-    found = {benchmark for benchmark, metric in FROM.values() if _series(records, benchmark, metric) is None}
-    return sorted(found)
+    there = set(records.get_column("benchmark"))
+    return sorted(
+        {
+            f"{benchmark} at two sizes or more" if benchmark in there else benchmark
+            for benchmark, metric in FROM.values()
+            if _series(records, benchmark, metric) is None
+        }
+    )
 
 
 def evidence(records: pl.DataFrame) -> Evidence:

@@ -48,7 +48,7 @@ def _size(text: str) -> tuple[float, float]:
     "-o",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIRECTORY",
-    help="Where to write the files. Default: figures/RUN.",
+    help="Where to write the files; files of these names are replaced. Default: figures/RUN.",
 )
 def command(
     *,

@@ -178,6 +178,7 @@ class Campaign:
                 self._round(headline=False)
                 full_rounds += 1
         self._close_unreached()
+        self._tell_loose()
 
     @property
     def elapsed(self) -> float:
@@ -291,6 +292,17 @@ class Campaign:
         ]
         if unreached:
             self.store.append(unreached)
+
+    def _tell_loose(self) -> None:
+        """Say how many values are known less well than the plan asks."""
+        answered = [state for state in self.states.values() if state.medians]
+        loose = [state for state in answered if not tight(state.medians, state.point.tolerance)]
+        if self.measuring and loose:
+            asked = [f"{100 * share:g} %" for share in sorted({state.point.tolerance for state in loose})]
+            self.remarks.add(
+                f"{len(loose)} of {len(answered)} points have intervals wider than the plan's tolerance "
+                f"({', '.join(asked)}); more time or launches make them narrower"
+            )
 
     def _record(self, point: Point, status: str, reason: str) -> Record:
         """A record of a point that was not launched."""

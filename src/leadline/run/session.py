@@ -118,8 +118,7 @@ def _finished(campaign: Campaign, opened: Store) -> pl.DataFrame:
     """The records of a campaign that is prepared, run and closed."""
     campaign.prepare()
     campaign.run()
-    if campaign.remarks:
-        opened.note(remarks=sorted(campaign.remarks))
+    opened.note(remarks=sorted(campaign.remarks))
     records = opened.records()
     opened.finish()
     return records
