@@ -115,14 +115,48 @@ TEST(Literature, StagesOfVeryManyRanksAreFewRows) {
         }
 }
 
-// Libraries know no number of ranks from which on all is different.
+// Where no library is said there is no number of ranks from which on all is different.
 TEST(Literature, NoNumberOfRanksTurnsLongMessagesIntoShortOnes) {
-    for (const Library& library : libraries())
-        for (const std::string operation : {"alltoall", "allgather", "reduce_scatter"})
-            for (const std::int32_t ranks : {64, 4096, 4097, 8192, 131'072})
-                EXPECT_EQ(library.takes(operation, {.ranks = ranks, .bytes = 8192}),
-                          library.takes(operation, {.ranks = 64, .bytes = 8192}))
-                    << library.name << ' ' << operation << ' ' << ranks;
+    for (const std::string operation : {"alltoall", "allgather", "reduce_scatter"})
+        for (const std::int32_t ranks : {64, 4096, 4097, 8192, 131'072})
+            EXPECT_EQ(usual(operation, {.ranks = ranks, .bytes = 8192}),
+                      usual(operation, {.ranks = 64, .bytes = 8192}))
+                << operation << ' ' << ranks;
+}
+
+// What their sources say (the files that name them), at both sides of some of their bounds.
+TEST(Literature, LibrariesTakeWhatTheirSourcesSay) {
+    struct Known {
+        const char* library;
+        const char* operation;
+        AlgorithmArguments asked;
+        const char* algorithm;
+    };
+    const std::vector<Known> all{
+        {"mpich-4", "allreduce", {.ranks = 2, .bytes = 8, .per_node = 2}, "recursive-doubling"},
+        {"mpich-4", "allreduce", {.ranks = 2, .bytes = 16, .per_node = 2}, "rabenseifner"},
+        {"mpich-4", "allreduce", {.ranks = 64, .bytes = 256}, "recursive-doubling"},
+        {"mpich-4", "allreduce", {.ranks = 64, .bytes = 512}, "rabenseifner"},
+        {"mpich-4", "allreduce", {.ranks = 64, .bytes = 32768, .per_node = 8}, "hierarchical"},
+        {"mpich-4", "allreduce", {.ranks = 64, .bytes = 32776, .per_node = 8}, "rabenseifner"},
+        {"mpich-4", "barrier", {.ranks = 8, .per_node = 8}, "hierarchical-dissemination"},
+        {"mpich-4", "barrier", {.ranks = 8}, "dissemination"},
+        {"mpich-4", "alltoall", {.ranks = 8, .bytes = 256}, "bruck"},
+        {"mpich-4", "alltoall", {.ranks = 7, .bytes = 256}, "linear"},
+        {"openmpi-4", "allreduce", {.ranks = 4096, .bytes = 2047}, "binomial"},
+        {"openmpi-4", "allreduce", {.ranks = 4096, .bytes = 2048}, "recursive-doubling"},
+        {"openmpi-4", "allreduce", {.ranks = 64, .bytes = 262143}, "recursive-doubling"},
+        {"openmpi-4", "allreduce", {.ranks = 64, .bytes = 262144}, "rabenseifner"},
+        {"openmpi-4", "barrier", {.ranks = 7}, "linear"},
+        {"openmpi-4", "barrier", {.ranks = 8}, "recursive-doubling"},
+        {"openmpi-4", "bcast", {.ranks = 2048, .bytes = 262143}, "binomial"},
+        {"openmpi-4", "bcast", {.ranks = 2048, .bytes = 262144}, "scatter-allgather"},
+        {"openmpi-4", "allgather", {.ranks = 33, .bytes = 8}, "bruck"},
+        {"openmpi-4", "allgather", {.ranks = 33, .bytes = 2048}, "ring"},
+        {"openmpi-4", "allgather", {.ranks = 34, .bytes = 2048}, "neighbor-exchange"}};
+    for (const Known& each : all)
+        EXPECT_EQ(find_library(each.library)->takes(each.operation, each.asked), each.algorithm)
+            << each.library << ' ' << each.operation << ' ' << each.asked.ranks << ' ' << each.asked.bytes;
 }
 
 }  // namespace

@@ -24,8 +24,14 @@ from leadline.core.units import format_bytes
 
 __all__ = ["Calibration", "Value", "calibrate"]
 
-# Whose choice of collective algorithms the simulator knows, by MPI and the first number of its version.
-LIBRARIES = {"mpich-3": "mpich-3", "mpich-4": "mpich-4", "mpich-5": "mpich-4"}
+# Whose choice of collective algorithms the simulator knows, by what an MPI's name and version begin with.
+LIBRARIES = {
+    "mpich-3.": "mpich-3",
+    "mpich-4.": "mpich-4",
+    "mpich-5.": "mpich-4",
+    "openmpi-4.1": "openmpi-4",
+    "openmpi-5.": "openmpi-4",
+}
 LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
 CROSSING_BENCHMARKS = ("bibandwidth", "pingpong")
@@ -112,8 +118,9 @@ def calibrate(
         made.rows["own_protocol"] = rows
     else:
         made.notes.append(_lacks(["own"], "what a message of a rank to itself costs"))
-    if library := LIBRARIES.get(str(first["mpi"]).partition(".")[0]):
-        made.top["library"] = library
+    for begin, library in LIBRARIES.items():
+        if str(first["mpi"]).startswith(begin):
+            made.top["library"] = library
     if rate := _node.combining(records):
         made.top["reduce"] = rate
     elif "combine" not in records.get_column("benchmark"):

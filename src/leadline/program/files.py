@@ -28,6 +28,7 @@ TIMES_MAGIC = "leadline-times "
 END, LOOP = 0, 1
 _SCALARS = Operation._fields[1:-2]
 _LISTS = Operation._fields[-2:]
+_NO_LISTS = ((),) * len(_LISTS)
 _KINDS = frozenset(int(kind) for kind in Kind)
 
 
@@ -90,6 +91,10 @@ class _Reader:
         raise UsageError(f"{self._path}: {what} at byte {self._at} of a sequence; the file is damaged")
 
     def _varint(self) -> int:
+        at = self._at
+        if at < len(self._data) and (byte := self._data[at]) < 0x80:  # most are
+            self._at = at + 1
+            return byte
         value = shift = 0
         while True:
             if self._at >= len(self._data) or shift > 63:
@@ -133,6 +138,8 @@ class _Reader:
         if mask >> len(Operation._fields) - 1:
             self._broken("an operation has unknown fields")
         values = [self._signed() if mask >> bit & 1 else 0 for bit in range(len(_SCALARS))]
+        if not mask >> len(_SCALARS):
+            return Operation._make((kind, *values, *_NO_LISTS))
         lists: list[tuple[int, ...]] = []
         for bit in range(len(_SCALARS), len(_SCALARS) + len(_LISTS)):
             count = self._varint() if mask >> bit & 1 else 0

@@ -295,9 +295,11 @@ class Campaign:
 
     def _tell_loose(self) -> None:
         """Say how many values are known less well than the plan asks."""
+        if not self.measuring:
+            return
         answered = [state for state in self.states.values() if state.medians]
         loose = [state for state in answered if not tight(state.medians, state.point.tolerance)]
-        if self.measuring and loose:
+        if loose:
             asked = [f"{100 * share:g} %" for share in sorted({state.point.tolerance for state in loose})]
             self.remarks.add(
                 f"{len(loose)} of {len(answered)} points have intervals wider than the plan's tolerance "
