@@ -46,7 +46,7 @@ BARRIER = Operation(int(Kind.BARRIER))
 def test_a_sender_that_is_5_ms_late_is_found() -> None:
     """The receive waits exactly until the send begins; the rest of it is transfer."""
     found = profile(timed([(send(1, 1), 5 * MS, 5 * MS + 1000)], [(receive(0, 2), 0, 5 * MS + 3000)]))
-    assert found.waits.tolist() == [[0, 0, 0], [5 * MS, 0, 0]]
+    assert found.waits.tolist() == [[0, 0, 0, 0], [5 * MS, 0, 0, 0]]
     assert found.caused().tolist() == [5 * MS, 0]
     assert found.transfer.tolist() == [1000, 3000]
     assert "rank 0, most for its send at app.c:1 main" in findings(found)[0]
@@ -79,15 +79,51 @@ def test_a_late_receiver_is_found_where_the_send_ended_after_it() -> None:
     """A send that was over before does not wait."""
     late = [(send(1), 0, 7 * MS)], [(receive(0), 6 * MS, 7 * MS)]
     early = [(send(1), 0, 1000)], [(receive(0), 6 * MS, 7 * MS)]
-    assert profile(timed(*late)).waits[0].tolist() == [0, 6 * MS, 0]
-    assert profile(timed(*early)).waits[0].tolist() == [0, 0, 0]
+    assert profile(timed(*late)).waits[0].tolist() == [0, 6 * MS, 0, 0]
+    assert profile(timed(*early)).waits[0].tolist() == [0, 0, 0, 0]
+
+
+POSTED = receive(0)._replace(form=1, request=1)
+DONE = Operation(int(Kind.WAIT), gives=(1,))
+
+
+def test_a_send_waits_for_the_receiver_to_call_mpi_where_that_moves_the_message() -> None:
+    """Rank 1 asked early and computes 8 ms: the send ends after it is back, so it waits for rank 1, and the
+    critical path is rank 1's computation.
+    """
+    found = profile(timed([(send(1), 1 * MS, 9 * MS)], [(POSTED, 0, 1000), (DONE, 8 * MS, 9 * MS)]))
+    assert found.waits.tolist() == [[0, 0, 0, 7 * MS], [0, 0, 0, 0]]
+    assert found.caused().tolist() == [0, 7 * MS]
+    assert "for rank 1: the library moves them in calls only" in findings(found)[0]
+    computing, _ = found.path_by_rank()
+    assert computing.tolist() == [0, 8 * MS - 1000]
+
+
+@pytest.mark.parametrize(
+    ("left", "back"),
+    [
+        (2 * MS, 8 * MS),  # it was over before the receiver came back
+        (9 * MS, 3 * MS),  # it went on for longer than it could have waited
+        (9 * MS, 1001),  # the receiver was there all the time
+    ],
+)
+def test_a_message_that_moves_by_itself_waits_for_no_progress(left: int, back: int) -> None:
+    """A long transfer is one, whenever the receiver comes back."""
+    found = profile(timed([(send(1), 1 * MS, left)], [(POSTED, 0, 1000), (DONE, back, 9 * MS)]))
+    assert found.waits[:, 3].tolist() == [0, 0]
+
+
+def test_a_late_receiver_that_computes_longer_is_told_so() -> None:
+    """Receives that are asked for earlier would not help, and are not advised."""
+    made = timed([(send(1), 1 * MS, 9 * MS)], [(receive(0), 9 * MS - 10, 9 * MS)])
+    assert "give it less to do" in findings(profile(made))[0]
+    other = [(send(1), 8 * MS, 12 * MS)], [(BARRIER, 0, 11 * MS), (receive(0), 12 * MS - 10, 12 * MS)]
+    assert "MPI_Irecv" in findings(profile(timed(*other)))[0]
 
 
 def test_a_nonblocking_receive_waits_in_its_wait() -> None:
     """Not where it was posted; and no longer than the call lasted."""
-    posted = receive(0)._replace(form=1, request=1)
-    done = Operation(int(Kind.WAIT), gives=(1,))
-    found = profile(timed([(send(1), 9 * MS, 9 * MS + 10)], [(posted, 0, 10), (done, 4 * MS, 10 * MS)]))
+    found = profile(timed([(send(1), 9 * MS, 9 * MS + 10)], [(POSTED, 0, 10), (DONE, 4 * MS, 10 * MS)]))
     assert found.waiting[1].time.tolist() == [0, 5 * MS]
 
 

@@ -2,8 +2,9 @@
 
 A rank's time is computation, and time in MPI. Of that it waits for a late sender until the message is sent,
 for a late receiver until the receive is asked for, in a collective until those have come without whom it
-cannot be done; the rest is transfer and overhead. Times are whole nanoseconds, so that the parts of a rank
-add up to its end exactly. An operation has one cause, that of its longest wait.
+cannot be done; and where both ends have asked for a message, until the other rank is in MPI again, where a
+library moves messages only inside calls. The rest is transfer and overhead. Times are whole nanoseconds, so
+that the parts of a rank add up to its end exactly. An operation has one cause, that of its longest wait.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,9 @@ from leadline.program.events import Message, Place, collectives, messages
 from leadline.program.model import Kind, Operation, Program
 
 SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
-WAITS = (SENDER, RECEIVER, IMBALANCE)
+PROGRESS = "missing progress"  # the other rank computes
+WAITS = (SENDER, RECEIVER, IMBALANCE, PROGRESS)
+STALL = 5_000  # ns; what takes less is not looked at for missing progress
 _FROM_ROOT = {Kind.BCAST, Kind.SCATTER}
 _TO_ROOT = {Kind.REDUCE, Kind.GATHER}
 
@@ -56,11 +59,11 @@ class Profile:
         waited: Nanoseconds = self.waits.sum(axis=1)
         return self.communication - waited
 
-    def caused(self) -> npt.NDArray[np.int64]:
-        """How long others wait for each rank, directly."""
+    def caused(self, why: int | None = None) -> npt.NDArray[np.int64]:
+        """How long others wait for each rank, directly; for one place of WAITS, or for any."""
         found = np.zeros(self.program.ranks, np.int64)
         for each in self.waiting:
-            of = each.time > 0
+            of = each.time > 0 if why is None else each.why == why
             np.add.at(found, each.rank[of], each.time[of])
         return found
 
@@ -151,6 +154,30 @@ def _late(times: Sequence[Nanoseconds], waiting: Sequence[Waiting], message: Mes
     # A send that ended before the receive was asked for did not wait for it.
     if int(times[sent.rank][sent.over, 1]) >= asked:
         _wait(times, waiting, (sent.rank, sent.over), 1, (taken.rank, taken.posted))
+    both = max(int(times[sent.rank][sent.posted, 0]), asked)
+    _stall(times, waiting, (sent.rank, sent.over), taken.rank, both)
+    _stall(times, waiting, (taken.rank, taken.over), sent.rank, both)
+
+
+def _stall(
+    times: Sequence[Nanoseconds], waiting: Sequence[Waiting], at: Place, other: int, both: int
+) -> None:
+    """The wait of an end for a message that `both` have asked for, until the other rank is in MPI again.
+
+    It is one where most of the time passes before that: a message that moves by itself is over soon after
+    both have asked for it, or at any time after the other rank came back.
+    """
+    enter, leave = times[at[0]][at[1]].tolist()
+    since = max(both, enter)
+    if leave - since < STALL or other == at[0]:
+        return
+    next_call = int(np.searchsorted(times[other][:, 0], since, "right"))
+    inside = next_call > 0 and int(times[other][next_call - 1, 1]) > since
+    if inside or next_call == len(times[other]):
+        return
+    back = int(times[other][next_call, 0])
+    if 0 <= leave - back < back - since:
+        _wait(times, waiting, at, WAITS.index(PROGRESS), (other, next_call))
 
 
 def _imbalance(

@@ -21,7 +21,7 @@ _RANKS = 16  # of a timeline
 _STEPS = 2000  # of the critical path
 _ROW = 18  # px
 # What is useful is quiet, what waits is loud.
-_COLOURS = dict(zip(STATES, ("line", "s0", "s4", "s1", "s3", "s6"), strict=True))
+_COLOURS = dict(zip(STATES, ("line", "s0", "s4", "s1", "s3", "s6", "s5"), strict=True))
 _SHOWN = "indexof(hidden, datum.s) < 0"
 
 
