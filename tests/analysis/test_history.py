@@ -63,6 +63,21 @@ def test_the_share_between_runs_is_what_was_planted() -> None:
     assert found.says.startswith("10 earlier runs of these points differ by 4")
 
 
+def test_few_runs_in_two_states_give_their_range_and_not_a_factor_of_forty() -> None:
+    """Four runs of a machine that takes 1 or 4.5 s: the range of their values, at 1 - 2^-3."""
+    random = np.random.default_rng(3)
+
+    def run(value: float) -> pl.DataFrame:
+        return planted(random, 0, 0.01).with_columns(
+            samples=pl.col("samples").list.eval(pl.element() * value)
+        )
+
+    found = summarise(run(4.5), [run(1.0), run(4.5), run(1.0)])
+    assert found["low"].min() > 0.95
+    assert found["high"].max() < 4.75
+    assert found["confidence"].to_list() == pytest.approx([1 - 0.5**3] * len(SIZES))
+
+
 def test_two_earlier_runs_show_too_little() -> None:
     """One degree of freedom: the interval is that of the launches alone, and says so."""
     random = np.random.default_rng(3)

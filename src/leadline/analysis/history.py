@@ -4,9 +4,12 @@ The logarithm of a point's value has in each run a deviation of its own (other p
 temperature, other users), and that of its launches' median on top. Earlier runs show the variance S^2 of
 both together. Few of them know it badly, so each point's is moderated with what all points have in common
 (G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004) 3). The interval of a run's value reaches t S to either
-side, t the quantile of Student's distribution at the degrees of freedom of the earlier runs alone: all points
-share those runs, so that many points do not know better what runs do. It is never narrower than the interval
-of the run's own launches.
+side, t the quantile of Student's distribution at the degrees of freedom of the earlier runs alone: all
+points share those runs, so that many points do not know better what runs do. It is never narrower than the
+interval of the run's own launches. Few runs that differ much, as in two states of a machine, have no such
+interval worth the name (three apart by 4.5 would give a factor of 40): beyond a factor of `WILD` it is the
+range of all n runs' values, this one's with them, which holds their median with a confidence of 1 - 2^(1-n)
+whatever they follow.
 """
 
 from collections.abc import Sequence
@@ -21,6 +24,7 @@ from leadline.analysis.verdict import moderated
 from leadline.core.record import SIMULATED
 from leadline.core.statistics import CONFIDENCE
 
+WILD = 2.0  # times a value, beyond which an interval by Student's distribution says nothing
 LEAST = 3  # earlier runs; two have one degree of freedom, whose interval is 13 standard deviations wide
 
 
@@ -60,16 +64,22 @@ def widened(table: pl.DataFrame, earlier: pl.DataFrame, point: Sequence[str]) ->
         * pl.col("earlier_runs").replace_strict(quantiles, default=None, return_dtype=pl.Float64)
     ).exp()
     known = pl.col("between").is_not_null() & (pl.col("value") > 0) & (pl.col("source") != SIMULATED)
+    wild = reach > WILD
+    least = pl.when(wild).then(pl.min_horizontal("least", "value")).otherwise(pl.col("value") / reach)
+    most = pl.when(wild).then(pl.max_horizontal("most", "value")).otherwise(pl.col("value") * reach)
+    held = pl.when(wild).then(1 - 0.5 ** pl.col("earlier_runs")).otherwise(CONFIDENCE)
     joined = table.join(seen, on=list(point), how="left", nulls_equal=True, maintain_order="left")
     return joined.with_columns(
         between=pl.when(known).then(pl.col("between").exp() - 1),
         earlier_runs=pl.when(known).then("earlier_runs").otherwise(0).cast(pl.Int64),
-        low=pl.when(known).then(pl.min_horizontal("low", pl.col("value") / reach)).otherwise("low"),
-        high=pl.when(known).then(pl.max_horizontal("high", pl.col("value") * reach)).otherwise("high"),
-        confidence=pl.when(known)
-        .then(pl.max_horizontal("confidence", pl.lit(CONFIDENCE)))
+        low=pl.when(known).then(pl.min_horizontal("low", least)).otherwise("low"),
+        high=pl.when(known).then(pl.max_horizontal("high", most)).otherwise("high"),
+        confidence=pl.when(known & wild)
+        .then(held)
+        .when(known)
+        .then(pl.max_horizontal("confidence", held))
         .otherwise("confidence"),
-    )
+    ).drop("least", "most")
 
 
 def history(earlier: pl.DataFrame, point: Sequence[str]) -> History | None:
@@ -116,7 +126,12 @@ def _spreads(earlier: pl.DataFrame, point: Sequence[str]) -> pl.DataFrame:
     seen = (
         earlier.filter((pl.col("value") > 0) & (pl.col("source") != SIMULATED))
         .group_by(list(point), maintain_order=True)
-        .agg(pl.col("value").log().var().alias("between"), pl.len().cast(pl.Int64).alias("earlier_runs"))
+        .agg(
+            pl.col("value").log().var().alias("between"),
+            pl.len().cast(pl.Int64).alias("earlier_runs"),
+            pl.col("value").min().alias("least"),
+            pl.col("value").max().alias("most"),
+        )
         .filter(pl.col("earlier_runs") >= LEAST)
     )
     if seen.is_empty():
