@@ -121,7 +121,12 @@ def command(
         print_table(table.to_dicts(), {}, as_json=True)
     else:
         print_table(_for_people(table, machines), COLUMNS)
-        known = [*align(a, b, across).notes, *other_cadences(table)]
+        of_each = [
+            f"{key} is {'; '.join(_values(a, key))} in A, {'; '.join(_values(b, key))} in B"
+            for key in across
+            if key in a.columns and key in b.columns
+        ]
+        known = [*of_each, *align(a, b, across).notes, *other_cadences(table)]
         notes = [*(f"{note}." for note in known), *found.sentences()]
         for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
             click.echo(wrapped(sentence))
@@ -191,6 +196,8 @@ def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame
         across = list(dict.fromkeys(MACHINE if key in OF_MACHINE else key for key in across))
     options = " ".join(f"--across {key}" for key in across)
     hint = f"; {options} compares them nevertheless" if options else ""
+    if "source" in keys and (SIMULATED in {*a["source"]}) != (SIMULATED in {*b["source"]}):
+        hint = "; 'leadline validate MEASURED SIMULATED' compares a simulated run with a measured one"
     raise UsageError(f"A and B have no point in common: {values}{hint}")
 
 

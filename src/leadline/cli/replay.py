@@ -83,7 +83,7 @@ def _change(text: str) -> object:
     "--mpi",
     default=None,
     metavar="NAME",
-    help="Without --on: the MPI, from 'leadline list mpis'. Default: the first.",
+    help="Without --on: the MPI, from 'leadline list mpis'. Default: that of the recording.",
 )
 @click.option(
     "--launches",
@@ -130,6 +130,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         if asked["sensitivity"]:
             _sensitivity(program, _simulated(target), read.ranks, {**asked, "as_json": as_json}, say)
             return
+        mpi = asked["mpi"] or (None if machine else _recorded_with(read)) or "default"
         say("executing it")
         found = replaying.replay(
             program,
@@ -138,7 +139,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             compute=asked["compute"],
             detailed=bool(asked["by"] or asked["times"]),
             launches=asked["launches"],
-            mpi=asked["mpi"] or "default",
+            mpi=mpi,
             say=say,
         )
         alternatives = _alternatives(program, target, read.ranks, asked, say) if asked["changes"] else []
@@ -156,7 +157,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         rows[0] |= {"recorded": recorded, "recorded_communication": inside}
         print_table(rows, {}, as_json=True)
         return
-    _print_first(program, read, found, machine, asked["compute"] != 1)
+    where = f"on {machine.stem}, network model {found.network}" if machine else f"with {_called(mpi)}"
+    _print_first(program, read, found, where, machine is not None, asked["compute"] != 1)
     _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
@@ -213,6 +215,14 @@ def _simulated(target: "Target") -> "SimulatedMachine":
     return target
 
 
+def _recorded_with(program: "Program") -> str | None:
+    """The MPI of this machine that a program was recorded with."""
+    from leadline.mpi.discover import find  # noqa: PLC0415
+
+    recorded = str(program.recorded.get("mpi", ""))
+    return next((each.id for each in find() if recorded.startswith(each.library)), None)
+
+
 def _here() -> "Target":
     """This machine."""
     from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
@@ -240,11 +250,17 @@ def _said(value: "Value") -> str:
     return format_quantity(value.value, "s", value.low, value.high)
 
 
-def _print_first(path: Path, program: "Program", found: "Replay", machine: Path | None, scaled: bool) -> None:
+def _called(mpi: str) -> str:
+    """An MPI in a sentence."""
+    return "this machine's first MPI" if mpi == "default" else mpi
+
+
+def _print_first(
+    path: Path, program: "Program", found: "Replay", where: str, machine: bool, scaled: bool
+) -> None:
     """What was executed where, and how long it took."""
     from leadline.run.replay import remarks  # noqa: PLC0415
 
-    where = f"on {machine.stem}, network model {found.network}" if machine else "with this machine's MPI"
     click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
     click.echo(f"  time           {_said(found.time)}{' (simulated)' if machine else ''}")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")

@@ -69,6 +69,8 @@ class SimulatedMachine:
         Files of mappings are sought beside the plan, and here. A point that is not simulated within
         `point_limit`, in s, is skipped. Raises UsageError for more ranks than the machine has.
         """
+        if noise and "noise" not in machine.tables:
+            raise UsageError(f"{machine.name} describes no noise: leave --noise out, or add a table [noise]")
         partition = whole(machine) if ranks is None else ranks
         machine.partition(partition)
         chosen = mapping or default_mapping(machine)
