@@ -52,6 +52,7 @@ PENALTY = 12.0  # squared standard deviations that a change point must explain
 
 REGRESSION, IMPROVEMENT, DRIFT = "regression", "improvement", "drift"
 SUSPECTED, UNCHANGED, ABSENT = "suspected", "unchanged", "not measured"
+UNJUDGED = "not judged"  # too few runs are known
 
 
 @dataclass(frozen=True)

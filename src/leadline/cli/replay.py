@@ -158,7 +158,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         print_table(rows, {}, as_json=True)
         return
     where = f"on {machine.stem}, network model {found.network}" if machine else f"with {_called(mpi)}"
-    _print_first(program, read, found, where, machine is not None, asked["compute"] != 1)
+    _print_first(program, read, found, where, machine=machine is not None, scaled=asked["compute"] != 1)
     _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
@@ -256,7 +256,7 @@ def _called(mpi: str) -> str:
 
 
 def _print_first(
-    path: Path, program: "Program", found: "Replay", where: str, machine: bool, scaled: bool
+    path: Path, program: "Program", found: "Replay", where: str, *, machine: bool, scaled: bool
 ) -> None:
     """What was executed where, and how long it took."""
     from leadline.run.replay import remarks  # noqa: PLC0415

@@ -9,6 +9,7 @@ launch may show.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from leadline.analysis.noise import of_value
@@ -148,16 +149,20 @@ def _card(
         facts.append(_quantity("streamed bandwidth", streamed, note=f"at {size}" if size else ""))
     found = [each for one in fits if one.name == PREFERENCE[0] for each in switches(one)]
     if any(one.name == PREFERENCE[0] for one in fits):
-        facts.append(
-            Fact(
-                "protocol switches",
-                [FormattedQuantity(each.told()) for each in found] or [FormattedQuantity("none found")],
-            )
-        )
+        told = [FormattedQuantity(each.told()) for each in found] or [FormattedQuantity("none found")]
+        if not _apart(found):
+            found, told = [], [FormattedQuantity("cannot be told apart")]
+        facts.append(Fact("protocol switches", told))
     if latency is not None and not latency.get("exact"):
         facts.append(Fact("next launch", [_noise(latency)]))
     where = _where(latency or streamed, names)
     return Cost(series, entry, facts, latency, fit, streamed, where, _mark(latency), found)
+
+
+def _apart(found: Sequence["Parameter"]) -> bool:
+    """Whether switches lie between sizes of their own; where they overlap, launches do not agree on them."""
+    bounds = sorted((each.low or each.value, each.high or each.value) for each in found)
+    return all(one[1] <= other[0] for one, other in pairwise(bounds))
 
 
 def preferred(fits: Sequence["Fit"]) -> "Fit | None":

@@ -13,6 +13,7 @@ from leadline.analysis.watch import (
     REGRESSION,
     SUSPECTED,
     UNCHANGED,
+    UNJUDGED,
     Finding,
     change_points,
 )
@@ -29,7 +30,7 @@ from leadline.report.theme import Spec
 from leadline.report.words import coordinates
 from leadline.run.watched import FAILS, Point, Verdict, circumstances
 
-ORDER = (REGRESSION, FAILS, DRIFT, SUSPECTED, IMPROVEMENT, UNCHANGED, ABSENT)
+ORDER = (REGRESSION, FAILS, DRIFT, SUSPECTED, IMPROVEMENT, UNCHANGED, UNJUDGED, ABSENT)
 SHARED = "all points together"
 FIGURES = 12  # of points on the page; the table has all of them
 
