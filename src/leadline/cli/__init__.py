@@ -30,5 +30,6 @@ what else can be measured.
 def main() -> None:
     """Measure what message passing and parallel I/O cost, fit models, simulate, predict and tune.
 
-    A plan lists what to measure; a run of the plan writes records; all other commands read records.
+    A plan lists what to measure, and a run of the plan writes records. Most other commands read runs, or
+    programs that 'leadline record' wrote.
     """

@@ -74,7 +74,7 @@ class PlanFile(click.ParamType):  # type: ignore[type-arg]
         from leadline.plan import files as plan_files  # noqa: PLC0415
 
         items = [
-            CompletionItem(name, help=plan_files.question(path))
+            CompletionItem(name, help=plan_files.about(path)["question"])
             for name, path in plan_files.shipped().items()
             if name.startswith(incomplete)
         ]

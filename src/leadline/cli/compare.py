@@ -55,8 +55,8 @@ OF_MACHINES = {
     type=Parsed(parse_fraction),
     default="5 %",
     show_default=True,
-    help="Relative change that matters. A regression is statistically significant, and larger than this."
-    " It is written in per cent or as a fraction, such as '10 %' or 0.1.",
+    help="Relative change that matters: a regression is certain, and estimated to be larger than this. It is "
+    "written in per cent or as a fraction, such as '10 %' or 0.1.",
 )
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
@@ -89,8 +89,9 @@ def command(
 
     For each common point the table lists the medians over launches, and the change: the ratio of their
     trimmed geometric means with its 95 % interval, which takes at least four launches on either side. Where
-    the medians differ otherwise, the row says so. Of an undecided point it says which change would have been
-    found, with a probability of 80 %. If each run has one version of an MPI, the versions are compared.
+    the medians differ otherwise, the row says so. For an undecided point it gives the smallest change that
+    would have been found with a probability of 80 %. If each run has one version of an MPI, the versions are
+    compared.
 
     The verdict on a point is regression, improvement, unchanged, or undecided; a regression or improvement is
     "suspected" where days, or other work on the machine, may have caused it; the exit code is 0 then. With

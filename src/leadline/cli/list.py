@@ -30,11 +30,11 @@ def metrics() -> Rows:
 
 
 def plans() -> Rows:
-    """The shipped plans with the questions they ask."""
+    """The shipped plans with the questions they ask, and the time that measuring takes at most."""
     from leadline.plan import files as plan_files  # noqa: PLC0415
 
     return [
-        {"name": name, "question": plan_files.question(path), "path": str(path)}
+        {"name": name, **plan_files.about(path), "path": str(path)}
         for name, path in plan_files.shipped().items()
     ]
 
@@ -70,7 +70,7 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
         benchmarks,
         {"name": "benchmark", "question": "question"},
     ),
-    "plans": (plans, {"name": "plan", "question": "question"}),
+    "plans": (plans, {"name": "plan", "time": "time at most", "question": "question"}),
     "mpis": (
         mpis,
         {
@@ -100,10 +100,10 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 
 
 @click.command()
-@click.argument("what", type=Word(list(LISTS)))
+@click.argument("what", metavar="WHAT", type=Word(list(LISTS)))
 @json_option
 def command(what: str, as_json: bool) -> None:
-    """List benchmarks, shipped plans, this machine's MPIs, machine files, or metrics.
+    """List WHAT: benchmarks, shipped plans, mpis (of this machine), machines (files), or metrics.
 
     With --json, benchmarks have their sweeps and metrics.
     """

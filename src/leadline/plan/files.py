@@ -22,9 +22,10 @@ def find(name: str) -> Path:
     raise UsageError(f"no plan {name!r} here and none shipped{suggest(name, shipped())}")
 
 
-def question(path: Path) -> str:
-    """The question that a plan asks, without checking the plan; empty where it names none."""
+def about(path: Path) -> dict[str, str]:
+    """A plan's question and the time it may take, without checking the plan; empty where not said."""
     try:
-        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("question", ""))
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return ""
+        said = {}
+    return {key: str(said.get(key, "")) for key in ("question", "time")}

@@ -174,6 +174,9 @@ def command(**asked: object) -> None:
     (ROMIO hints, Open MPI parameters, lfs setstripe), lines for a job script, and a page, report.html. The
     result may be that no setting gives a significant gain. Where one does, 'leadline io advise' prints the
     settings for programs with a similar access pattern.
+
+    Exit codes: 0, settings were found; 1, none gives a gain, or the program failed; 2, the request was not
+    understood; 130, interrupted.
     """
     from leadline.tune.io import setup as io_setup  # noqa: PLC0415
 

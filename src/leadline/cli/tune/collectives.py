@@ -101,6 +101,9 @@ def command(
     files that they name: a rules file for Open MPI, JSON selection trees for MPICH. 'leadline run PLAN
     --tuned DIRECTORY' then measures with and without these settings, launch by launch, and prints the gain.
     If RUN is such a run, its gain is printed again.
+
+    Exit codes: 0, an algorithm is faster; 1, none is, or nothing could be measured; 2, the request was not
+    understood.
     """
     from leadline.analysis.select import matching  # noqa: PLC0415
     from leadline.core.collectives import TUNED  # noqa: PLC0415
