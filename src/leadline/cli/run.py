@@ -166,7 +166,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
             simulated = described(machine, plan, seed, asked) if machine else None
-            _tell_ranks(read, asked["ranks"] or 0)
+            _tell_places(read, simulated, asked["ranks"] or 0)
             if simulated and asked["sensitivity"]:
                 after = _sensitivity(read, simulated, asked["as_json"])
             target = simulated or local(tuned, files, where)
@@ -182,8 +182,10 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     _conclude(records, path, None if after else read.then, before=before)
 
 
-def _tell_ranks(plan: "Plan", partition: int) -> None:
-    """Say which collectives use fewer ranks than the part of the machine that was asked for has."""
+def _tell_places(plan: "Plan", target: "SimulatedMachine | None", partition: int) -> None:
+    """Say which collectives use fewer ranks than the part of a described machine that was asked for has, and
+    which benchmarks of two ranks have both on one node where the plan does not say where they are.
+    """
     from leadline.core.collectives import OPERATIONS  # noqa: PLC0415
 
     few = dict.fromkeys(
@@ -195,6 +197,17 @@ def _tell_ranks(plan: "Plan", partition: int) -> None:
         tell(
             f"leadline: {', '.join(few)}: on the benchmark's fewest ranks, not on {partition}; "
             "with 'ranks = \"cores\"' in the plan on all of them",
+            err=True,
+        )
+    near = dict.fromkeys(
+        each.benchmark
+        for each in plan.measures
+        if set(each.settings.axes["placement"]) <= {"default"} and not each.settings.axes["ranks"]
+    )
+    if near and target and target.machine.ranks_per_node > 1 and target.mapping.startswith("T"):
+        tell(
+            f"leadline: {', '.join(near)}: two ranks are on one node of {target.machine.name}; with "
+            "'placement = \"nodes\"' in the plan, or another --mapping, on two",
             err=True,
         )
 

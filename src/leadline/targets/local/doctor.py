@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from leadline.core.busy import Watch
 from leadline.core.paths import state_dir
 from leadline.core.units import format_quantity
 from leadline.mpi.discover import find
@@ -26,6 +27,8 @@ OK, MISSING, WARNING = "ok", "missing", "warning"
 SHM_ROOM = 256 << 20  # B in /dev/shm: forced eager messages alone take tens of MiB a rank
 DISK_ROOM = 1 << 30  # B for builds, MPIs and records
 SLOW_SYNC = 0.02  # s; the journal is synced after every point
+LOOK = 0.5  # s, for what others do
+BUSY = 0.25  # processors; from there on a run says that its machine is not quiet
 GOOD_CLOCKS = ("tsc", "arch_sys_counter", "timebase", "kvm-clock")  # read without entering the kernel
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -96,6 +99,17 @@ def room() -> list[Finding]:
     ]
 
 
+def quiet() -> list[Finding]:
+    """Whether others use this machine's processors now."""
+    watch = Watch()
+    time.sleep(LOOK)
+    seen = watch.seen()
+    busy = seen.others + seen.steal
+    advice = "measure when they are done; points that they disturb are marked"
+    found = f"{busy:.1f} processors busy"
+    return [Finding("other work", OK if busy < BUSY else WARNING, found, "" if busy < BUSY else advice)]
+
+
 def clock() -> list[Finding]:
     """What the kernel reads the time from, and whether the processor's frequency may wander."""
     source = read(CLOCK)
@@ -126,6 +140,7 @@ def browser() -> list[Finding]:
 CHECKS: dict[str, Callable[[], list[Finding]]] = {
     "tools": tools,
     "room": room,
+    "other work": quiet,
     "clock": clock,
     "browser": browser,
     "MPIs": mpis,
