@@ -190,7 +190,7 @@ def test_a_late_sender_of_5_ms_is_found_in_a_trace(tmp_path: Path) -> None:
 
     found, _ = program(tmp_path, write)
     waited = profile(found).waits[1]
-    assert waited.tolist() == [5000 * US, 0, 0]
+    assert waited.tolist() == [5000 * US, 0, 0, 0]
 
 
 def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:

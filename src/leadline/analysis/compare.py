@@ -344,7 +344,7 @@ def _of_days(common: Common) -> str:
     if common.earlier:
         by = f"by {common.earlier} runs before A"
     else:
-        by = f"taking {100 * RUN_SPREAD:g} % as the standard deviation of a run"
+        by = f"taking {100 * RUN_SPREAD:g} % as the standard deviation of a run beside what launches scatter"
     return (
         f"{together} in B; two single runs: differences below {explained} may be those between days, {by}; "
         "several runs on each side tell more."

@@ -153,7 +153,7 @@ def _sides(
         return [first], [second]
     if BETWEEN not in runs and len(runs) != 2:
         raise click.UsageError(
-            f"{len(runs)} runs: give A and B, several on a side as 'A1 A2 {BETWEEN} B1 B2', "
+            f"got {len(runs)}: give A and B, several on a side as 'A1 A2 {BETWEEN} B1 B2', "
             "or one run with --across KEY"
         )
     cut = runs.index(BETWEEN) if BETWEEN in runs else 1

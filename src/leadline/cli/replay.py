@@ -70,7 +70,7 @@ def _change(text: str) -> object:
     metavar="CHANGE",
     help="With --on: also execute it with this change, and print what it gains: latency*0.5, bandwidth*2, "
     "overhead*0.5, compute*0.7, bytes*2, bytes(REGION)*2, KEY*FACTOR for a key of the machine file, "
-    "mapping=ORDER, mapping=best (which is searched), allreduce=ALGORITHM. Repeatable.",
+    "mapping=ORDER, mapping=best (which is searched), network=MODEL, allreduce=ALGORITHM. Repeatable.",
 )
 @click.option(
     "--sensitivity",

@@ -157,7 +157,7 @@ def _configure_and_build(program: str, label: str, directory: Path, settings: li
     for tool, package in (("cmake", "cmake"), ("c++", "g++")):
         if not shutil.which(tool) and not (tool == "c++" and os.environ.get("CXX")):
             raise LeadlineError(f"{tool} is not installed; install it, e.g. 'apt install {package}'")
-    announce(f"building {_called(program, label)}: this takes minutes, once", lasting=True)
+    announce(f"building {_called(program, label)}: once, some seconds to minutes", lasting=True)
     log = directory / "build.log"
     configure = [
         "cmake",

@@ -132,7 +132,12 @@ def on_machine(described: machines.Machine, grid: tuple[int, int, int], placemen
 
 OPTIONS = (
     on("orfeo-thin"),
-    Option("ranks", "Number of ranks, N. Default: the product of --grid.", count_from(1), metavar="N"),
+    Option(
+        "ranks",
+        "Number of ranks, N; this or --grid is needed. Default: the product of --grid.",
+        count_from(1),
+        metavar="N",
+    ),
     Option(
         "grid", "Ranks in each dimension. Default: as near to a cube as N allows.", grid_of, metavar="AxBxC"
     ),
