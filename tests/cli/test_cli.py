@@ -246,7 +246,7 @@ def test_completion_completes(tmp_path: Path) -> None:
 
     assert complete("leadline sho", 1) == ["show"]
     assert complete("leadline show mon", 2) == ["monday"]
-    assert complete("leadline list ", 2) == ["benchmarks", "plans", "mpis", "machines", "metrics"]
+    assert complete("leadline list ", 2) == ["benchmarks", "plans", "mpis", "machines", "keys", "metrics"]
     assert complete("leadline show machine orfeo-t", 3) == ["orfeo-thin"]
     assert "--parquet" in complete("leadline show --p", 2)
 

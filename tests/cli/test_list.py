@@ -52,6 +52,9 @@ def test_benchmarks() -> None:
 
 def test_metrics() -> None:
     """One row a metric, with the benchmark that measures it."""
+    keys = {row["key"]: row["meaning"] for row in listed_json("keys")}
+    assert "core-group" in keys["placement"]
+    assert keys["bytes"]
     assert listed_json("metrics") == [
         {
             "benchmark": "pingpong",

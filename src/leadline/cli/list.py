@@ -12,6 +12,8 @@ from leadline.core.record import Row
 
 Rows = list[Row]
 
+FEW = 3  # benchmarks that are named in a row
+
 
 def benchmarks() -> Rows:
     """Every benchmark with its question, its sweeps and its metrics."""
@@ -27,6 +29,30 @@ def metrics() -> Rows:
         for each in benchmarks()
         for metric in each["metrics"]
     ]
+
+
+def keys() -> Rows:
+    """The keys of plans and tables, and what they mean: of launches, and of the points of benchmarks."""
+    from leadline.core.axes import AXES, PLACEMENTS  # noqa: PLC0415
+
+    placements = "; ".join(f"{word}: {meaning}" for word, meaning in PLACEMENTS.items())
+    rows: Rows = [
+        {"key": name, "of": "launches", "meaning": placements if name == "placement" else axis.says}
+        for name, axis in AXES.items()
+    ]
+    of: dict[tuple[str, str], list[str]] = {}
+    for each in benchmarks():
+        for sweep in each["sweeps"]:
+            of.setdefault((sweep["name"], sweep["help"]), []).append(each["name"])
+    rows += [
+        {
+            "key": name,
+            "of": ", ".join(names if len(names) <= FEW else [*names[:2], "..."]),
+            "meaning": meaning,
+        }
+        for (name, meaning), names in sorted(of.items())
+    ]
+    return rows
 
 
 def plans() -> Rows:
@@ -86,6 +112,7 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
         machines,
         {"name": "machine", "title": "title", "topology": "topology", "nodes": "nodes", "ranks": "ranks"},
     ),
+    "keys": (keys, {"key": "key", "meaning": "meaning", "of": "of"}),
     "metrics": (
         metrics,
         {
@@ -103,7 +130,9 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 @click.argument("what", metavar="WHAT", type=Word(list(LISTS)))
 @json_option
 def command(what: str, as_json: bool) -> None:
-    """List WHAT: benchmarks, shipped plans, mpis (of this machine), machines (files), or metrics.
+    """List WHAT: benchmarks, shipped plans, mpis (of this machine), machines (files), metrics, or keys.
+
+    Keys are those of plans and tables, with their meaning.
 
     With --json, benchmarks have their sweeps and metrics.
     """
