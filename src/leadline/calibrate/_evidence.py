@@ -89,7 +89,8 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
         found = _series(records, benchmark, metric)
         assert found is not None, f"{benchmark} is missing"
         parts[name] = found
-    if (both := _series(records, "bibandwidth", "bandwidth")) is not None:
+    both = _series(records, "bibandwidth", "bandwidth")
+    if both is not None and both.keys.get("window", 1) != 1:  # one message each way tells of no stream
         # What a core needs to send one message and to receive one: bytes go both ways.
         parts[BOTH] = replace(both, medians=2 * both.sizes / both.medians)
     if (exchange := _series(records, "bibandwidth", "bandwidth", window=1)) is not None:
