@@ -122,7 +122,7 @@ def test_a_shift_between_launches_is_found_and_told() -> None:
     assert verdict.level == "disturbed"
     assert verdict.figures["jump_share"] == verdict.figures["shift_share"] == 1.0
     said = " ".join(verdict.sentences)
-    assert "At 3 of 3 points the launches fall into two groups" in said
+    assert "At 3 of 3 values the launches fall into two groups" in said
     assert "4 launches at about" in said
     assert "something began or ended" in said
 

@@ -24,7 +24,7 @@ def test_a_run_alone_says_that_its_intervals_are() -> None:
     assert said_of_runs(run, [run] * 3) not in ("", ALONE)
     assert said_of_runs(run.with_columns(source=pl.lit("simulated")), []) == ""
     two = frame_of(rows([[1.0, 1.0, 1.0]] * 5 + [[3.0, 3.0, 1.0]] * 5, [8, 64, 512]))
-    assert "At 2 of 3 points launches fall into two groups, 3 times apart" in said_of_runs(two, [])
+    assert "At 2 of 3 values launches fall into two groups, 3 times apart" in said_of_runs(two, [])
 
 
 def test_the_value_is_the_median_over_launches_of_their_medians() -> None:

@@ -72,7 +72,7 @@ def _as_groups(ratio: float, groups: Mapping[str, Groups]) -> str | None:
     for side, found in groups.items():
         if found.many and max(ratio, 1 / ratio) <= found.factor * AS_FAR:
             return (
-                f"launches of {side} fall into two groups at {found.jumps} of {found.points} points, "
+                f"launches of {side} fall into two groups at {found.jumps} of {found.points} values, "
                 f"{found.factor:.2g} times apart: this point may have met one of them"
             )
     return None

@@ -366,7 +366,7 @@ def _jump_sentence(jumps: list[tuple[dict[str, Any], Jump]], points: int) -> str
     elif jump.in_time:
         how = f"in {jump.changes + 1} stretches, as where the machine has states that last"
     return (
-        f"At {len(jumps)} of {points} points the launches fall into two groups; the widest is "
+        f"At {len(jumps)} of {points} values the launches fall into two groups; the widest is "
         f"{row['benchmark']} {row['metric']}{size}: {jump.count_low} launches at about "
         f"{format_quantity(jump.low, unit)}, {jump.count_high} at about "
         f"{format_quantity(jump.high, unit)} ({how})."
