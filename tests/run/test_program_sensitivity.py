@@ -176,7 +176,7 @@ def test_where_messages_contend_there_is_no_derivative(tmp_path: Path) -> None:
     """Another network model than LogGP, and noise, are refused; the command has one sentence for it."""
     path = tmp_path / "x.program"
     program.evaluate(token, RANKS).write(path)
-    noisy = SimulatedMachine.of(load("bgp"), None, RANKS, None, "loggp", noise=True)
+    noisy = replace(SimulatedMachine.of(load("bgp"), None, RANKS, None, "loggp"), noise=True)
     with pytest.raises(UsageError, match="without noise"):
         sensitivity(path, noisy, ranks=RANKS)
     done = CliRunner().invoke(
