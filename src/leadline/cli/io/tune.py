@@ -127,9 +127,7 @@ class _Tune(Submittable):
     "layout for programs; semantics for kernels, which write every byte.",
 )
 @click.option(
-    "--printed-time",
     "--time",
-    "time",
     metavar="PATTERN",
     help="Regular expression for the time that the program prints, in s. Default: the time of its run.",
 )
