@@ -34,7 +34,7 @@ def test_a_point_that_met_one_of_two_states_is_suspected_only() -> None:
     b = launches(2, spread=0.003, factor=2.5)
     table = study(mixed, b).table.filter(pl.col("bytes") == 8)
     assert table["verdict"].to_list() == ["suspected regression"]
-    assert "launches of A fall into two groups at 9 of 10 points" in table["reason"][0]
+    assert "launches of A fall into two groups at 9 of 10 values" in table["reason"][0]
     steady = study(a, launches(2, spread=0.003, factor=2.5)).table.filter(pl.col("bytes") == 8)
     assert steady["verdict"].to_list() == ["regression"]
 
