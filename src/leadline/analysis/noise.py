@@ -24,6 +24,7 @@ import polars as pl
 
 from leadline.analysis.dependence import of_runs
 from leadline.analysis.estimates import launch_estimates, series_columns
+from leadline.core.busy import BUSY
 from leadline.core.record import OK, SIMULATED
 from leadline.core.statistics import Values
 from leadline.core.units import format_quantity
@@ -76,7 +77,7 @@ SIGNS = (
     ),
     # A quarter of a processor: caches, memory and clock are shared even where processors are not. Whether
     # others really met the ranks on a node of many cores, only waiting tells: never "loaded" by this alone.
-    Sign("others", pl.col("others"), "processors", 0.25, float("inf"), "others kept up to {} busy"),
+    Sign("others", pl.col("others"), "processors", BUSY, float("inf"), "others kept up to {} busy"),
     # The kernel's slice is about 3 ms: one competitor takes a rank off its processor 300 times a second.
     Sign(
         "switches",

@@ -48,12 +48,11 @@ def local(tuned: Path | None, files: Path | None, where: Mapping[str, Any]) -> "
 
 def warn(facts: Mapping[str, Any]) -> None:
     """Say beforehand that the machine is not quiet; the records and the report say so as well."""
-    from leadline.analysis.noise import SIGNS  # noqa: PLC0415
+    from leadline.core.busy import BUSY  # noqa: PLC0415
 
     if (before := facts.get("before")) is None:
         return
-    limit = next(sign.disturbed for sign in SIGNS if sign.name == "others")
-    if (busy := before["others"] + before["steal"]) >= limit:
+    if (busy := before["others"] + before["steal"]) >= BUSY:
         click.echo(
             f"leadline: the machine is not quiet: others keep {busy:.1f} processors busy; "
             "disturbed points will be marked",

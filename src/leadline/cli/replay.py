@@ -105,6 +105,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     a core is kept busy. With --on it runs on a described machine, and each rank's and region's time is known.
     """
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.mpi.discover import of_recording  # noqa: PLC0415
     from leadline.program import files  # noqa: PLC0415  (loads polars)
     from leadline.run import replay as replaying  # noqa: PLC0415
 
@@ -130,7 +131,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         if asked["sensitivity"]:
             _sensitivity(program, _simulated(target), read.ranks, {**asked, "as_json": as_json}, say)
             return
-        mpi = asked["mpi"] or (None if machine else _recorded_with(read)) or "default"
+        own = None if machine else of_recording(read.recorded.get("mpi"))
+        mpi = asked["mpi"] or (own.id if own else "default")
         say("executing it")
         found = replaying.replay(
             program,
@@ -213,14 +215,6 @@ def _simulated(target: "Target") -> "SimulatedMachine":
 
     assert isinstance(target, SimulatedMachine)
     return target
-
-
-def _recorded_with(program: "Program") -> str | None:
-    """The MPI of this machine that a program was recorded with."""
-    from leadline.mpi.discover import find  # noqa: PLC0415
-
-    recorded = str(program.recorded.get("mpi", ""))
-    return next((each.id for each in find() if recorded.startswith(each.library)), None)
 
 
 def _here() -> "Target":

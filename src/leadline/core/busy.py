@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
+BUSY = 0.25  # processors that others keep busy, from which on a machine is not quiet
+
 
 class Busy(NamedTuple):
     """Processors, mean over a while: kept busy by this process and the children it has waited for (`own`), by

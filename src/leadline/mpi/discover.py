@@ -69,6 +69,11 @@ def find(environ: Mapping[str, str] | None = None, usual: Iterable[str] = USUAL)
     return _named(_once(found))
 
 
+def of_recording(library: object) -> Mpi | None:
+    """The MPI of this machine that a program was recorded with, by the library that it tells; or None."""
+    return next((each for each in find() if str(library).startswith(each.library)), None)
+
+
 def resolve(name: str, known: list[Mpi] | None = None) -> Mpi:
     """The MPI that `name` means: an id, the beginning of one, a family, or a prefix; `default` is the first.
 

@@ -20,6 +20,7 @@ from leadline.program.model import Kind, Operation, Program
 SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
 PROGRESS = "missing progress"  # the other rank computes
 WAITS = (SENDER, RECEIVER, IMBALANCE, PROGRESS)
+WORTH = 0.02  # of the ranks' time, from which on a wait is a finding
 STALL = 5_000  # ns; what takes less is not looked at for missing progress
 _FROM_ROOT = {Kind.BCAST, Kind.SCATTER}
 _TO_ROOT = {Kind.REDUCE, Kind.GATHER}
@@ -66,6 +67,14 @@ class Profile:
             of = each.time > 0 if why is None else each.why == why
             np.add.at(found, each.rank[of], each.time[of])
         return found
+
+    def blamed(self, why: str) -> tuple[float, Nanoseconds] | None:
+        """Of a wait of WAITS, the share of the ranks' time and how much of it is for each rank; None below
+        `WORTH`.
+        """
+        by_rank = self.caused(WAITS.index(why))
+        share = int(by_rank.sum()) / max(1, int(self.end.sum()))
+        return (share, by_rank) if share >= WORTH else None
 
     def by_site(self) -> list[tuple[str, str, int, int, int]]:
         """Call sites by time in them: name, operation, calls, time and waiting of all ranks."""

@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from leadline.core.busy import BUSY
 from leadline.core.units import format_quantity
 from leadline.profile.analysis import WAITS, Profile
 
 RANKS = 3  # that are named
-OTHERS = 0.25  # processors, as in `leadline.analysis.noise`
 LEAST = 0.05  # of the whole; ranks with less are not named
 
 
@@ -58,7 +58,7 @@ def crowded(found: Profile) -> str | None:
 def beside(found: Profile) -> str | None:
     """Whether other work kept processors busy meanwhile; None where not, or where nobody knows."""
     others, hosts = found.program.recorded.get("others"), found.program.recorded.get("hosts")
-    if not isinstance(others, float) or others < OTHERS or not isinstance(hosts, list) or len(hosts) != 1:
+    if not isinstance(others, float) or others < BUSY or not isinstance(hosts, list) or len(hosts) != 1:
         return None
     return (
         f"Others kept {others:.1f} processors busy while it was recorded: some of the times, and of the "

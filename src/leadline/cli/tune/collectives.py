@@ -144,7 +144,7 @@ def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[
     """A run of a program's own collective calls, and these calls."""
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
     from leadline.core.record import OK  # noqa: PLC0415
-    from leadline.mpi.discover import find  # noqa: PLC0415
+    from leadline.mpi.discover import of_recording  # noqa: PLC0415
     from leadline.program import read  # noqa: PLC0415
     from leadline.run import session, store  # noqa: PLC0415
     from leadline.tune.collectives import calls as collective_calls  # noqa: PLC0415
@@ -153,9 +153,8 @@ def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[
         program = read(path)
         every = collective_calls.calls(program)
         worth = collective_calls.worth_measuring(every)
-        recorded = str(program.recorded.get("mpi", ""))
-        own = next((each.id for each in find() if recorded.startswith(each.library)), "found")
-        plan = collective_calls.plan(worth, path.stem, mpi or own, seconds)
+        own = of_recording(program.recorded.get("mpi"))
+        plan = collective_calls.plan(worth, path.stem, mpi or (own.id if own else "found"), seconds)
     run = store.fresh(plan.name)
     if len(worth) < len(every):
         tell(

@@ -1,24 +1,20 @@
 """Receives wait for messages that are sent late."""
 
-import numpy as np
-
-from leadline.profile.analysis import Profile
+from leadline.profile.analysis import SENDER, WAITS, Profile
 from leadline.program.model import Kind
 
-LEAST = 0.02  # of the ranks' time
 SPREAD = 0.05  # of the waiting; where no rank causes so much, none is to blame
 
 
 def find(found: Profile) -> tuple[float, str] | None:
     """The share of waiting for senders, the rank that is waited for most, and its call site."""
-    total, waited = int(found.end.sum()), int(found.waits[:, 0].sum())
-    if not total or waited < LEAST * total:
+    if (blamed := found.blamed(SENDER)) is None:
         return None
-    by_rank = np.zeros(found.program.ranks, np.int64)
+    share, by_rank = blamed
+    waited = int(by_rank.sum())
     by_place: dict[tuple[int, int], int] = {}
     for each in found.waiting:
-        of = each.why == 0
-        np.add.at(by_rank, each.rank[of], each.time[of])
+        of = each.why == WAITS.index(SENDER)
         for rank, index, time in zip(each.rank[of], each.index[of], each.time[of], strict=True):
             leaf = int(found.program.sequence(int(rank)).order_cached[index])
             by_place[int(rank), leaf] = by_place.get((int(rank), leaf), 0) + int(time)
@@ -27,7 +23,6 @@ def find(found: Profile) -> tuple[float, str] | None:
     operation = found.program.leaves(at)[leaf]
     site = found.program.sites[operation.site]
     where = f", most for its {Kind(operation.kind).name.lower()} at {site}" if site and at == rank else ""
-    share = waited / total
     whom = f"{100 * by_rank[rank] / waited:.0f} % of that for rank {rank}{where}"
     if by_rank[rank] < SPREAD * waited:
         whom = f"that is spread over {(by_rank > 0).sum():,} ranks, so it is how they follow one another"

@@ -1,22 +1,17 @@
 """Messages wait for ranks that compute, where a library moves them only inside its calls."""
 
-from leadline.profile.analysis import PROGRESS, WAITS, Profile
-
-LEAST = 0.02  # of the ranks' time
+from leadline.profile.analysis import PROGRESS, Profile
 
 
 def find(found: Profile) -> tuple[float, str] | None:
     """The share of waiting for progress, and the rank that is waited for most."""
-    why = WAITS.index(PROGRESS)
-    total, waited = int(found.end.sum()), int(found.waits[:, why].sum())
-    if not total or waited < LEAST * total:
+    if (blamed := found.blamed(PROGRESS)) is None:
         return None
-    by_rank = found.caused(why)
+    share, by_rank = blamed
     rank = int(by_rank.argmax())
-    share = waited / total
     return share, (
         f"Messages that both ranks have asked for wait {100 * share:.1f} % of the ranks' time until the "
-        f"other one calls MPI again, {100 * by_rank[rank] / waited:.0f} % of that for rank {rank}: the "
-        f"library moves them in calls only. Give rank {rank} less to compute, or let it call MPI_Test "
+        f"other one calls MPI again, {100 * by_rank[rank] / by_rank.sum():.0f} % of that for rank {rank}: "
+        f"the library moves them in calls only. Give rank {rank} less to compute, or let it call MPI_Test "
         "meanwhile."
     )

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from leadline.core.busy import Watch
+from leadline.core.busy import BUSY, Watch
 from leadline.core.paths import state_dir
 from leadline.core.units import format_quantity
 from leadline.mpi.discover import find
@@ -28,7 +28,6 @@ SHM_ROOM = 256 << 20  # B in /dev/shm: forced eager messages alone take tens of 
 DISK_ROOM = 1 << 30  # B for builds, MPIs and records
 SLOW_SYNC = 0.02  # s; the journal is synced after every point
 LOOK = 0.5  # s, for what others do
-BUSY = 0.25  # processors; from there on a run says that its machine is not quiet
 GOOD_CLOCKS = ("tsc", "arch_sys_counter", "timebase", "kvm-clock")  # read without entering the kernel
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
