@@ -22,12 +22,13 @@ BENCHMARK(cold, ranks(2), sizes("walked", {0, 1_MiB, 8_MiB, 64_MiB}, "memory tha
     while (co_await run.next_sample()) {
         const double begin = run.now();
         if (run["walked"] > 0) {
-            auto walked = walk(run, memory);
-            co_await walked;
+            auto walking = walk(run, memory);
+            co_await walking;
         }
+        const double walked = run.now() - begin;
         run.start();
         if (world.rank() == 0) {
-            co_await run.busy(least + share * (run.now() - begin));
+            co_await run.busy(least + share * walked);
             const double computing = run.now() - begin;
             run.start();
             co_await world.send(out, 1);

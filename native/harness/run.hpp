@@ -218,6 +218,8 @@ public:
     // Whether results can be verified here.
     [[nodiscard]] bool verifies() const { return control_.carries(); }
     auto busy(double seconds) { return control_.busy(seconds); }
+    // That was in memory of its own of so many bytes: a described machine may have lost its caches to it.
+    void walked(double seconds, double memory) { control_.walked(seconds, memory); }
     auto turn(bool sends) { return control_.turn(sends); }
     auto work(std::int64_t steps) { return control_.work(steps); }
     // Where a described machine knows of which of its constants this rank's time is made: of these, so far.

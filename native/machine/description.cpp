@@ -31,14 +31,20 @@ public:
     [[nodiscard]] std::string path(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
 
     void time(const char* key, Time& to) const {
-        const auto value = number(key);
-        if (!value) return;
-        // A route of a hundred thousand hops is still a time then.
-        if (*value > most_seconds) refuse(path(key), "is at most 100 s, but got " + from_.at(key).dump());
-        to = from_seconds(*value);
+        double value = -1;
+        length(key, value);
+        if (value < 0) return;
+        to = from_seconds(value);
         if (is("latency", key)) mark(to, TimePart::latency);
         if (is("overhead", key)) mark(to, TimePart::overhead);
         if (is("message", key)) mark(to, TimePart::messages);
+    }
+    // A time in seconds; a route of a hundred thousand hops of the longest is still a time.
+    void length(const char* key, double& to) const {
+        const auto value = number(key);
+        if (!value) return;
+        if (*value > most_seconds) refuse(path(key), "is at most 100 s, but got " + from_.at(key).dump());
+        to = *value;
     }
     void rate(const char* key, Rate& to) const {
         if (const auto value = number(key)) to = *value;
@@ -254,6 +260,22 @@ const Protocol& Machine::protocol(std::int64_t bytes, Reach reach) const {
     return table.back();
 }
 
+Cold parse_cold(const Table& from, const std::vector<Cold>& before) {
+    Cold cold;
+    from.factor("walked", cold.walked);
+    from.length("time", cold.time);
+    from.length("overhead", cold.eager.overhead);
+    from.factor("copy", cold.eager.copy);
+    from.length("handshake_overhead", cold.handshake.overhead);
+    from.factor("handshake_copy", cold.handshake.copy);
+    if (cold.eager.copy <= 0) refuse(from.path("copy"), "is more than nothing");
+    if (cold.handshake.copy <= 0) refuse(from.path("handshake_copy"), "is more than nothing");
+    const Cold last = before.empty() ? Cold{} : before.back();
+    if (!(cold.walked > last.walked && cold.time > last.time))
+        refuse(from.path("walked"), "is more in each row than in the one before, and so is its time");
+    return cold;
+}
+
 Machine parse_machine(const json& description) {
     Machine machine;
     const json none = json::object();
@@ -266,6 +288,9 @@ Machine parse_machine(const json& description) {
     machine.protocols = parse_protocols(from, "protocol");
     machine.local_protocols = parse_protocols(from, "local_protocol");
     machine.own_protocols = parse_protocols(from, "own_protocol");
+    from.each("cold", [&](const Table& row) { machine.cold.push_back(parse_cold(row, machine.cold)); });
+    if (machine.node.loggops && !machine.cold.empty())
+        refuse("cold", "is nothing of the LogGOPS model's (node.loggops)");
     if (machine.protocols.empty()) refuse("protocol", "has at least one row");
     if (machine.node.loggops &&
         machine.any_protocol([](const auto& row) { return row.crossing_latency > 0; }))

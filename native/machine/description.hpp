@@ -108,6 +108,18 @@ struct Coalescing {
     Time wait = 0;           // of a message whose node's other ranks have nothing for the same node
 };
 
+// What a message costs more at its ends once a rank has walked through so much memory since its last one.
+struct Cold {
+    double walked = 0;  // B
+    double time = 0;    // s that walking through them takes
+    struct Costs {
+        double overhead = 0;     // s, of either end that had no message since
+        double copy = infinite;  // B/s, of the receiver
+    };
+    Costs eager{}, handshake{};
+    [[nodiscard]] const Costs& of(bool asks) const { return asks ? handshake : eager; }
+};
+
 // Which algorithm a communicator's collective expands to: the first row that fits.
 struct Choice {
     std::string operation;                                          // barrier, bcast, allreduce, ...
@@ -126,6 +138,7 @@ struct Machine {
     Node node;
     std::vector<Protocol> protocols;        // between nodes, by growing up_to
     std::vector<Protocol> local_protocols;  // within a node; empty: as between nodes
+    std::vector<Cold> cold{};               // by memory walked through, ascending; empty: costs nothing
     std::vector<Protocol> own_protocols;    // of a rank to itself, without a way; empty: as within a node
     BarrierNetwork barrier;
     CollectiveNetwork collective;

@@ -32,6 +32,7 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
     operations_.take();  // that is no_operation
     if (machine.any_protocol([](const Protocol& each) { return each.crossing_latency > 0; }))
         crossings_.emplace();
+    if (!machine_.cold.empty()) coldness_.emplace(machine_.cold, seats_.size());
     if (machine.node.ranks > machine.node.cores) share_cores();
     if (machine.node.rendezvous_credits > 0) credits_.resize(seats_.size());
     if (machine.node.loggops) cores_.resize(seats_.size());
@@ -100,6 +101,8 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
         message.turn = ++turns_;
         wait_for_send_gap(rank, way.handshake ? 0 : bytes);
     }
+    if (coldness_ && !to_itself(message.from, to)) [[unlikely]]
+        spend(rank, coldness_->sends(message.from, way.handshake));
     if (way.handshake) {
         message.leg = Leg::request;
         spend(rank, way.handshake_overhead);
@@ -340,6 +343,7 @@ void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t pa
     pending.source = message.envelope.source;
     pending.peer = message.from;
     pending.cost = passed * machine_.node.match;
+    pending.asked = message.protocol->handshake;
     if (cores_.empty()) pending.cost += receive_cost(*message.protocol, message.bytes);
     const auto bytes = static_cast<std::size_t>(message.bytes);
     // The blocks of a collective have the sizes that both ends say.

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/coldness.hpp"
 #include "machine/crossings.hpp"
 #include "machine/description.hpp"
 #include "machine/endings.hpp"
@@ -69,6 +70,8 @@ public:
     [[nodiscard]] Reach reach(int a, int b) const;
     [[nodiscard]] const Conditions& conditions() const { return conditions_; }
     [[nodiscard]] const Network& network() const { return *network_; }
+    // Of machines where computation takes the caches from messages; else null.
+    [[nodiscard]] Coldness* coldness() { return coldness_ ? &*coldness_ : nullptr; }
     // Whether some links are slower or faster than others.
     [[nodiscard]] bool tapered() const { return tapered_; }
     [[nodiscard]] int socket(int rank) const;
@@ -86,9 +89,7 @@ public:
     }
     // What a rank's core takes to combine a message with what it has, and to copy within its memory.
     [[nodiscard]] Time combine_cost(std::int64_t bytes) const;
-    [[nodiscard]] Time copy_cost(std::int64_t bytes) const {
-        return transfer_time(2 * bytes, machine_.node.memory / machine_.node.ranks);  // read and written
-    }
+    [[nodiscard]] Time copy_cost(std::int64_t bytes) const;
     // When a message is combined whose receiver was free from `free` on and has all of it at `whole`.
     [[nodiscard]] Time combined(int from, int to, std::int64_t bytes, Time handed, Time free,
                                 Time whole) const;
@@ -228,6 +229,7 @@ private:
         bool receives = false;
         bool awaited = false;
         bool inner = false;  // of a collective
+        bool asked = false;  // by a handshake
         std::int32_t tag = 0;
         std::span<std::byte> data{};
     };
@@ -259,17 +261,7 @@ private:
         std::uint32_t turn = 0;  // among those of its sender to its receiver, where they may overtake
         std::array<std::byte, carried> content{};
     };
-    // Envelopes from one rank to another that are under way, where some may overtake others.
-    struct Queue {
-        std::uint32_t sent = 0;                        // turns given out
-        std::uint32_t due = 0;                         // whose envelope is seen next
-        std::map<std::uint32_t, std::uint32_t> early;  // messages that came before it, by their turns
-    };
-    struct Granted {
-        int coming = 0;                        // data of one rank to another that were granted
-        std::vector<std::uint32_t> waiting{};  // grants the other way, until all of them have come
-    };
-    enum class Kind : std::uint32_t { inject, reach, left, wake, together, call };
+    enum class Kind : std::uint32_t { inject, reach, left, wake, together, call, settle };
     struct Event {
         Kind kind;
         std::uint32_t id;
@@ -306,7 +298,7 @@ private:
     void share_cores();
     [[nodiscard]] bool in_line(const Message& message) const;
     [[nodiscard]] static std::uint64_t pair(const Message& message);
-    Queue& queue(const Message& message);
+    PairQueue& queue(const Message& message);
     void come_in_turn(std::uint32_t id);
     void match_envelope(std::uint32_t id);
     void grant_early(std::uint32_t id);
@@ -338,6 +330,7 @@ private:
     void cross(std::uint32_t id, int from, int to);
     void settle_at(int rank, Time when);
     void settle(int rank);
+    void settle_late();
     void take_up(int rank, std::uint32_t id);
     void take_data(std::uint32_t id);
     // When what has just come is with its receiver.
@@ -361,6 +354,7 @@ private:
     std::map<std::pair<int, int>, Granted> granted_;  // by sender and receiver, of protocols that are one_way
     std::vector<ModelCore> cores_;                    // of each rank, where the machine is the LogGOPS model
     std::uint32_t turns_ = 0;                         // given out there
+    std::vector<int> late_, settling_;                // ranks that settle once all else of now has happened
     MatchQueues posted_;
     MatchQueues unexpected_;
     Pool<Pending> operations_;
@@ -375,8 +369,9 @@ private:
     bool tapered_;
     bool overtaking_;  // messages of one rank to another may come in another order than they left in
     Pairs pairs_;      // sender and receiver, to queues_
-    Pool<Queue> queues_;
+    Pool<PairQueue> queues_;
     std::optional<Crossings> crossings_;  // where they cost something
+    std::optional<Coldness> coldness_;    // the same
     std::unique_ptr<Network> network_;
     Time now_ = 0;
     std::uint64_t messages_sent_ = 0;

@@ -48,11 +48,13 @@ void Engine::settle_at(int rank, Time when) {
     when = std::max(when, now_);
     if (when >= core.settled) return;
     core.settled = when;
-    // After all that comes at that time.
-    at_time(when, [this, rank] {
-        if (events_.next() > now_) settle(rank);
-        else at_time(now_, [this, rank] { settle(rank); });
-    });
+    events_.push(when, {Kind::settle, static_cast<std::uint32_t>(rank)});
+}
+
+void Engine::settle_late() {
+    settling_.swap(late_);
+    for (const int rank : settling_) settle(rank);
+    settling_.clear();
 }
 
 void Engine::settle(int rank) {

@@ -28,7 +28,7 @@ std::uint64_t Engine::pair(const Message& message) {
     return (static_cast<std::uint64_t>(message.from) + 1) << 32U | static_cast<std::uint32_t>(message.to);
 }
 
-Engine::Queue& Engine::queue(const Message& message) {
+PairQueue& Engine::queue(const Message& message) {
     std::int32_t& at = pairs_[pair(message)];
     if (at < 0) at = static_cast<std::int32_t>(queues_.take());
     return queues_[static_cast<std::uint32_t>(at)];
@@ -40,7 +40,7 @@ void Engine::come_in_turn(std::uint32_t id) {
         match_envelope(id);
         return;
     }
-    Queue& all = queue(message);
+    PairQueue& all = queue(message);
     if (message.turn != all.due) {
         all.early.emplace(message.turn, id);
         return;

@@ -54,6 +54,11 @@ void Engine::fetch(const Event& event, int step) const {
         }
         case Kind::together:
         case Kind::call: break;
+        case Kind::settle:
+            if (step == 0) __builtin_prefetch(&cores_[event.id]);
+            if (step == 1) __builtin_prefetch(&at(static_cast<int>(event.id)));
+            if (step == 2) fetch_program(static_cast<int>(event.id));
+            break;
         case Kind::left:
             if (step == 0) __builtin_prefetch(&operations_[event.id]);
             if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));
@@ -83,6 +88,10 @@ void Engine::run(const std::function<bool(int)>& ended) {
         // instant are seen together.
         const Time event = events_.next();
         const Time inner = network_->next();
+        if (!late_.empty() && event > now_) {
+            settle_late();
+            continue;
+        }
         if (event == never && inner == never) break;
         now_ = std::max(now_, std::min(event, inner));
         if (now_ > longest) [[unlikely]]
@@ -136,6 +145,7 @@ void Engine::happen(const Event& event) {
             ready_.push_back(static_cast<int>(event.id));
             break;
         case Kind::together: go_together(event.id); break;
+        case Kind::settle: late_.push_back(static_cast<int>(event.id)); break;
         case Kind::call:
             calls_.give_back(event.id);
             std::exchange(calls_[event.id], {})();

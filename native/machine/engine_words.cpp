@@ -11,6 +11,10 @@ int Engine::finish(int rank, Operation operation) {
     at(rank).clock = std::max(at(rank).clock, pending.done);
     if (!collectives_.empty() && !pending.inner) [[unlikely]]
         lose_to_collective(rank, pending);
+    if (coldness_ && pending.receives && !to_itself(home(rank), pending.peer)) [[unlikely]] {
+        const auto bytes = static_cast<std::int64_t>(pending.data.size());
+        spend(rank, coldness_->takes_up(home(rank), pending.asked, bytes));
+    }
     spend(rank, pending.cost);
     const int source = pending.source;
     pending.done = 0;

@@ -1,7 +1,9 @@
-// What the engine keeps of each rank beside its program, on machines where that counts.
+// What the engine keeps of each rank beside its program, and of pairs of ranks, on machines where that
+// counts.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "machine/time.hpp"
@@ -39,6 +41,17 @@ struct ModelCore {
     bool asks = false;                     // its program wants it,
     bool sends = false;                    // to send
     std::uint32_t turn = 0;                // since when
+};
+
+// Envelopes from one rank to another that are under way, where some may overtake others.
+struct PairQueue {
+    std::uint32_t sent = 0;                        // turns given out
+    std::uint32_t due = 0;                         // whose envelope is seen next
+    std::map<std::uint32_t, std::uint32_t> early;  // messages that came before it, by their turns
+};
+struct Granted {
+    int coming = 0;                        // data of one rank to another that were granted
+    std::vector<std::uint32_t> waiting{};  // grants the other way, until all of them have come
 };
 
 }  // namespace leadline::machine

@@ -136,6 +136,7 @@ struct Program {
     std::vector<std::int32_t> rank_sequence{};
     std::vector<std::vector<double>> before{};  // tables: computation before each leaf, s
     std::vector<std::int32_t> rank_before{};
+    std::vector<double> memory{};  // B, of each rank alone; empty: not known, and 0 where it is not of one
     std::vector<Communicator> communicators{};
     std::unique_ptr<const Times> times{};  // where they are known
     std::uint32_t checksum = 0;

@@ -102,6 +102,7 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
       playing_(playing),
       sequence_(program.of(run.rank())),
       before_(program.computed(run.rank())),
+      memory_(program.memory.empty() ? 0 : program.memory[static_cast<std::size_t>(run.rank())]),
       recorded_(program.times ? program.times->of(run.rank()) : nullptr),
       comms_(program.communicators.size()),
       slots_(static_cast<std::size_t>(sequence_.requests) + 1),
@@ -180,6 +181,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
             computed_ += compute;
             co_await run_.turn(false);
             co_await run_.busy(compute);
+            if (memory_ > 0) run_.walked(compute, memory_);
         }
         ++index;
         if (times) times->push_back(moment());

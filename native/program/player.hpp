@@ -87,6 +87,7 @@ private:
     const Playing& playing_;
     const Sequence& sequence_;
     const std::vector<double>& before_;
+    const double memory_;           // B, of its own
     const std::int64_t* recorded_;  // times of the recording; null where they are not known
     Bytes out_{};
     Bytes in_{};

@@ -220,6 +220,26 @@ static void keep_maps(const char* path) {
     if (to >= 0) close(to);
 }
 
+/* B of a line of /proc/self/status, such as "VmHWM:"; -1 where there is none. */
+static int64_t status_of(const char* text, const char* name) {
+    const char* line = strstr(text, name);
+    return line ? 1024 * strtoll(line + strlen(name), NULL, 10) : -1;
+}
+
+/* B of memory that the process had at most, without what it shares with others or has of files: what its
+ * computation can have walked through. -1 where the system does not say. */
+static int64_t own_memory(void) {
+    char text[4096] = "";
+    const int from = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = from < 0 ? -1 : read(from, text, sizeof text - 1);
+    if (from >= 0) close(from);
+    if (length <= 0) return -1;
+    const int64_t most = status_of(text, "VmHWM:"), files = status_of(text, "RssFile:"),
+                  shared = status_of(text, "RssShmem:");
+    return most < 0 || files < 0 || shared < 0 ? -1 : most - files - shared;
+}
+static int64_t memory_begun; /* after MPI_Init: the library's, for the most part */
+
 static char path[4096];
 
 /* A new file of this process in the directory of the record; -1 where none is wanted or can be made. */
@@ -252,13 +272,16 @@ void lr_begin(void) {
     static char text[2000];
     facts(text, sizeof text);
     begin_ticks();
+    memory_begun = own_memory();
     keep_maps(path); /* and again at the end, when more may be loaded */
     atomic_store(&lr_on, true);
     lr_text(LR_META, text);
 }
 
 void lr_finish(const struct lr_call* call) {
-    lr_note(call, LR_FINALIZE, 0, 0, NULL, 0);
+    const int64_t memory = own_memory();
+    const int64_t added = memory > memory_begun ? memory - memory_begun : 0;
+    lr_note(call, LR_FINALIZE, 0, 0, &added, memory >= 0 && memory_begun >= 0);
     keep_maps(path);
     lock();
     atomic_store(&lr_on, false);

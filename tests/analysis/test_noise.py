@@ -133,7 +133,7 @@ def test_groups_that_alternate_are_told_but_disturb_nothing() -> None:
     medians[::2] *= 1.6
     verdict = noise.judge(table(medians, SIZES))
     assert verdict.level == "quiet"
-    assert "they alternate" in " ".join(verdict.sentences)
+    assert "in no order of time" in " ".join(verdict.sentences)
     assert (verdict.figures["jump_share"], verdict.figures["shift_share"]) == (1.0, 0.0)
 
 

@@ -124,7 +124,7 @@ def test_the_two_overheads_of_blue_gene_p_complete_its_latency() -> None:
 def test_the_schema_is_that_of_the_native_program() -> None:
     """Every key that `parse_machine` reads may stand in a machine file, and no other."""
     text = (ROOT / "native" / "machine" / "description.cpp").read_text()
-    read = set(re.findall(r'\.(?:time|rate|factor|whole|count|flag|word)\("(\w+)"', text))
+    read = set(re.findall(r'\.(?:time|length|rate|factor|whole|count|flag|word)\("(\w+)"', text))
     tables = set(re.findall(r'\.(?:part|each)\("(\w+)"|parse_protocols\(from, "(\w+)"', text))
     ours = {key for part in PARTS.values() for key in part.keys} | set(TOP)
     assert read - {"name"} == ours - {"name"}

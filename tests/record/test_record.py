@@ -265,6 +265,14 @@ def test_a_late_sender_is_seen_in_the_times(mpi: Mpi, build: Build, tmp_path: Pa
     assert all(made.stats(1)["inside_mean"][leaf] >= 3e-3 for leaf in receives)
 
 
+def test_the_memory_that_a_program_had_is_recorded(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """48 MiB on one rank and 3 on the other, though both gave them back before the end."""
+    assert recorded(tmp_path / "m.program", launched(mpi, build("memory.c"), ranks=2)).exit_code == 0
+    more, less = program.read(tmp_path / "m.program").recorded["memory"]
+    assert 47 << 20 < more < 56 << 20
+    assert 2 << 20 < less < 11 << 20
+
+
 @pytest.mark.parametrize("how", ["kill", "abort", "exit"])
 def test_a_program_that_dies_keeps_its_record(mpi: Mpi, build: Build, tmp_path: Path, how: str) -> None:
     """A hundred barriers are there, the ranks are marked, and the exit code is not 0."""
@@ -273,6 +281,7 @@ def test_a_program_that_dies_keeps_its_record(mpi: Mpi, build: Build, tmp_path: 
     assert done.exit_code != 0
     made = program.read(path)
     assert 1 in made.partial
+    assert made.recorded["memory"][1] is None
     assert len(only(made, 1, Kind.BARRIER)) >= 100
 
 

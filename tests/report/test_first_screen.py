@@ -54,7 +54,7 @@ def test_a_card_tells_intervals_units_and_the_next_launch(findings: Findings) ->
         assert re.fullmatch(r"[\d.]+ (µs|GB/s|KiB)", told[name].value), name
         assert re.fullmatch(r"\[[\d.]+, [\d.]+\]", told[name].interval), name
     assert re.fullmatch(r"\[[\d.]+, [\d.]+\] µs", told["next launch"].value)
-    assert re.match(r"±[\d.]+ %", told["next launch"].note)
+    assert re.match(r"(±|-[\d.]+ % to \+)[\d.]+ %", told["next launch"].note)
 
 
 def test_libraries_are_compared_only_where_their_intervals_are_apart() -> None:

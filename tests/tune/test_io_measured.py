@@ -122,7 +122,7 @@ def test_a_program_without_files_is_refused_after_one_run(tmp_path: Path, space:
 )
 def test_a_program_that_fails_as_it_is(tmp_path: Path, space: str, program: list[str], words: str) -> None:
     """One sentence, exit code 1."""
-    code, said = tune("--space", space, "--limit", "0.5", "-o", str(tmp_path / "t"), "--", *program)
+    code, said = tune("--space", space, "--limit", "0.5 s", "-o", str(tmp_path / "t"), "--", *program)
     assert code == 1
     assert words in said
     assert io_journal.is_tuning(tmp_path / "t")
@@ -295,7 +295,7 @@ def test_a_run_without_a_place_for_its_files_is_one_sentence(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--time", "took ([", "--", "/bin/true"), "--time is a regular expression"),
+        (("--minimize", "took ([", "--", "/bin/true"), "--minimize is a regular expression"),
         (("--check", "cmp 'a b", "--", "/bin/true"), "--check is a command"),
         (("--kernel", "vorpal", "--directory", "no/such"), "--directory is a directory that is there"),
     ],

@@ -157,6 +157,7 @@ WAYS = {
 }
 VALUES = {
     "--on": "hopper",
+    "--limit": "5 s",
     "--set": "mode=write",
     "--mpi": "default",
     "--ranks": "4",
@@ -196,6 +197,6 @@ def test_every_option_is_somewhere_of_use() -> None:
 
 def test_several_that_would_change_nothing_are_named_together(tmp_path: Path) -> None:
     """In one sentence."""
-    code, said = tune("-o", str(tmp_path / "t"), "--time", "x", "--check", "y", "--kernel", "vpic")
+    code, said = tune("-o", str(tmp_path / "t"), "--minimize", "x", "--check", "y", "--kernel", "vpic")
     assert code == 2
-    assert f"--time, --check: {WITHOUT['a --kernel'][1]}" in said
+    assert f"--minimize, --check: {WITHOUT['a --kernel'][1]}" in said

@@ -56,7 +56,7 @@ def best(result: Result) -> dict[str, Any]:
 
 def test_a_halo_is_laid_over_the_machine(toy: Path) -> None:
     """The best mapping is found by simulation, told beside the usual one, and written as seats."""
-    told = tune("halo.toml", "--on", "bgp", "--time", "3 s", "-o", "seats.txt", "--form", "seats", "--json")
+    told = tune("halo.toml", "--on", "bgp", "--within", "3 s", "-o", "seats.txt", "--form", "seats", "--json")
     found = best(told)
     assert found["time"] < 1
     rows = json.loads(told.stdout)
@@ -68,8 +68,8 @@ def test_a_halo_is_laid_over_the_machine(toy: Path) -> None:
 
 def test_a_scrambled_matrix_is_unscrambled(toy: Path) -> None:
     """As good as the halo whose ranks have their own numbers."""
-    plain = best(tune("halo.toml", "--on", "bgp", "--time", "3 s", "--json"))
-    found = best(tune("--matrix", "m.csv", "--on", "bgp", "--time", "3 s", "--json"))
+    plain = best(tune("halo.toml", "--on", "bgp", "--within", "3 s", "--json"))
+    found = best(tune("--matrix", "m.csv", "--on", "bgp", "--within", "3 s", "--json"))
 
     def hop_bytes(row: dict[str, Any]) -> float:
         return float(next(iter(row["times"].values())) - 1e-6)
@@ -79,7 +79,7 @@ def test_a_scrambled_matrix_is_unscrambled(toy: Path) -> None:
 
 def test_a_rank_file_names_a_host_and_a_slot_for_each_rank(toy: Path) -> None:
     """Four ranks on each of 16 nodes."""
-    words = ["--time", "2 s", "--hosts", "n[00-15]", "--form", "rankfile", "-o", "out/ranks"]
+    words = ["--within", "2 s", "--hosts", "n[00-15]", "--form", "rankfile", "-o", "out/ranks"]
     told = tune("halo.toml", "--on", "bgp", *words)
     assert told.exit_code == 0, told.output
     assert "mpirun --rankfile out/ranks" in told.output
@@ -91,7 +91,7 @@ def test_a_rank_file_names_a_host_and_a_slot_for_each_rank(toy: Path) -> None:
 
 def test_a_host_file_has_a_line_a_rank(toy: Path) -> None:
     """Each node as often as it has cores."""
-    told = tune("halo.toml", "--on", "bgp", "--time", "2 s", "--form", "hostfile", "-o", "hosts")
+    told = tune("halo.toml", "--on", "bgp", "--within", "2 s", "--form", "hostfile", "-o", "hosts")
     assert "SLURM_HOSTFILE=hosts" in told.output
     lines = Path("hosts").read_text().split()
     assert {line: lines.count(line) for line in lines} == {f"node{node}": 4 for node in range(16)}
@@ -99,14 +99,14 @@ def test_a_host_file_has_a_line_a_rank(toy: Path) -> None:
 
 def test_an_order_is_sought_among_orders(toy: Path) -> None:
     """Nothing else is simulated where an order is asked for."""
-    told = tune("halo.toml", "--on", "bgp", "--time", "2 s", "--form", "order", "-o", "o.txt", "--json")
+    told = tune("halo.toml", "--on", "bgp", "--within", "2 s", "--form", "order", "-o", "o.txt", "--json")
     assert {row["kind"] for row in json.loads(told.stdout)} == {"order"}
     assert sorted(Path("o.txt").read_text().strip()) == sorted("XYZT")
 
 
 def test_the_method_is_said(toy: Path) -> None:
     """What was held against what, what was simulated, and the gain."""
-    told = tune("halo.toml", "--on", "bgp", "--time", "2 s").output
+    told = tune("halo.toml", "--on", "bgp", "--within", "2 s").output
     assert "a gain of" in told
     assert "held against XYZT by bytes times hops and by the busiest link" in told
     assert "edge=64" in told
@@ -119,7 +119,7 @@ def test_the_method_is_said(toy: Path) -> None:
         (["--on", "bgp"], "--matrix"),
         (["halo.toml", "--on", "bgq"], "no machine 'bgq'"),
         (["--matrix", "m.csv", "--ranks", "32", "--on", "bgp"], "there are ranks 0 to 31, but got"),
-        (["halo.toml", "--on", "bgp", "--time", "soon"], "--time: "),
+        (["halo.toml", "--on", "bgp", "--within", "soon"], "--within: "),
         (["halo.toml", "--on", "bgp", "--hosts", "a,b"], "of 16 nodes, but a,b names 2"),
         (["halo.toml", "--on", "bgp", "--ranks", "9999999"], "has 1 to 1048576 ranks"),
     ],
@@ -138,7 +138,7 @@ def test_halos_of_several_sizes_must_be_told_apart(toy: Path) -> None:
     told = tune("two.toml", "--on", "bgp")
     assert told.exit_code == 2
     assert "its halos are of 16, 64 ranks; choose one with --ranks" in told.output
-    assert tune("two.toml", "--on", "bgp", "--ranks", "64", "--time", "1 s").exit_code == 0
+    assert tune("two.toml", "--on", "bgp", "--ranks", "64", "--within", "1 s").exit_code == 0
 
 
 @pytest.mark.parametrize(

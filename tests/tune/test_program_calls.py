@@ -91,7 +91,7 @@ def test_a_programs_calls_are_measured(tmp_path: Path, monkeypatch: pytest.Monke
     """The verb itself, with the MPI that is named; a program without times counts its calls."""
     monkeypatch.chdir(tmp_path)
     program.evaluate(ring, 2).write(tmp_path / "ring.program")
-    words = ["tune", "collectives", "ring.program", "--mpi", "mpich", "--time", "8 s"]
+    words = ["tune", "collectives", "ring.program", "--mpi", "mpich", "--within", "8 s"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     assert "allreduce" in done.output and "1 KiB" in done.output and " 10 " in done.output

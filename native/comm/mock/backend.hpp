@@ -218,6 +218,7 @@ public:
         return {};
     }
     static Ready<> turn(bool) { return {}; }
+    static void walked(double, double) {}
     Ready<> work(std::int64_t steps) {
         mock_->pass(1e-9 * static_cast<double>(steps));
         return {};

@@ -44,6 +44,7 @@ Ready<> Control::charge(Work work) {
     const machine::Node& node = world_->engine.machine().node;
     // A core's share of its node's memory is what all its ranks leave it.
     const double flops = node.flops * world_->engine.share_of_core(rank_);
+    if (auto* const coldness = world_->engine.coldness()) coldness->walk(rank_, work.bytes);
     const double seconds = std::max(work.flops / flops, work.bytes * node.ranks / node.memory);
     return pass(machine::from_seconds(seconds));
 }

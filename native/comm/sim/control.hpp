@@ -71,6 +71,10 @@ public:
         void await_resume() {}
     };
     Turn turn(bool sends) { return {*world_, rank_, sends}; }
+    // It has computed so long, in memory of its own of so many bytes.
+    void walked(double seconds, double memory) {
+        if (auto* const coldness = world_->engine.coldness()) coldness->walk_for(rank_, seconds, memory);
+    }
     Ready<> work(std::int64_t steps);
     Ready<> charge(Work work);
 

@@ -39,6 +39,21 @@ std::span<std::byte> sized(std::int64_t bytes) {
     return {static_cast<std::byte*>(nullptr), static_cast<std::size_t>(bytes)};
 }
 
+// B that a rank copies to where its result will be before a message; an alltoall's algorithms say it of its
+// own block.
+std::int64_t copied(const CollectiveArguments& asked, int ranks, int rank) {
+    switch (asked.what) {
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::allgather:
+        case Collective::scan: return asked.bytes;
+        case Collective::reduce_scatter: return asked.bytes * ranks;
+        case Collective::gather:
+        case Collective::scatter: return rank == asked.root ? asked.bytes : 0;
+        default: return 0;
+    }
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------------------------------- one by one
@@ -63,6 +78,8 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
     const Program& program = *meeting.program;
     // Among a communicator's collectives the messages of each are its own.
     const std::int32_t tag = -1 - meeting.number;
+    if (!engine.machine().own_protocols.empty())
+        engine.spend(agent, engine.copy_cost(copied(meeting.asked, group.ranks, rank)));
     Program::Walk walk(program, rank);
     for (Program::Step step; walk.next(step);) {
         const collectives::Stage& stage = program.stage(step);

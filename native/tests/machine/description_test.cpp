@@ -127,6 +127,11 @@ TEST(Description, WhatCannotBeIsRefusedWithItsKey) {
     EXPECT_EQ(with("node", {{"poll", 0}}), "machine description: node.poll is more than nothing");
     EXPECT_EQ(with("noise", {{"interval", 1e-6}, {"detour", 2e-6}}),
               "machine description: noise.interval is longer than noise.detour");
+    EXPECT_EQ(
+        with("cold", {{{"walked", 9}, {"time", 1e-6}}, {{"walked", 9}, {"time", 2e-6}}}),
+        "machine description: cold.walked is more in each row than in the one before, and so is its time");
+    EXPECT_EQ(with("cold", {{{"walked", 9}, {"time", 1e-6}, {"handshake_copy", 0}}}),
+              "machine description: cold.handshake_copy is more than nothing");
     EXPECT_EQ(with("protocol", {{{"name", "a"}, {"up_to", 9}}, {{"name", "b"}, {"up_to", 8}}}),
               "machine description: protocol stands in the order of up_to");
 }

@@ -65,7 +65,12 @@ private:
         switch (below(12)) {
             case 0:
             case 1:
-            case 2: add(rank, {.time = (1 + below(3'000'000)) / wanted_.grain * wanted_.grain}); break;
+            case 2: {
+                const std::int64_t grains = (1 + below(3'000'000)) / wanted_.grain,
+                                   time = grains * wanted_.grain;
+                add(rank, {.time = time, .memory = grains % 2 * (time % 60'000)});
+                break;
+            }
             case 3:
             case 4:
             case 5:
@@ -206,7 +211,10 @@ inline Task<> act(Comm& world, Control& control, const Program& program, std::ve
         Comm& comm = op.part == 0 ? world : part;
         auto& request = requests.at(static_cast<std::size_t>(op.request));
         switch (op.what) {
-            case Op::What::compute: co_await control.busy(machine::seconds(op.time)); break;
+            case Op::What::compute:
+                co_await control.busy(machine::seconds(op.time));
+                control.walked(machine::seconds(op.time), static_cast<double>(op.memory));
+                break;
             case Op::What::send:
                 std::memcpy(room(op.request, 8).data(), words.data(), 8);
                 ++words[1];

@@ -19,6 +19,7 @@ public:
           seats_(seats),
           program_(program),
           ties_(ties),
+          chill_(machine),
           ranks_(seats.size()) {
         played_.got.resize(ranks_.size());
         for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -82,7 +83,10 @@ private:
             return rank.requests[static_cast<std::size_t>(number)];
         };
         switch (op.what) {
-            case Op::What::compute: rank.clock += op.time; return true;
+            case Op::What::compute:
+                rank.clock += op.time;
+                chill_.walk(rank, op.time, op.memory);
+                return true;
             case Op::What::send: send(r, rank, op); return true;
             case Op::What::receive: receive(r, rank, op); return true;
             case Op::What::wait: return end(rank, {request(op.request)});
@@ -103,11 +107,14 @@ private:
     }
 
     // Charges what is over in the order in which it was; false where something is not.
-    bool end(Rank& rank, std::vector<Request> requests) const {
+    bool end(Rank& rank, std::vector<Request> requests) {
         for (const Request& each : requests)
             if (each.done > now_) return false;
         std::ranges::stable_sort(requests, {}, &Request::done);
-        for (const Request& each : requests) rank.clock = std::max(rank.clock, each.done) + each.cost;
+        for (const Request& each : requests) {
+            rank.clock = std::max(rank.clock, each.done) + each.cost;
+            if (each.taken && !itself(*each.taken)) rank.clock += chill_.takes(rank, *each.taken);
+        }
         return true;
     }
 
@@ -132,6 +139,7 @@ private:
                              .envelope = {op.part, program_.within(op.part, r), op.tag},
                              .request = op.request});
         Message* const message = &messages_.back();
+        if (!itself(*message)) rank.clock += chill_.sends(rank, *message);
         rank.clock += way.handshake ? way.handshake_overhead : send_cost(*message);
         if (!way.waits) rank.requests[static_cast<std::size_t>(op.request)].done = rank.clock;
         line_[{r, to}].push_back(message);
@@ -204,6 +212,7 @@ private:
         played_.got[static_cast<std::size_t>(r)][static_cast<std::size_t>(number)] = {message->from,
                                                                                       message->number};
         const Protocol& way = *message->way;
+        request.taken = message;
         request.cost =
             way.receive_overhead + way.receive_packet + transfer_time(message->bytes, way.receive_copy);
         if (!way.handshake) {
@@ -331,6 +340,9 @@ private:
         return wanted.part == brought.part && wanted.tag == brought.tag &&
                (wanted.source < 0 || wanted.source == brought.source);
     }
+    [[nodiscard]] bool itself(const Message& of) const {
+        return reach(of.from, of.to) == machine::Reach::own;
+    }
     [[nodiscard]] static Time send_cost(const Message& of) {
         return of.way->send_overhead + of.way->send_packet + transfer_time(of.bytes, of.way->send_copy);
     }
@@ -358,6 +370,7 @@ private:
     const std::vector<machine::Placement>& seats_;
     const Program& program_;
     std::uint64_t ties_;
+    Chill chill_;
     std::vector<Rank> ranks_;
     std::list<Message> messages_;                                 // for ever: their addresses are kept
     std::map<std::pair<int, int>, std::deque<Message*>> line_;    // sent, until they knock

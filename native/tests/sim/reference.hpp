@@ -26,6 +26,7 @@ struct Op {
     int tag = 0;
     std::int64_t bytes = 0;
     Time time = 0;                // of compute
+    std::int64_t memory = 0;      // B that it may walk through meanwhile
     int request = 0;              // that a send or receive opens and a wait ends
     std::vector<int> requests{};  // of wait_all
 };

@@ -1,9 +1,11 @@
 // What the slow simulator keeps books of.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <list>
+#include <utility>
 #include <vector>
 
 #include "reference.hpp"
@@ -18,7 +20,8 @@ using Then = std::function<void()>;
 
 struct Request {
     Time done = never;
-    Time cost = 0;  // of the core that ends it
+    Time cost = 0;                          // of the core that ends it
+    const struct Message* taken = nullptr;  // that it received
 };
 
 struct Envelope {
@@ -50,11 +53,54 @@ struct Rank {
     Time clock = 0;
     std::size_t next = 0;  // operation
     bool blocked = false;
+    double code = 0, data = 0;  // B walked through since its last message, and not brought back since
     int sent = 0;
     std::vector<Request> requests{};
     std::vector<Request> transfers{};  // one-sided, since the last flush
     std::list<Posted> posted{};
     std::list<Message*> unexpected{};
+};
+
+// What a machine's rows for cold caches say after so much memory, on straight lines from nothing at none.
+class Chill {
+public:
+    explicit Chill(const Machine& machine) : rows_{{}} {
+        rows_.insert(rows_.end(), machine.cold.begin(), machine.cold.end());
+        rows_.front().eager.copy = rows_.front().handshake.copy = machine::infinite;
+    }
+    void walk(Rank& rank, Time time, std::int64_t memory) const {
+        const auto lasts = [](const auto& row) { return row.time; };
+        const auto covers = [](const auto& row) { return row.walked; };
+        for (double* each : {&rank.code, &rank.data}) {
+            const double until = along(*each, &machine::Cold::walked, lasts) + machine::seconds(time);
+            const double reached = along(until, &machine::Cold::time, covers);
+            *each = std::max(*each, std::min(reached, static_cast<double>(memory)));
+        }
+    }
+    Time sends(Rank& rank, const Message& message) const {
+        const auto overhead = [&](const auto& row) { return row.of(message.way->handshake).overhead; };
+        return machine::from_seconds(along(std::exchange(rank.code, 0), &machine::Cold::walked, overhead));
+    }
+    Time takes(Rank& rank, const Message& message) const {
+        const auto each = [&](const auto& row) { return 1 / row.of(message.way->handshake).copy; };
+        const auto bytes = static_cast<double>(message.bytes);
+        const Time first = sends(rank, message);
+        const Time more = machine::from_seconds(bytes * along(rank.data, &machine::Cold::walked, each));
+        rank.data = std::max(0.0, rank.data - bytes);
+        return first + more;
+    }
+
+private:
+    template <class Value>
+    [[nodiscard]] double along(double x, double machine::Cold::*of, Value value) const {
+        std::size_t next = 1;
+        while (next < rows_.size() && rows_[next].*of < x) ++next;
+        const machine::Cold& from = rows_[next - 1];
+        if (next == rows_.size()) return value(from);
+        const machine::Cold& to = rows_[next];
+        return value(from) + (value(to) - value(from)) * (x - from.*of) / (to.*of - from.*of);
+    }
+    std::vector<machine::Cold> rows_;
 };
 
 // A way on which one goes after the other; those that come while it is taken wait in line.

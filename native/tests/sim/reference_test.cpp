@@ -48,7 +48,18 @@ std::vector<json> sharing() {
     }
     json sometimes = own;
     sometimes["protocol"].front()["crossing_latency"] = 1.1e-5;  // overtaken by what comes after it
-    return {plain, slow, memory, engine, turns, own, passing, sometimes};
+    json cold = own;
+    cold["protocol"] = passing["protocol"];
+    cold["cold"] = {
+        {{"walked", 5000}, {"time", 3e-7}, {"overhead", 2e-7}, {"copy", 4e9}, {"handshake_overhead", 7e-7}},
+        {{"walked", 20000},
+         {"time", 1.9e-6},
+         {"overhead", 5e-7},
+         {"handshake_overhead", 3e-6},
+         {"handshake_copy", 1e9}}};
+    json chilled = memory;
+    chilled["cold"] = cold["cold"];
+    return {plain, slow, memory, engine, turns, own, passing, sometimes, cold, chilled};
 }
 
 // The same without anything that takes bytes time: no tier knows of anything that is shared.
@@ -161,7 +172,9 @@ TEST(Reference, TheOrderOfOneInstantChangesNothing) {
     asks["protocol"][0].update({{"handshake", true}, {"handshake_overhead", 1e-6}});
     json passing = asks;
     passing["protocol"][0]["crossing_latency"] = 1e-6;
-    const std::vector<json> machines{round, none, asks, passing};
+    json cold = asks;
+    cold["cold"] = {{{"walked", 40000}, {"time", 1e-6}, {"overhead", 1e-6}, {"handshake_overhead", 2e-6}}};
+    const std::vector<json> machines{round, none, asks, passing, cold};
     each_case(machines, 40, [](const json& described, const json& topology, Wanted wanted) {
         wanted.wildcards = false;
         wanted.grain = 1'000'000;

@@ -361,7 +361,7 @@ def _jump_sentence(jumps: list[tuple[dict[str, Any], Jump]], points: int) -> str
     row, jump = max(jumps, key=lambda each: each[1].high / each[1].low)
     unit = str(row["unit"])
     size = f" at {format_quantity(row['bytes'], 'B')}" if isinstance(row.get("bytes"), int) else ""
-    how = "they alternate"
+    how = "in no order of time"
     if jump.changes == 1:
         how = "one group followed the other: something began or ended"
     elif jump.in_time:

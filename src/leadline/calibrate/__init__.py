@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from leadline.analysis.bootstrap import bounds
-from leadline.calibrate import _node, _own, _protocol_fit, _selection
+from leadline.calibrate import _cold, _node, _own, _protocol_fit, _selection
 from leadline.calibrate._evidence import BOTH, STREAM, WHOLE, Evidence, between_nodes, evidence, missing
 from leadline.calibrate._shared import Streams, streams
 from leadline.calibrate._values import Value
@@ -61,7 +61,7 @@ class Calibration:
     def numbers(self) -> list[dict[str, Any]]:
         """Every number with its key, interval and source, as an object each."""
         named = [("", self.top), *self.tables.items()]
-        named += [(f"{name}.{row['name']}", row) for name, rows in self.rows.items() for row in rows]
+        named += [(f"{name}.{_label(row)}", row) for name, rows in self.rows.items() for row in rows]
         return [
             {
                 "key": f"{name}.{key}" if name else key,
@@ -75,6 +75,12 @@ class Calibration:
             for key, entry in table.items()
             if isinstance(entry, Value)
         ]
+
+
+def _label(row: Mapping[str, Entry]) -> str:
+    """What a row is called: its name, or the memory that it is about."""
+    walked = row.get("walked")
+    return format_bytes(round(walked.value)) if isinstance(walked, Value) else str(row["name"])
 
 
 def calibrate(
@@ -106,7 +112,9 @@ def calibrate(
     _node_table(made, records, near, provenance)
     within = _evidence(near) if near.height else None
     if within:
-        _add_path(made, within, "local_protocol" if far.height else "protocol")
+        path = _add_path(made, within, "local_protocol" if far.height else "protocol")
+        cold = _cold.rows(near, lambda sizes: path.asks(within, sizes))
+        _add_rows(made, "cold", "cold", cold, "what messages cost after a computation")
     if far.height:
         shared = streams(far)
         told = _evidence(far, lambda those: between_nodes(those, shared, within))
@@ -114,10 +122,8 @@ def calibrate(
         _links(made, told, shared)
     if not near.height and not far.height:
         raise LeadlineError(_lacks(sorted(ROW_BENCHMARKS)))
-    if rows := _own.rows(records):
-        made.rows["own_protocol"] = rows
-    else:
-        made.notes.append(_lacks(["own"], "what a message of a rank to itself costs"))
+    own = _own.rows(records)
+    _add_rows(made, "own_protocol", "own", own, "what a message of a rank to itself costs")
     for begin, library in LIBRARIES.items():
         if str(first["mpi"]).startswith(begin):
             made.top["library"] = library
@@ -143,6 +149,14 @@ def _about(provenance: Mapping[str, Any], first: Mapping[str, Any]) -> str:
     )
 
 
+def _add_rows(made: Calibration, table: str, benchmark: str, rows: list[dict[str, Entry]], what: str) -> None:
+    """The rows of a table, or a note that the run does not tell them."""
+    if rows:
+        made.rows[table] = rows
+    else:
+        made.notes.append(_lacks([benchmark], what))
+
+
 def _lacks(benchmarks: list[str], what: str = "what a message costs") -> str:
     """The sentence on what a run does not tell."""
     return f"this run does not tell {what}: it lacks {' and '.join(benchmarks)}; {_selection.HINT}"
@@ -155,7 +169,9 @@ def _evidence(records: pl.DataFrame, of: Callable[[pl.DataFrame], Evidence] = ev
     return of(records)
 
 
-def _add_path(made: Calibration, told: Evidence, table: str, link_from: tuple[str, ...] = LINK_FROM) -> None:
+def _add_path(
+    made: Calibration, told: Evidence, table: str, link_from: tuple[str, ...] = LINK_FROM
+) -> _protocol_fit.Path:
     """The protocol rows of a way, and what its messages share."""
     path = _protocol_fit.fit(told, between_nodes=table == "protocol" and "links" in made.tables)
     made.rows[table] = [_row(told, path, i) for i in range(len(path.rows))]
@@ -178,6 +194,7 @@ def _add_path(made: Calibration, told: Evidence, table: str, link_from: tuple[st
         )
     worst = [f"{name} by {100 * off:.0f} %" for name, off in path.misses.items()]
     made.notes.append(f"[[{table}]] misses (median over sizes): {', '.join(worst)}")
+    return path
 
 
 def _both_ways(made: Calibration, told: Evidence, path: _protocol_fit.Path) -> None:

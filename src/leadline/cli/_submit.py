@@ -42,11 +42,8 @@ def _time(text: str) -> float:
     raise UsageError("the time of a job must be positive, but got 0")
 
 
-def _options(taken: set[str], cut: str) -> list[click.Option]:
-    """The options of a submission; one whose name the verb has already goes by its other name only.
-
-    `cut` says what becomes of a job that its time limit ends.
-    """
+def _options(cut: str) -> list[click.Option]:
+    """The options of a submission; `cut` says what becomes of a job that its time limit ends."""
     return [
         click.Option(
             ["--submit"],
@@ -55,7 +52,7 @@ def _options(taken: set[str], cut: str) -> list[click.Option]:
         ),
         click.Option(["--nodes"], type=click.IntRange(min=1), help="With --submit: whole nodes to ask for."),
         click.Option(
-            ["--walltime", *({"--time"} - taken), "walltime"],
+            ["--time", "--walltime", "walltime"],
             type=Parsed(_time),
             metavar="TIME",
             help="With --submit: time limit of a job, such as '2 h' or 2:00:00.",
@@ -66,6 +63,10 @@ def _options(taken: set[str], cut: str) -> list[click.Option]:
     ]
 
 
+# What --time may have been meant for.
+NO_JOB = "how long a run measures is its plan's key time, how long a search takes its option --within"
+
+
 class Submittable(click.Command):
     """A command that `--submit` hands to a batch system instead of executing it."""
 
@@ -74,8 +75,7 @@ class Submittable(click.Command):
     def __init__(self, *args: Any, **more: Any) -> None:
         """Its own options, then those of a submission."""
         super().__init__(*args, **more)
-        taken = {name for each in self.params for name in each.opts}
-        self.submission = _options(taken, self.cut)
+        self.submission = _options(self.cut)
         self.params += self.submission
 
     def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
@@ -93,7 +93,7 @@ class Submittable(click.Command):
         system = asked.pop("submit")
         if system is None:
             if given := next((each for each in self.submission if asked.get(str(each.name))), None):
-                also = "; how long a run measures is its plan's key time" if given.name == "walltime" else ""
+                also = f"; {NO_JOB}" if given.name == "walltime" else ""
                 raise click.UsageError(f"{' or '.join(given.opts)} needs --submit SYSTEM{also}", ctx)
             return super().invoke(ctx)
         words = [*ctx.command_path.split()[1:], *self._without(ctx.meta[__name__])]

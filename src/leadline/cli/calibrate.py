@@ -97,7 +97,8 @@ def _for_people(made: "Calibration") -> list[Row]:
     for row in made.numbers():
         unit = "1" if row["unit"] == "shape" else row["unit"]
         if unit == "B":  # a size that lies between two that were measured, which are exact
-            told = f"{format_bytes(int(row['low']))} to {format_bytes(int(row['high']))}"
+            ends = (row["value"],) if row["low"] is None else (row["low"], row["high"])
+            told = " to ".join(format_bytes(int(end)) for end in ends)
         else:
             told = format_quantity(row["value"], unit, row["low"], row["high"])
         rows.append({"key": row["key"], "told": told, "source": row["source"]})

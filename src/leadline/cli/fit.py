@@ -51,6 +51,8 @@ def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> No
         print_table(told, COLUMNS)
     for line in _notes(found):
         click.echo(wrapped(line))
+    if all(fit.name == "loggp" for fit in found) and set(names) != {"loggp"}:
+        click.echo(wrapped("The fits of pingpong need it at 3 sizes or more, which this run does not have."))
 
 
 def _rows(fit: "Fit") -> list[Row]:

@@ -47,7 +47,9 @@ def _change(text: str) -> object:
     "fastest: X, Y, Z of the node, T of the core. Default: XYZT on a torus or mesh, else TX, node by node.",
 )
 @click.option(
+    "--ranks",
     "--partition",
+    "partition",
     type=click.IntRange(min=1),
     help="With --on: size of the part of the machine, in ranks. Default: as many as the program has.",
 )

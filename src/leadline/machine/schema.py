@@ -134,6 +134,18 @@ PARTS: dict[str, TableSchema] = {
     "protocol": _PROTOCOL,
     "local_protocol": _PROTOCOL,
     "own_protocol": _PROTOCOL,
+    "cold": TableSchema(
+        {
+            "walked": BYTES,
+            "time": TIME,
+            "overhead": TIME,
+            "copy": RATE,
+            "handshake_overhead": TIME,
+            "handshake_copy": RATE,
+        },
+        needed=("walked", "time"),
+        rows=True,
+    ),
     "barrier_network": TableSchema({"latency": TIME, "overhead": TIME}, needed=("latency",)),
     "collective_network": TableSchema(
         {

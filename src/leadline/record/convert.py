@@ -44,6 +44,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
         "nodes": names,
         "threads": max(len(rank.threads) for rank in read),
         "outside": sorted(outside),
+        "memory": [rank.memory for rank in read],
     }
     every = [_one_after_another(rank) for rank in read]
     begins = np.array([int(rank.spill.facts["began"]) for rank in read], np.int64)

@@ -72,6 +72,7 @@ class Rank:
     ended: bool = False
     threads: set[int] = field(default_factory=set)
     stopped: str = ""
+    memory: int | None = None  # B, of its own that it took after MPI_Init, at most
 
     def __post_init__(self) -> None:
         """World and self are there from the start."""
@@ -340,12 +341,13 @@ class Rank:
         level = entry.values[0]
         if level == 0:
             return
-        kind = Kind.REGION_BEGIN if level > 0 else Kind.REGION_END
         self.regions.append(abs(level))
+        kind = Kind.REGION_BEGIN if level > 0 else Kind.REGION_END
         self.note(entry, Operation(int(kind), extra=abs(level)))
 
     def finalize(self, entry: Entry) -> None:
         self.ended = True
+        self.memory = entry.values[0] if entry.values else None
         self.note(entry, Operation(int(Kind.NOP)))
 
     def leave_out(self, entry: Entry) -> None:
@@ -394,7 +396,4 @@ _READERS: dict[int, Callable[[Rank, Entry], None]] = {
 }
 _COLLECTIVE = frozenset(range(Kind.BARRIER, Kind.NEIGHBOR_ALLTOALL + 1))
 _ACCESSES = frozenset({Kind.PUT, Kind.GET, Kind.ACCUMULATE})
-_EPOCHS = frozenset(
-    {Kind.WIN_FREE, Kind.FENCE, Kind.LOCK, Kind.UNLOCK, Kind.FLUSH, Kind.POST, Kind.START_EPOCH}
-    | {Kind.COMPLETE, Kind.WAIT_EPOCH}
-)
+_EPOCHS = frozenset({Kind.WIN_FREE, *range(Kind.FENCE, Kind.WAIT_EPOCH + 1)})

@@ -197,9 +197,9 @@ def _noise(row: Row) -> FormattedQuantity:
     low, high = row.get("next_low"), row.get("next_high")
     if low is None or high is None or not row["value"]:
         return FormattedQuantity(units.MISSING, note="one launch")
-    reach = max(high - row["value"], row["value"] - low) / row["value"]
-    note = f"±{of_value(reach)}" + (f", {coming.note}" if coming.note else "")
-    return FormattedQuantity(coming.value, note=note)
+    below, above = (of_value(abs(each - row["value"]) / row["value"]) for each in (low, high))
+    note = f"±{above}" if below == above else f"-{below} to +{above}"
+    return FormattedQuantity(coming.value, note=", ".join(filter(None, [note, coming.note])))
 
 
 def _where(row: Row | None, names: Names) -> str:

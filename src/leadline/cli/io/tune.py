@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from leadline.cli._options import Parsed
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import tell
 from leadline.cli._types import MachineFile, Word
 from leadline.cli._working import working
 from leadline.core.paths import kernels, shipped
+from leadline.plan.settings import positive_time
 
 if TYPE_CHECKING:
     from leadline.tune.io.runner import Progress
@@ -34,11 +36,11 @@ WITHOUT = {
         "for a --kernel only",
     ),
     "a --kernel": (
-        ("--time", "--maximize", "--check"),
+        ("--minimize", "--maximize", "--check"),
         "for a program only: a kernel times itself and checks every byte",
     ),
     "--on": (
-        ("--set", "--mpi", "--directory", "--number", "--limit", "--time", "--maximize", "--check"),
+        ("--set", "--mpi", "--directory", "--number", "--limit", "--minimize", "--maximize", "--check"),
         "for real runs only: with --on the machine file has the rest",
     ),
 }
@@ -127,9 +129,11 @@ class _Tune(Submittable):
     "layout for programs; semantics for kernels, which write every byte.",
 )
 @click.option(
-    "--time",
+    "--minimize",
+    "time",
     metavar="PATTERN",
-    help="Regular expression for the time that the program prints, in s. Default: the time of its run.",
+    help="Regular expression for a time in s that the program prints, such as 'wrote in ([0-9.]+) s', to "
+    "minimize. Default: the time of its run.",
 )
 @click.option(
     "--maximize",
@@ -143,9 +147,9 @@ class _Tune(Submittable):
 )
 @click.option(
     "--limit",
-    type=float,
-    metavar="SECONDS",
-    help="Time limit of a run. Default: four times the run with default settings.",
+    type=Parsed(positive_time),
+    metavar="TIME",
+    help="Time limit of a run, such as '2 min'. Default: four times the run with default settings.",
 )
 @click.option(
     "--directory",

@@ -70,7 +70,7 @@ GAINED = {
     help="With FILE.program: the MPI whose algorithms are tried. Default: the one it was recorded with.",
 )
 @click.option(
-    "--time",
+    "--within",
     "seconds",
     type=Parsed(positive_time),
     default="3 min",

@@ -40,7 +40,7 @@ SHOWN = 10  # of the mappings that were simulated
     help="Communication matrix of a program: from, to, bytes, in .csv, .parquet or .npz; or a .program.",
 )
 @click.option(
-    "--time",
+    "--within",
     "seconds",
     type=Parsed(positive_time),
     default="60 s",

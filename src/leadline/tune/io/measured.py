@@ -133,7 +133,8 @@ class Command:
             return 0.0, f"it printed a {what} of {text}"
         unit = RATE.match(ended.output, last.end(place_of))
         if unit and not self.maximize:
-            return 0.0, f"--time fits a rate, {text} {unit[1]}, which must not be made small: use --maximize"
+            rate = f"{text} {unit[1]}"
+            return 0.0, f"--minimize fits a rate, {rate}, which must not be made small: use --maximize"
         return (1 / value if self.maximize else value), None
 
 

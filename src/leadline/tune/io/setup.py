@@ -112,8 +112,8 @@ def begin(request: Request, say: Callable[[str], None], show: Callable[[Progress
 def _sensible(request: Request) -> list[str] | None:
     """The words of the command that checks the data; UsageError for what can be seen to be wrong at once."""
     if request.time and request.maximize:
-        raise UsageError("--time and --maximize exclude each other: a tuning has one objective")
-    for option, pattern in (("--time", request.time), ("--maximize", request.maximize)):
+        raise UsageError("--minimize and --maximize exclude each other: a tuning has one objective")
+    for option, pattern in (("--minimize", request.time), ("--maximize", request.maximize)):
         try:
             re.compile(pattern or "")
         except re.error as problem:
