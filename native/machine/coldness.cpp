@@ -56,7 +56,9 @@ Time Coldness::takes_up(int rank, bool handshake, std::int64_t bytes) {
     if (data <= 0) return first;
     const auto each = [&](const Cold& row) { return 1 / row.of(handshake).copy; };
     const auto size = static_cast<double>(bytes);
-    const Time more = of_overhead(size * between(rows_, data, memory, each));
+    // In a ping-pong its buffers at either end are as much memory as is walked through again and again.
+    const double itself = between(rows_, std::min(data, 2 * size), memory, each);
+    const Time more = of_overhead(size * (between(rows_, data, memory, each) - itself));
     data = std::max(0.0, data - size);
     return first + more;
 }

@@ -3,7 +3,7 @@
 // A machine's rows say it for one message after a rank has walked through so much memory of its own; between
 // two rows it goes straight, from nothing at none. The code and the queues of the library are cold for the
 // first message that the rank sends or takes up, for which it pays at its end; the data are for as many bytes
-// as it walked through, for which the receiver pays.
+// as it walked through, for which the receiver pays, beyond what so long a message costs by itself.
 #pragma once
 
 #include <cstdint>

@@ -63,12 +63,13 @@ TEST(Cold, CostsGoStraightFromRowToRow) {
     expect(after({.bytes = 9000}, 0, 1), 2e-6 + send, 2e-6 + send + way + receive);
 }
 
-// A receiver that walked through 3000 B has taken 1000 B for 4 ns a byte, then has 2000 B left: 2.5 ns. Both
-// messages are there long before, and each receive takes its 2 us.
+// A receiver that walked through 3000 B takes 500 B for 4 ns a byte, less the 1 ns of a message that has 1000
+// B of buffers; then has 2500 B left: 3.25 ns, less 1. Both are there long before; a receive takes its 2 us.
 TEST(Cold, TheReceiverPaysForAsManyBytesAsItWalkedThrough) {
     const Walk walk{.seconds = 100e-6, .memory = 3000};
-    expect(after(walk, 1000, 1, 1), send - 100e-6, 2e-6 + 4e-6 + receive);
-    expect(after(walk, 1000, 2, 1), 2 * send - 100e-6, 2e-6 + 4e-6 + 2.5e-6 + 2 * receive);
+    expect(after(walk, 500, 1, 1), send - 100e-6, 2e-6 + 1.5e-6 + receive);
+    expect(after(walk, 500, 2, 1), 2 * send - 100e-6, 2e-6 + 1.5e-6 + 1.125e-6 + 2 * receive);
+    expect(after(walk, 1500, 1, 1), send - 100e-6, 2e-6 + receive);  // as cold by itself
 }
 
 // 3 us are half way from the first walk to the second, so 2000 B; but never more than the memory.

@@ -85,7 +85,9 @@ public:
         const auto each = [&](const auto& row) { return 1 / row.of(message.way->handshake).copy; };
         const auto bytes = static_cast<double>(message.bytes);
         const Time first = sends(rank, message);
-        const Time more = machine::from_seconds(bytes * along(rank.data, &machine::Cold::walked, each));
+        const double cost = along(rank.data, &machine::Cold::walked, each);
+        const double anyway = along(2 * bytes, &machine::Cold::walked, each);
+        const Time more = machine::from_seconds(2 * bytes < rank.data ? bytes * (cost - anyway) : 0);
         rank.data = std::max(0.0, rank.data - bytes);
         return first + more;
     }

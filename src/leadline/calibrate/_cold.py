@@ -1,8 +1,10 @@
 """What a message costs more where a computation has taken the caches: rows of `[[cold]]` from `cold`.
 
-After a walk through so much memory half of a round trip takes o + n c more than after none: o for code and
-queues at either end, n c for the data, which the receiver is charged with. Messages with a handshake and
-without are told apart. More memory never costs less: what a row is cheaper than the one before is chance.
+After a walk through w B half of a round trip of n B takes o(w) + n (c(w) - c(2 n)) more than after none: o
+for code and queues at either end, c for the data, which the receiver is charged with; the two buffers of a
+message are themselves as much as a walk through 2 n. Both are straight lines between the walks that were
+measured, grow from none, and are told apart with a handshake and without. So their steps from walk to walk
+solve linear equations, none below nothing.
 """
 
 from collections.abc import Callable
@@ -12,7 +14,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline.analysis.series import Series, draw_jointly, series
-from leadline.calibrate._line import line
 from leadline.calibrate._values import Value, from_launches
 from leadline.calibrate._write import Entry
 
@@ -34,28 +35,27 @@ def rows(records: pl.DataFrame, asks: Callable[[Array], NDArray[np.bool_]]) -> l
     walked = sorted(each for each in found if each > 0)
     if not walked or 0 not in found:
         return []
-    beside = float(np.nanmedian(times[0].medians))
     parts = [found[each] for each in (0, *walked)]
     sizes = np.array(sorted(set.intersection(*(set(each.sizes) for each in parts))))
     typical = np.stack([_at(each, each.typical, sizes) for each in parts])
     drawn = [_at(each, draws, sizes) for each, draws in zip(parts, draw_jointly(parts), strict=True)]
-    draws = np.stack(drawn, axis=1)
-    launches = parts[0].launches
+    draws, launches = np.stack(drawn, axis=1), parts[0].launches
+    beside = float(np.nanmedian(times[0].medians))
+    walks = [[(float(np.nanmedian(of)) - beside) / WAITS for of in times[each].medians] for each in walked]
     made: list[dict[str, Entry]] = [
         {
             "walked": Value(float(each), "B", source="memory that both ranks walked through"),
-            "time": from_launches(
-                [(float(np.nanmedian(of)) - beside) / WAITS for of in times[each].medians], "s", BENCHMARKS
-            ),
+            "time": from_launches(took, "s", BENCHMARKS),
         }
-        for each in walked
+        for each, took in zip(walked, walks, strict=True)
     ]
     for begin, handshake in KINDS.items():
         those = asks(sizes) == handshake
         if not those.any():
             continue
-        costs, many = _costs(typical, sizes, those), np.stack([_costs(d, sizes, those) for d in draws])
-        for row, (overhead, cost), each in zip(made, costs, np.swapaxes(many, 0, 1), strict=True):
+        costs = _costs(typical[:, those], sizes[those], np.array(walked, dtype=np.float64))
+        many = [_costs(each[:, those], sizes[those], np.array(walked, dtype=np.float64)) for each in draws]
+        for row, (overhead, cost), each in zip(made, costs, np.stack(many, axis=1), strict=True):
             row[f"{begin}overhead"] = Value.drawn(overhead, each[:, 0], launches, "s", BENCHMARKS)
             if cost > LIMIT:
                 with np.errstate(divide="ignore"):
@@ -68,8 +68,22 @@ def _at(of: Series, values: Array, sizes: Array) -> Array:
     return np.asarray(values[..., np.searchsorted(of.sizes, sizes)], dtype=np.float64)
 
 
-def _costs(times: Array, sizes: Array, those: NDArray[np.bool_]) -> Array:
-    """Overhead and cost a byte of each walk, (walks, 2), by times after none and each, (1 + walks, S)."""
-    times, sizes = times[:, those], sizes[those]
-    lines = [line(sizes, each - times[0], each) for each in times[1:]]
-    return np.maximum.accumulate(np.array(lines), axis=0)
+def _costs(times: Array, sizes: Array, walked: Array) -> Array:
+    """Overhead, s, and cost, s/B, of each walk, (walks, 2), by times after none and each, (1 + walks, S)."""
+    from scipy.optimize import nnls  # noqa: PLC0415  (slow to import)
+
+    # How much of each step from walk to walk lies below so much memory, (..., walks).
+    begins = np.concatenate(([0.0], walked[:-1]))
+
+    def below(memory: Array) -> Array:
+        return np.clip((memory[..., None] - begins) / (walked - begins), 0, 1)
+
+    data = np.maximum(0, below(walked)[:, None, :] - below(2 * sizes)[None, :, :]) * sizes[None, :, None]
+    steps = np.broadcast_to(below(walked)[:, None, :], data.shape)
+    scale = times[1:].reshape(-1, 1)  # a distance counts as a share of the whole
+    sides = np.concatenate([steps, data], axis=2).reshape(scale.size, -1) / scale
+    # Seconds and bytes differ by nine powers of ten: columns of equal length keep the digits.
+    lengths = np.linalg.norm(sides, axis=0)
+    lengths[lengths == 0] = 1
+    found, _ = nnls(sides / lengths, ((times[1:] - times[0]).reshape(-1, 1) / scale)[:, 0])
+    return np.cumsum((found / lengths).reshape(2, -1), axis=1).T

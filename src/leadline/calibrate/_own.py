@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from leadline.analysis.criterion import criterion
 from leadline.analysis.segments import partitions
 from leadline.analysis.series import draw_jointly, series
-from leadline.calibrate._line import line
 from leadline.calibrate._values import Value
 from leadline.calibrate._write import Entry
 
@@ -34,8 +33,8 @@ def rows(records: pl.DataFrame) -> list[dict[str, Entry]]:
     for index, start in enumerate(starts):
         end = starts[index + 1] if index + 1 < len(starts) else sizes.size
         part = slice(start, end)
-        overhead, cost = line(sizes[part], typical[part], typical[part])
-        drawn = np.array([line(sizes[part], draw[part], draw[part]) for draw in draws])
+        overhead, cost = _line(sizes[part], typical[part])
+        drawn = np.array([_line(sizes[part], draw[part]) for draw in draws])
         row: dict[str, Entry] = {"name": "own" if index == 0 else f"own-{index + 1}"}
         if end < sizes.size:
             row["up_to"] = Value(
@@ -57,9 +56,21 @@ def _pieces(sizes: Array, times: Array) -> list[int]:
     cost = np.full((1, count, count), np.inf)
     for i in range(count):
         for j in range(i + 1, count):
-            part, took = sizes[i : j + 1], times[i : j + 1]
-            overhead, slope = line(part, took, took)
-            cost[0, j, i] = float((((overhead + slope * part) / took - 1) ** 2).sum())
+            overhead, slope = _line(sizes[i : j + 1], times[i : j + 1])
+            cost[0, j, i] = float((((overhead + slope * sizes[i : j + 1]) / times[i : j + 1] - 1) ** 2).sum())
     found = partitions(cost, MOST)
     best = min(range(len(found)), key=lambda k: criterion(max(float(found[k][0][0]), 1e-12), count, k + 1))
     return [int(each) for each in found[best][1][0]]
+
+
+def _line(sizes: Array, times: Array) -> tuple[float, float]:
+    """Overhead, s, and cost, s/B, neither below nothing, that come nearest to times as shares of them."""
+    from scipy.optimize import nnls  # noqa: PLC0415  (slow to import)
+
+    # Seconds and bytes differ by nine powers of ten: columns of equal length keep the digits.
+    sides = np.stack([1 / times, sizes / times], axis=1)
+    scale = np.linalg.norm(sides, axis=0)
+    scale[scale == 0] = 1
+    found, _ = nnls(sides / scale, np.ones_like(times))
+    overhead, cost = found / scale
+    return float(overhead), float(cost)

@@ -12,6 +12,7 @@ from leadline.cli._table import json_option, print_table
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
+    from leadline.machine import Machine
     from leadline.program.model import Program
     from leadline.run.replay import Change, Replay, Value
     from leadline.targets import Target
@@ -162,7 +163,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         print_table(rows, {}, as_json=True)
         return
     where = f"on {machine.stem}, network model {found.network}" if machine else f"with {_called(mpi)}"
-    _print_first(program, read, found, where, machine=machine is not None, scaled=asked["compute"] != 1)
+    described = _simulated(target).machine if machine else None
+    _print_first(program, read, found, where, machine=described, scaled=asked["compute"] != 1)
     _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
@@ -252,7 +254,13 @@ def _called(mpi: str) -> str:
 
 
 def _print_first(
-    path: Path, program: "Program", found: "Replay", where: str, *, machine: bool, scaled: bool
+    path: Path,
+    program: "Program",
+    found: "Replay",
+    where: str,
+    *,
+    machine: "Machine | None",
+    scaled: bool,
 ) -> None:
     """What was executed where, and how long it took."""
     from leadline.run.replay import remarks  # noqa: PLC0415
@@ -260,7 +268,7 @@ def _print_first(
     click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
     click.echo(f"  time           {_said(found.time)}{' (simulated)' if machine else ''}")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
-    for remark in remarks(program):
+    for remark in remarks(program, machine):
         click.echo(f"  {remark}")
     if machine and program.measured and not scaled:
         click.echo("  computation between messages as it was recorded; --compute FACTOR scales it")

@@ -132,8 +132,10 @@ def recorded_communication(program: Program) -> float | None:
     return sum(inside) * 1e-9 / max(len(inside), 1)
 
 
-def remarks(program: Program) -> list[str]:
-    """What of a program is executed otherwise than it was recorded, a sentence each."""
+def remarks(program: Program, machine: Machine | None) -> list[str]:
+    """What of a program is executed otherwise than it was recorded, a sentence each; on a described machine
+    or, without one, by an MPI.
+    """
     leaves = [leaf for sequence in program.sequences for leaf in sequence.leaves]
     found = []
     if any(leaf.kind == Kind.SEND and leaf.mode == SendMode.SYNCHRONOUS for leaf in leaves):
@@ -144,6 +146,10 @@ def remarks(program: Program) -> list[str]:
         found.append("several threads of a rank called MPI: their calls are executed one after another")
     if outside := program.recorded.get("outside"):
         found.append(f"not executed: {', '.join(outside)}")
+    if machine and machine.rows.get("cold") and not any(program.recorded.get("memory", ())):
+        found.append(
+            "what memory the ranks had is not known: messages after a computation cost what they do in caches"
+        )
     if program.partial:
         found.append(f"the records of {len(program.partial)} ranks end before the program did")
     return found
