@@ -49,7 +49,6 @@ neighbor 0.3 bin
 neigh_modify delay 0 every 20 check no
 fix 1 all nve
 thermo 50
-run 200
 """
 MEEP = """\
 (set! geometry-lattice (make lattice (size 32 16 no-size)))
@@ -69,7 +68,7 @@ def commands(mpi: Mpi, place: Path) -> dict[str, list[str] | None]:
     Inputs are written to `place`, where the commands are to be run.
     """
     asked = os.environ.get("BENCH_CASES", "").split()
-    made: dict[str, list[str] | None] = {"hpcc": _hpcc(place)}
+    made: dict[str, list[str] | None] = {"hpcc": hpcc(place)}
     for name, point in APPLICATIONS.items():
         made[name] = _application(mpi, name, point, place)
     for name, arguments in COMPILED.items():
@@ -77,8 +76,7 @@ def commands(mpi: Mpi, place: Path) -> dict[str, list[str] | None]:
         source = str(SOURCES / f"{name}.c")
         subprocess.run([str(mpi.compiler), "-O2", source, "-o", str(program)], check=True)
         made[name] = [str(program), *arguments]
-    (place / "melt.in").write_text(LAMMPS)
-    made["lammps"] = ["lmp", "-in", "melt.in", "-log", "none"] if shutil.which("lmp") else None
+    made["lammps"] = lammps(place, 200)
     (place / "guide.ctl").write_text(MEEP)
     made["meep"] = ["meep", "guide.ctl"] if shutil.which("meep") else None
     if unknown := [name for name in asked if name not in made]:
@@ -86,7 +84,14 @@ def commands(mpi: Mpi, place: Path) -> dict[str, list[str] | None]:
     return {name: command for name, command in made.items() if not asked or name in asked}
 
 
-def _hpcc(place: Path) -> list[str] | None:
+def lammps(place: Path, steps: int) -> list[str] | None:
+    """The command of LAMMPS, whose input is written to `place`; None where it is not installed."""
+    (place / "melt.in").write_text(f"{LAMMPS}run {steps}\n")
+    return ["lmp", "-in", "melt.in", "-log", "none"] if shutil.which("lmp") else None
+
+
+def hpcc(place: Path) -> list[str] | None:
+    """The same of HPCC."""
     if not shutil.which("hpcc") or not HPCC_INPUT.exists():
         return None
     given = re.sub(r"(?m)^\d+(\s+Ps)$", r"1\1", HPCC_INPUT.read_text())  # two ranks side by side

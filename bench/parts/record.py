@@ -1,8 +1,6 @@
-"""What recording costs: a call that does next to nothing, and HPCC, each with it and without, in turns."""
+"""What recording costs: a call that does next to nothing, HPCC and LAMMPS, each with it and without, in turns."""
 
 import os
-import re
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +8,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+import replayed
 from found import Found, at_most
 from leadline.core.errors import LeadlineError
 from leadline.core.statistics import median_interval, ratio_interval
@@ -19,12 +18,14 @@ from leadline.mpi.library import Mpi
 from leadline.record import session
 from programs import mpis
 
-ROWS = 3000
 TURNS = int(os.environ.get("BENCH_TURNS", "6"))
 CALLS = 1_000_000
 SOURCE = Path(__file__).parents[2] / "native" / "bench" / "calls.c"
-# The input that Debian's HPCC comes with, here for a matrix of ROWS rows, so that starting counts for little.
-HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+# So long that starting counts for little.
+PROGRAMS: Mapping[str, Callable[[Path], list[str] | None]] = {
+    "HPCC": replayed.hpcc,
+    "LAMMPS": lambda place: replayed.lammps(place, 1600),
+}
 
 
 def measure() -> Iterator[Found]:
@@ -32,8 +33,9 @@ def measure() -> Iterator[Found]:
     for mpi in mpis():
         with TemporaryDirectory(prefix="leadline-bench-") as directory:
             yield _of_a_call(mpi, Path(directory))
-    with TemporaryDirectory(prefix="leadline-bench-") as directory:
-        yield _of_hpcc(Path(directory))
+    for name, given in PROGRAMS.items():
+        with TemporaryDirectory(prefix="leadline-bench-") as directory:
+            yield _of_program(name, given, Path(directory))
 
 
 def _of_a_call(mpi: Mpi, place: Path) -> Found:
@@ -56,23 +58,22 @@ def _of_a_call(mpi: Mpi, place: Path) -> Found:
     return Found(what, median(added), "s", interval, "150 ns", at_most(150e-9))
 
 
-def _of_hpcc(place: Path) -> Found:
-    """The wall time of HPCC with recording over that without."""
-    what = "time of HPCC, recorded, over that without"
+def _of_program(name: str, given: Callable[[Path], list[str] | None], place: Path) -> Found:
+    """The wall time of a program with recording over that without."""
+    what = f"time of {name}, recorded, over that without"
     mpi = next((each for each in mpis() if each.family == "openmpi"), None)
-    if not shutil.which("hpcc") or not HPCC_INPUT.exists() or mpi is None:
-        return Found(what, float("nan"), "1", None, "1.01", lambda _: False, "hpcc is not installed")
-    given = re.sub(r"(?m)^\d+(\s+Ps)$", r"1\1", HPCC_INPUT.read_text())  # two ranks side by side
-    (place / "hpccinf.txt").write_text(re.sub(r"(?m)^1000(\s+Ns)$", rf"{ROWS}\1", given))
+    words = given(place)
+    if words is None or mpi is None:
+        return Found(what, float("nan"), "1", None, "1.01", lambda _: False, "not installed")
     env = family(mpi).environment(mpi)
-    command = [*starter(mpi)(mpi, Start(2, env=env)), "hpcc"]
+    command = [*starter(mpi)(mpi, Start(2, env=env)), *words]
 
     def whole(added: Mapping[str, str]) -> float:
         begin = time.perf_counter()
         every = {**os.environ, **env, **added}
         done = subprocess.run(command, env=every, cwd=place, capture_output=True, check=False)
         if done.returncode:
-            raise LeadlineError(f"hpcc ended with {done.returncode}")
+            raise LeadlineError(f"{name} ended with {done.returncode}")
         return time.perf_counter() - begin
 
     without, recorded = _in_turns(whole, mpi, command, place)

@@ -6,6 +6,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,7 +30,10 @@ struct head {
 atomic_bool lr_on;
 _Thread_local struct lr_thread lr_own;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
-static int file = -1;
+/* The file is open only while a piece of it is mapped: nothing is closed with the program's descriptors, and
+ * none is kept beyond the first 64, for which Linux waits 15 ms in a process of several threads. */
+static char path[PATH_MAX];
+static bool begun_file;
 static char* piece;                /* mapped memory */
 static size_t used, begun;         /* bytes of it that are written; where it begins in the file */
 static int64_t began, began_ticks; /* one moment by both clocks */
@@ -77,8 +81,12 @@ static bool next_piece(void) {
     const size_t at = piece ? begun + used : 0;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t start = at / page * page;
-    if (posix_fallocate(file, (off_t)start, (off_t)(2 * PIECE)) != 0) return false;
-    char* fresh = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)start);
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return false;
+    char* fresh = MAP_FAILED;
+    if (posix_fallocate(file, (off_t)start, (off_t)(2 * PIECE)) == 0)
+        fresh = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)start);
+    close(file);
     if (fresh == MAP_FAILED) return false;
     if (piece) munmap(piece, 2 * PIECE);
     piece = fresh;
@@ -207,8 +215,8 @@ static void facts(char* text, size_t size) {
 }
 
 /* Where code lies, so that addresses can be named after the run; beside the file. */
-static void keep_maps(const char* path) {
-    char name[4200];
+static void keep_maps(void) {
+    char name[PATH_MAX + 8];
     snprintf(name, sizeof name, "%s.maps", path);
     const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     const int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -240,15 +248,14 @@ static int64_t own_memory(void) {
 }
 static int64_t memory_begun; /* after MPI_Init: the library's, for the most part */
 
-static char path[4096];
-
 /* A new file of this process in the directory of the record; -1 where none is wanted or can be made. */
 static int create(const char* suffix) {
     const char* directory = getenv("LEADLINE_RECORD");
     if (!directory || !*directory) return -1;
-    char host[256] = "";
+    char host[256] = "", whole[PATH_MAX]; /* the program may change its directory */
     gethostname(host, sizeof host - 1);
-    const int length = snprintf(path, sizeof path, "%s/%s-%ld.%s", directory, host, (long)getpid(), suffix);
+    if (!realpath(directory, whole)) return -1;
+    const int length = snprintf(path, sizeof path, "%s/%s-%ld.%s", whole, host, (long)getpid(), suffix);
     if (length >= (int)sizeof path) return -1;
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 }
@@ -261,19 +268,17 @@ void lr_other(const char* version) {
 }
 
 void lr_begin(void) {
-    if (file >= 0) return;
+    if (begun_file) return;
     const int opened = create("raw");
     if (opened < 0) return;
-    /* Out of the way of programs that close or count on low descriptors. */
-    const int high = fcntl(opened, F_DUPFD_CLOEXEC, 500);
-    file = high >= 0 ? high : opened;
-    if (high >= 0) close(opened);
+    close(opened);
+    begun_file = true;
     pthread_atfork(NULL, NULL, in_child);
     static char text[2000];
     facts(text, sizeof text);
     begin_ticks();
     memory_begun = own_memory();
-    keep_maps(path); /* and again at the end, when more may be loaded */
+    keep_maps(); /* and again at the end, when more may be loaded */
     atomic_store(&lr_on, true);
     lr_text(LR_META, text);
 }
@@ -282,14 +287,14 @@ void lr_finish(const struct lr_call* call) {
     const int64_t memory = own_memory();
     const int64_t added = memory > memory_begun ? memory - memory_begun : 0;
     lr_note(call, LR_FINALIZE, 0, 0, &added, memory >= 0 && memory_begun >= 0);
-    keep_maps(path);
+    keep_maps();
     lock();
     atomic_store(&lr_on, false);
     if (piece) {
         const off_t length = (off_t)(begun + used);
         munmap(piece, 2 * PIECE);
         piece = NULL;
-        if (ftruncate(file, length) != 0) errno = 0; /* the rest is zeros: no entries */
+        if (truncate(path, length) != 0) errno = 0; /* the rest is zeros: no entries */
     }
     unlock();
 }
