@@ -1,4 +1,4 @@
-"""What recording costs: a call that does next to nothing, HPCC and LAMMPS, each with it and without, in turns."""
+"""What recording costs: a call that does next to nothing, HPCC and LAMMPS, with it and without, in turns."""
 
 import os
 import subprocess

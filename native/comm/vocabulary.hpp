@@ -191,6 +191,7 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     comm.wait_all(requests).await_resume();
     { comm.wait_any(requests).await_resume() } -> std::same_as<int>;
     comm.combine(data, data, type, reduce).await_resume();
+    comm.copy(data, data).await_resume();
     comm.barrier().await_resume();
     comm.bcast(data, peer).await_resume();
     comm.allreduce(data, data, type, reduce).await_resume();

@@ -145,6 +145,7 @@ struct Machine {
     bool line_broadcast = false;  // packets that every node of a line takes as they pass
     double line_reduce = 0;       // B/s of a reduction along lines; 0: there is none
     std::int64_t lines_from = 0;  // B; what is shorter goes as from rank to rank
+    Rate copy = infinite;         // B/s at which a core copies within its memory; infinite: not known
     Rate reduce = infinite;       // B/s at which a core combines two operands
     bool reduce_streams = false;  // it combines packets as they come, not a message that is there
     Coalescing coalesce;
@@ -155,6 +156,7 @@ struct Machine {
     int buffer = 0;                   // B of a router's input, each virtual channel; 0: eight packets
 
     [[nodiscard]] bool any_protocol(bool (*is)(const Protocol&)) const;
+    [[nodiscard]] bool copies() const { return copy < infinite; }
     [[nodiscard]] const std::vector<Protocol>& protocols_of(Reach reach) const;
     [[nodiscard]] const Protocol& protocol(std::int64_t bytes, Reach reach) const;
 };

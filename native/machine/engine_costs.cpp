@@ -96,11 +96,8 @@ Time Engine::find_receive_cost(const Protocol& way, std::int64_t bytes) const {
 Time Engine::combine_cost(std::int64_t bytes) const { return transfer_time(bytes, machine_.reduce); }
 
 Time Engine::copy_cost(std::int64_t bytes) const {
-    if (machine_.own_protocols.empty())
-        return transfer_time(2 * bytes, machine_.node.memory / machine_.node.ranks);  // read and written
-    // As it copies what it sends to itself: mostly in caches.
-    const Protocol& way = machine_.protocol(bytes, Reach::own);
-    return transfer_time(bytes, std::min(way.send_copy, way.receive_copy));
+    if (machine_.copies()) return transfer_time(bytes, machine_.copy);
+    return transfer_time(2 * bytes, machine_.node.memory / machine_.node.ranks);  // read and written
 }
 
 Time Engine::combined(int from, int to, std::int64_t bytes, Time handed, Time free, Time whole) const {

@@ -15,6 +15,7 @@ from leadline.targets.simulated.machine import SimulatedMachine
 KNOWN = """
 title = "A machine whose constants are known"
 reduce = { value = "5 GB/s", source = "chosen" }
+copy = { value = "120 GB/s", source = "chosen" }
 [topology]
 kind = "fat-tree"
 arity = { value = [2], source = "chosen" }

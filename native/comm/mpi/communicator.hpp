@@ -109,6 +109,11 @@ public:
                                mpi_reduction(reduce, type)));
         return {};
     }
+    static Ready<> copy(Bytes in, Bytes out) {
+        std::memcpy(out.data(), in.data(), in.size());
+        asm volatile("" : : "r"(out.data()) : "memory");  // as if somebody read it
+        return {};
+    }
     Ready<> barrier() {
         check(MPI_Barrier(handle_));
         return {};

@@ -102,6 +102,10 @@ public:
         engine().spend(me_.mine, engine().combine_cost(static_cast<std::int64_t>(in.size())));
         return {};
     }
+    Ready<> copy(Bytes in, Bytes) {
+        engine().spend(me_.mine, engine().copy_cost(static_cast<std::int64_t>(in.size())));
+        return {};
+    }
     Called barrier() { return {me_, {.what = Collective::barrier}}; }
     Called bcast(Bytes data, int root) {
         return {me_, {.what = Collective::bcast, .in = data, .root = root}};

@@ -78,7 +78,7 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
     const Program& program = *meeting.program;
     // Among a communicator's collectives the messages of each are its own.
     const std::int32_t tag = -1 - meeting.number;
-    if (!engine.machine().own_protocols.empty())
+    if (engine.machine().copies())
         engine.spend(agent, engine.copy_cost(copied(meeting.asked, group.ranks, rank)));
     Program::Walk walk(program, rank);
     for (Program::Step step; walk.next(step);) {

@@ -47,6 +47,30 @@ TEST(Collective, RecursiveDoublingIsLogGpByHand) {
     for (std::size_t r = 0; r < expected.size(); ++r) EXPECT_NEAR(simulated[r], expected[r], 1e-13);
 }
 
+// A core that copies 1000 B in 1 us does so before its messages where its result will be elsewhere: all ranks
+// of a reduction or an allgather, of its own block in an alltoall, the root of a gather.
+TEST(Collective, WhatARankBringsIsCopiedFirst) {
+    json copies = round_machine();
+    copies["copy"] = 1e9;
+    const auto later = [&](Collective what, int rank) {
+        std::array<double, 2> ends{};
+        for (const bool with : {false, true})
+            play(on(2, with ? copies : round_machine()), [&](Comm world, Control control) -> Task<> {
+                std::vector<std::byte> data(2000);
+                const bool parts = what != Collective::allreduce;
+                const Call call{.what = what,
+                                .out = Bytes(data).first(what == Collective::alltoall ? 2000 : 1000),
+                                .in = Bytes(data).first(parts ? 2000 : 1000)};
+                co_await world.collective(call);
+                if (world.rank() == rank) ends.at(with ? 1 : 0) = control.now();
+            });
+        return ends[1] - ends[0];
+    };
+    for (const auto what : {Collective::allreduce, Collective::allgather, Collective::alltoall})
+        for (const int rank : {0, 1}) EXPECT_NEAR(later(what, rank), 1e-6, 1e-12) << name_of(what);
+    EXPECT_NEAR(later(Collective::gather, 1), 0, 1e-12);
+}
+
 // The same exchanges said by each rank: equal to the bit.
 TEST(Collective, AtOnceEqualsMessageByMessage) {
     const json simulate = on(16, round_machine(), {4, 4});

@@ -32,6 +32,11 @@ LIBRARIES = {
     "openmpi-4.1": "openmpi-4",
     "openmpi-5.": "openmpi-4",
 }
+# What is in no table and told by every core at once: its key, the benchmark, and what it tells.
+CORES = (
+    ("copy", "copy", "how fast a core copies"),
+    ("reduce", "combine", "how fast a core sums"),
+)
 LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
 CROSSING_BENCHMARKS = ("bibandwidth", "pingpong")
@@ -127,10 +132,11 @@ def calibrate(
     for begin, library in LIBRARIES.items():
         if str(first["mpi"]).startswith(begin):
             made.top["library"] = library
-    if rate := _node.combining(records):
-        made.top["reduce"] = rate
-    elif "combine" not in records.get_column("benchmark"):
-        made.notes.append(_lacks(["combine"], "how fast a core sums"))
+    for key, benchmark, what in CORES:
+        if rate := _node.rate_of_cores(records, benchmark):
+            made.top[key] = rate
+        elif benchmark not in records.get_column("benchmark"):
+            made.notes.append(_lacks([benchmark], what))
     if found := _node.noise(records):
         made.tables["noise"] = dict(found)
     elif "noise" not in records.get_column("benchmark"):

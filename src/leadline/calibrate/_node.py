@@ -56,12 +56,12 @@ def socket_latency(near: pl.DataFrame, far: pl.DataFrame) -> Value | None:
     return Value.drawn(value, draws, min(part.launches for part in both), "s", ("pingpong",))
 
 
-def combining(records: pl.DataFrame) -> Value | None:
-    """Rate at which a core combines two operands of a reduction, B/s; None where combine was not measured.
+def rate_of_cores(records: pl.DataFrame, benchmark: str) -> Value | None:
+    """Rate at which a core combines operands (`combine`) or copies (`copy`), B/s; None where not measured.
 
-    Of each launch the median over sizes of an operand, on the most ranks: in a reduction all sum at once.
+    Of each launch the median over sizes, on the most ranks: in a collective all do so at once.
     """
-    wanted = records.filter((pl.col("benchmark") == "combine") & (pl.col("metric") == "time"))
+    wanted = records.filter((pl.col("benchmark") == benchmark) & (pl.col("metric") == "time"))
     launches = launch_estimates(wanted).filter(pl.col("median") > 0) if wanted.height else wanted
     if launches.is_empty():
         return None
@@ -71,7 +71,7 @@ def combining(records: pl.DataFrame) -> Value | None:
         .group_by("launch")
         .agg(pl.col("rate").median())
     )
-    return from_launches(rates.get_column("rate").to_list(), "B/s", ("combine",))
+    return from_launches(rates.get_column("rate").to_list(), "B/s", (benchmark,))
 
 
 def noise(records: pl.DataFrame) -> dict[str, Value] | None:

@@ -226,6 +226,7 @@ BESIDE: dict[str, TableSchema] = {
 
 # Numbers and switches of the native program that stand in no table.
 TOP: dict[str, Kind] = {
+    "copy": RATE,
     "reduce": RATE,
     "reduce_streams": FLAG,
     "transit_first": FLAG,

@@ -56,6 +56,9 @@ def impossible(point: Point, machine: Machine) -> str | None:
         f"{machine.name} has no reduce, the rate at which a core sums; 'leadline calibrate' measures it": (
             point.benchmark == "combine" and not machine.native().get("reduce")
         ),
+        f"{machine.name} has neither copy nor node.memory; 'leadline calibrate' measures them": (
+            point.benchmark == "copy" and not machine.native().get("copy") and not node.get("memory")
+        ),
         f"a node of {machine.name} runs one rank": (
             point.placement in ("core-group", "sockets") and machine.ranks_per_node < 2
         ),
