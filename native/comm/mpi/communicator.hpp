@@ -1,6 +1,7 @@
 // Messages and collectives between the ranks of an MPI communicator.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
