@@ -271,7 +271,7 @@ Cold parse_cold(const Table& from, const std::vector<Cold>& before) {
     if (cold.eager.copy <= 0) refuse(from.path("copy"), "is more than nothing");
     if (cold.handshake.copy <= 0) refuse(from.path("handshake_copy"), "is more than nothing");
     const Cold last = before.empty() ? Cold{} : before.back();
-    if (!(cold.walked > last.walked && cold.time > last.time))
+    if (cold.walked <= last.walked || cold.time <= last.time)
         refuse(from.path("walked"), "is more in each row than in the one before, and so is its time");
     return cold;
 }

@@ -53,12 +53,8 @@ void Engine::fetch(const Event& event, int step) const {
             break;
         }
         case Kind::together:
-        case Kind::call: break;
         case Kind::settle:
-            if (step == 0) __builtin_prefetch(&cores_[event.id]);
-            if (step == 1) __builtin_prefetch(&at(static_cast<int>(event.id)));
-            if (step == 2) fetch_program(static_cast<int>(event.id));
-            break;
+        case Kind::call: break;
         case Kind::left:
             if (step == 0) __builtin_prefetch(&operations_[event.id]);
             if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));

@@ -74,6 +74,17 @@ def test_a_longer_walk_never_costs_less() -> None:
     assert (np.diff(costs, axis=0) >= 0).all()
 
 
+def test_a_walk_that_takes_no_longer_than_a_shorter_one_is_left_out() -> None:
+    """A machine file has them in ascending order; memory that takes no time tells nothing."""
+    records = table()
+    computing = pl.col("metric") == "computing"
+    flat = records.filter(~computing | (pl.col("walked") != 8 * MIB)).vstack(
+        records.filter(computing & (pl.col("walked") == MIB)).with_columns(walked=pl.lit(8 * MIB, pl.Int64))
+    )
+    kept = [row["walked"].value for row in _cold.rows(flat, asks) if isinstance(row["walked"], Value)]
+    assert kept == [MIB, 64 * MIB]
+
+
 def test_a_run_without_walks_tells_nothing() -> None:
     """No rows without the benchmark, nor where only the ping-pong without a walk is there."""
     records = table()

@@ -153,11 +153,14 @@ def test_hosts_with_wrong_clocks_are_aligned(mpi: Mpi, build: Build, tmp_path: P
     within = made.recorded["clocks"]["within_s"]
     assert made.recorded["clocks"]["unaligned"] == []
     assert 0 < within < 10
+    # Times begin with the first rank's, which may be on either host: what counts is how far hosts differ.
+    off = []
     for rank in range(RANKS):
         times, true = made.times(rank), right.times(rank)
         assert times is not None
         assert true is not None
-        assert abs((times - true)[-1, 1] * 1e-9) <= within + 1e-6
+        off.append((times - true)[-1, 1] * 1e-9)
+    assert max(off) - min(off) <= within + 1e-6
     for operation, places in collectives(made):
         if operation.kind == Kind.ALLREDUCE:
             every = [made.times(rank)[index] for rank, index in places]  # type: ignore[index]

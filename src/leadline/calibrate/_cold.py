@@ -7,7 +7,7 @@ measured, grow from none, and are told apart with a handshake and without. So th
 solve linear equations, none below nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
@@ -32,22 +32,23 @@ def rows(records: pl.DataFrame, asks: Callable[[Array], NDArray[np.bool_]]) -> l
     """
     found = {int(str(each.keys["walked"])): each for each in series(records, "cold", "latency", fewest=2)}
     times = {int(str(each.keys["walked"])): each for each in series(records, "cold", "computing")}
-    walked = sorted(each for each in found if each > 0)
-    if not walked or 0 not in found:
+    if 0 not in found or 0 not in times:
+        return []
+    lasts = _walks(times)
+    walked = [each for each in lasts if each in found]
+    if not walked:
         return []
     parts = [found[each] for each in (0, *walked)]
     sizes = np.array(sorted(set.intersection(*(set(each.sizes) for each in parts))))
     typical = np.stack([_at(each, each.typical, sizes) for each in parts])
     drawn = [_at(each, draws, sizes) for each, draws in zip(parts, draw_jointly(parts), strict=True)]
     draws, launches = np.stack(drawn, axis=1), parts[0].launches
-    beside = float(np.nanmedian(times[0].medians))
-    walks = [[(float(np.nanmedian(of)) - beside) / WAITS for of in times[each].medians] for each in walked]
     made: list[dict[str, Entry]] = [
         {
             "walked": Value(float(each), "B", source="memory that both ranks walked through"),
-            "time": from_launches(took, "s", BENCHMARKS),
+            "time": from_launches(lasts[each], "s", BENCHMARKS),
         }
-        for each, took in zip(walked, walks, strict=True)
+        for each in walked
     ]
     for begin, handshake in KINDS.items():
         those = asks(sizes) == handshake
@@ -61,6 +62,17 @@ def rows(records: pl.DataFrame, asks: Callable[[Array], NDArray[np.bool_]]) -> l
                 with np.errstate(divide="ignore"):
                     row[f"{begin}copy"] = Value.drawn(1 / cost, 1 / each[:, 1], launches, "B/s", BENCHMARKS)
     return made
+
+
+def _walks(times: Mapping[int, Series]) -> dict[int, list[float]]:
+    """How long a walk takes, s, in each launch; without walks that take no longer than a shorter one."""
+    beside = float(np.nanmedian(times[0].medians))
+    found, longest = {}, 0.0
+    for walked in sorted(times):
+        took = [(float(np.nanmedian(of)) - beside) / WAITS for of in times[walked].medians]
+        if (typical := float(np.median(took))) > longest:
+            found[walked], longest = took, typical
+    return found
 
 
 def _at(of: Series, values: Array, sizes: Array) -> Array:
