@@ -261,7 +261,7 @@ private:
         std::uint32_t turn = 0;  // among those of its sender to its receiver, where they may overtake
         std::array<std::byte, carried> content{};
     };
-    enum class Kind : std::uint32_t { inject, reach, left, wake, together, call, settle };
+    enum class Kind : std::uint32_t { inject, reach, left, wake, together, call, soon, settle };
     struct Event {
         Kind kind;
         std::uint32_t id;
@@ -330,7 +330,6 @@ private:
     void cross(std::uint32_t id, int from, int to);
     void settle_at(int rank, Time when);
     void settle(int rank);
-    void settle_late();
     void take_up(int rank, std::uint32_t id);
     void take_data(std::uint32_t id);
     // When what has just come is with its receiver.
@@ -354,7 +353,6 @@ private:
     std::map<std::pair<int, int>, Granted> granted_;  // by sender and receiver, of protocols that are one_way
     std::vector<ModelCore> cores_;                    // of each rank, where the machine is the LogGOPS model
     std::uint32_t turns_ = 0;                         // given out there
-    std::vector<int> late_, settling_;                // ranks that settle once all else of now has happened
     MatchQueues posted_;
     MatchQueues unexpected_;
     Pool<Pending> operations_;

@@ -48,13 +48,7 @@ void Engine::settle_at(int rank, Time when) {
     when = std::max(when, now_);
     if (when >= core.settled) return;
     core.settled = when;
-    events_.push(when, {Kind::settle, static_cast<std::uint32_t>(rank)});
-}
-
-void Engine::settle_late() {
-    settling_.swap(late_);
-    for (const int rank : settling_) settle(rank);
-    settling_.clear();
+    events_.push(when, {Kind::soon, static_cast<std::uint32_t>(rank)});  // after all that comes then
 }
 
 void Engine::settle(int rank) {

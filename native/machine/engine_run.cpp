@@ -53,6 +53,7 @@ void Engine::fetch(const Event& event, int step) const {
             break;
         }
         case Kind::together:
+        case Kind::soon:
         case Kind::settle:
         case Kind::call: break;
         case Kind::left:
@@ -84,10 +85,6 @@ void Engine::run(const std::function<bool(int)>& ended) {
         // instant are seen together.
         const Time event = events_.next();
         const Time inner = network_->next();
-        if (!late_.empty() && event > now_) {
-            settle_late();
-            continue;
-        }
         if (event == never && inner == never) break;
         now_ = std::max(now_, std::min(event, inner));
         if (now_ > longest) [[unlikely]]
@@ -141,7 +138,11 @@ void Engine::happen(const Event& event) {
             ready_.push_back(static_cast<int>(event.id));
             break;
         case Kind::together: go_together(event.id); break;
-        case Kind::settle: late_.push_back(static_cast<int>(event.id)); break;
+        case Kind::soon:
+            if (events_.next() > now_) settle(static_cast<int>(event.id));
+            else events_.push(now_, {Kind::settle, event.id});
+            break;
+        case Kind::settle: settle(static_cast<int>(event.id)); break;
         case Kind::call:
             calls_.give_back(event.id);
             std::exchange(calls_[event.id], {})();
