@@ -373,6 +373,12 @@ def test_machines_are_slower_or_faster_and_fail_nothing(tmp_path: Path, files: d
     assert "10 slower" in found.output
     assert "regression" not in found.output
     assert CliRunner().invoke(compare_command, [*words, "mpi", "--across", "source"]).exit_code == 1
+    part = launches(3, factor=2.0, partition=512)
+    store.write_parquet(part, tmp_path / "part.parquet", {})
+    found = CliRunner().invoke(
+        compare_command, [files["a"], str(tmp_path / "part.parquet"), "--across", "partition"]
+    )
+    assert (found.exit_code, "10 slower" in found.output) == (0, True), found.output
 
 
 def test_two_mpis_of_one_run_fail_nothing(tmp_path: Path) -> None:

@@ -56,6 +56,17 @@ def network_option(help: str = "Network model.", default: str | None = "auto") -
     )
 
 
+def mapping_option() -> Decorator:
+    """The option --mapping: the parameter `mapping`."""
+    return click.option(
+        "--mapping",
+        metavar="XYZT|WORD|FILE",
+        help="With --on: mapping of ranks to nodes. An order of the axes, the first counting up fastest: X, Y, "
+        "Z of the node, T of the core; or blocked, tiled:4x4x2, sockets or random:SEED; or a FILE. Default: XYZT "
+        "on a torus or mesh, else TX, node by node.",
+    )
+
+
 def machine_option(help: str, required: bool = False) -> Decorator:
     """The option --on MACHINE: the parameter `machine`, the path of a machine file."""
     return click.option(

@@ -54,8 +54,8 @@ def warn(facts: Mapping[str, Any]) -> None:
         return
     if (busy := before["others"] + before["steal"]) >= BUSY:
         click.echo(
-            f"leadline: the machine is not quiet: others keep {busy:.1f} processors busy; "
-            "disturbed points will be marked",
+            f"leadline: before the run others keep {busy:.1f} processors busy; points that other "
+            "work disturbs will be marked",
             err=True,
         )
 

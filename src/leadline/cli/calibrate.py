@@ -33,7 +33,10 @@ COLUMNS = {"key": "number", "told": "value, 95 %", "source": "from"}
 )
 @click.option("--stack", metavar="STACK", help="Transports to calibrate with, needed if the run has several.")
 @click.option(
-    "--placement", metavar="PLACEMENT", help="Rank pair used to calibrate communication within a node."
+    "--placement",
+    metavar="PLACEMENT",
+    help="Placement of the two ranks that communication within a node is calibrated on, such as core-group. "
+    "Default: core-group, else default.",
 )
 @json_option
 def command(
@@ -48,9 +51,9 @@ def command(
 ) -> None:
     """Write a machine file for the simulator from a run on this machine.
 
-    RUN is a run or a record file. Default: the newest run. The plan 'calibrate' measures all that is needed.
-    The machine file has each number with its 95 % interval and its benchmarks; 'leadline run PLAN --on FILE'
-    simulates any plan on this machine.
+    RUN is a run, or a .parquet file of records. Default: the newest run. The plan 'calibrate' measures all
+    that is needed. The machine file has each number with its 95 % interval and its benchmarks; 'leadline
+    run PLAN --on FILE' simulates any plan on this machine.
     """
     from leadline import calibrate  # noqa: PLC0415  (load numpy and polars)
     from leadline.core.errors import UsageError  # noqa: PLC0415

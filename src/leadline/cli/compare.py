@@ -48,6 +48,10 @@ OF_MACHINES = {
 }
 
 
+# Keys of which A and B are two configurations, and neither the one before.
+CONFIGURATION = {"machine", "partition", "mapping"}
+
+
 @click.command
 @click.argument("runs", metavar="A... [vs] [B...]", nargs=-1, required=True, type=RunOrWord())
 @click.option(
@@ -82,27 +86,30 @@ def command(
 ) -> None:
     """Compare run B with run A, and fail if B is slower.
 
-    A and B are runs (by name or directory) or record files. Several runs on a side, with "vs" between the
-    sides, show how much runs differ from day to day. With one run on each side that is estimated from earlier
-    runs of the same plan and host in A's directory, if there are three or more. One run alone is compared
+    A and B are runs (by name or directory), or .parquet files of records. Several runs on a side, with "vs"
+    between the sides, show how much runs differ from day to day. With one run on each side that is
+    estimated from earlier runs of the same plan and host in A's directory, if there are three or more. One
+    run alone is compared
     with itself across the two values of --across, such as its two MPIs, launch by launch.
 
     For each common point the table lists the medians over launches, and the change: the ratio of their
-    trimmed geometric means with its 95 % interval, which takes at least four launches on either side. Where
-    the medians differ otherwise, the row says so. For an undecided point it gives the smallest change that
-    would have been found with a probability of 80 %. If each run has one version of an MPI, the versions are
-    compared.
+    trimmed geometric means with its 95 % interval, which needs at least four launches on each side. Where
+    the ratio of the medians contradicts it, the row says so. The detectable change is the smallest that
+    would have been found with a probability of 80 %: in a row for an undecided point, below for all of
+    them. Where A and B have one version of an MPI each, points are matched although the versions differ.
 
-    The verdict on a point is regression, improvement, unchanged, or undecided; a regression or improvement is
-    "suspected" where days, or other work on the machine, may have caused it; the exit code is 0 then. With
-    '--across machine', and of one run alone, the verdicts are "slower" and "faster", and no point fails the
-    comparison.
+    The verdict on a point is regression, improvement, unchanged, or undecided. A regression is certain where
+    the interval of the change, corrected for the number of points, excludes no change, and the change is
+    larger than the threshold; it is "suspected" where day-to-day variation, or other work on the machine, may
+    have caused it, and the exit code is 0 then. Across machines, partitions or mappings, and for one run
+    alone, two configurations are compared: the verdicts are slower, faster, alike, or undecided, and no point
+    fails the comparison.
 
     Exit codes: 0, no certain regression; 1, a point is slower beyond the threshold, or failed in B only; 2,
     nothing could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
-    from leadline.analysis.alignment import MACHINE, align, other_cadences  # noqa: PLC0415
+    from leadline.analysis.alignment import align, other_cadences  # noqa: PLC0415
     from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
 
     with working("reading records") as say:
@@ -117,7 +124,7 @@ def command(
         )
     table, (a, b) = found.table, (compare.one_table(side) for side in sides)
     _refuse_unmatched(table, a, b)
-    machines = MACHINE in across or len(runs) == 1
+    machines = not CONFIGURATION.isdisjoint(across) or len(runs) == 1
     if as_json:
         print_table(table.to_dicts(), {}, as_json=True)
     else:
@@ -194,7 +201,8 @@ def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame
     )
     across = [key for key in keys if key not in ("benchmark", "metric")]
     if "source" in keys or {SIMULATED} == {*a["source"], *b["source"]}:  # then machines are what differs
-        across = list(dict.fromkeys(MACHINE if key in OF_MACHINE else key for key in across))
+        several = len(across) > 1
+        across = list(dict.fromkeys(MACHINE if key in OF_MACHINE and several else key for key in across))
     options = " ".join(f"--across {key}" for key in across)
     hint = f"; {options} compares them nevertheless" if options else ""
     if "source" in keys and (SIMULATED in {*a["source"]}) != (SIMULATED in {*b["source"]}):

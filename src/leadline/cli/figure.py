@@ -63,8 +63,8 @@ def command(
 ) -> None:
     """Draw the figures of a benchmark for a paper, and print the files' names.
 
-    RUN is a run (by name or directory) or a record file. Lines are fits, bands are 95 % intervals over
-    launches. Colours and shapes stay the same whichever formats are drawn.
+    RUN is a run (by name or directory), or a .parquet file of records. Lines are fits, bands are 95 %
+    intervals over launches. Colours and shapes stay the same whichever formats are drawn.
     """
     from leadline.analysis.select import matching  # noqa: PLC0415  (loads polars)
     from leadline.report import write_paper_figures  # noqa: PLC0415

@@ -24,10 +24,11 @@ COLUMNS = {"series": "series", "fit": "fit", "parameter": "parameter", "told": "
 def command(runs: tuple[Path, ...], names: tuple[str, ...], as_json: bool) -> None:
     """Fit models to runs: parameters with units and intervals.
 
-    RUNS are runs (by name or directory) or record files. Default: the newest run. The fits are: latency and
-    bandwidth by least squares over all sizes (least_squares), and by the smallest and largest sizes
-    (asymptotic); piecewise lines that break where the protocol switches (piecewise); LogGP's L, o, g and G
-    (loggp). A parameter with an impossible value, such as a negative latency, is flagged, not clipped.
+    RUNS are runs (by name or directory), or .parquet files of records. Default: the newest run. The fits
+    are: latency and bandwidth by least squares over all sizes (least_squares), and by the smallest and
+    largest sizes (asymptotic); piecewise lines that break where the protocol switches (piecewise); LogGP's
+    L, o, g and G (loggp). A parameter with an impossible value, such as a negative latency, is flagged, not
+    clipped.
     """
     from leadline.analysis import fits  # noqa: PLC0415  (load numpy and polars)
     from leadline.core import record  # noqa: PLC0415  (load numpy and polars)

@@ -29,10 +29,11 @@ from leadline.cli._working import working
 def command(*, run: Path | None, floor: str | None, where: tuple[str, ...], as_json: bool) -> None:
     """List the performance guidelines that an MPI library violates, with intervals.
 
-    RUN is a run or a record file. Default: the newest run. The plan 'guidelines' measures all that is needed.
-    A guideline states that an operation is not slower than another way to do the same: allreduce than reduce
-    and bcast, the world than its duplicate, less data than more, a collective than an algorithm over the
-    library's own messages. docs/guidelines.md lists all with their sources.
+    RUN is a run, or a .parquet file of records. Default: the newest run. The plan 'guidelines' measures all
+    that is needed. A guideline states that an operation is not slower than another way to do the same: an
+    allreduce not than a reduce and a bcast, MPI_COMM_WORLD not than its duplicate, a smaller message not
+    than a larger one, a collective not than an algorithm over the library's own messages.
+    docs/guidelines.md lists all with their sources.
 
     A broken guideline is a result, not an error: the exit code is 0. With --json, all comparisons are listed.
     """

@@ -38,7 +38,7 @@ def _suites() -> list[str]:
     "--at",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A coordinate that the files do not have, such as window=32.",
+    help="Value of a key that the files do not contain, such as window=32.",
 )
 def command(
     suite: str,

@@ -43,7 +43,7 @@ def keys() -> Rows:
     of: dict[tuple[str, str], list[str]] = {}
     for each in benchmarks():
         for sweep in each["sweeps"]:
-            of.setdefault((sweep["name"], sweep["help"]), []).append(each["name"])
+            of.setdefault((sweep["name"], _meaning(sweep)), []).append(each["name"])
     rows += [
         {
             "key": name,
@@ -53,6 +53,14 @@ def keys() -> Rows:
         for (name, meaning), names in sorted(of.items())
     ]
     return rows
+
+
+def _meaning(sweep: Row) -> str:
+    """What a key means, with its words: each beside its own part of the meaning where there are as many."""
+    words, parts = sweep["choices"], sweep["help"].split("; ")
+    if words and len(words) == len(parts):
+        return "; ".join(f"{word}: {part}" for word, part in zip(words, parts, strict=True))
+    return f"{sweep['help']} ({', '.join(words)})" if words else str(sweep["help"])
 
 
 def plans() -> Rows:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leadline.cli._options import Parsed, machine_option, network_option
+from leadline.cli._options import Parsed, machine_option, mapping_option, network_option
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._working import working
@@ -41,12 +41,7 @@ def _change(text: str) -> object:
 @click.command(cls=Submittable)
 @click.argument("program", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @machine_option("Execute it on this described machine instead of with this machine's MPI.")
-@click.option(
-    "--mapping",
-    metavar="XYZT|FILE|random:SEED",
-    help="With --on: mapping of ranks to nodes, as the order in which coordinates count up, the first "
-    "fastest: X, Y, Z of the node, T of the core. Default: XYZT on a torus or mesh, else TX, node by node.",
-)
+@mapping_option()
 @click.option(
     "--ranks",
     "--partition",
@@ -81,7 +76,11 @@ def _change(text: str) -> object:
     help="With --on: print what share of the time is due to latency, bandwidth, overhead and computation, "
     "and how much more latency lengthens it by 1, 2 and 5 %.",
 )
-@click.option("--by", type=click.Choice(["rank", "region"]), help="With --on: a row for each of these.")
+@click.option(
+    "--by",
+    type=click.Choice(["rank", "region"]),
+    help="With --on: a row for each of these; a region is what MPI_Pcontrol(n) begins and MPI_Pcontrol(-n) ends.",
+)
 @click.option(
     "--mpi",
     default=None,

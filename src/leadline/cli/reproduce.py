@@ -71,11 +71,12 @@ def command(
     """Simulate a paper's experiments on the paper's machine, and check its claims.
 
     PAPER is bgp (MPI on Blue Gene/P, 2009), bgl (MPI on Blue Gene/L, 2008), orfeo (ring, sum of arrays and
-    Jacobi solver on ORFEO, 2021) or another that is shipped. Every claim is reached, missed, calibrated (a
-    constant of the machine was set by it, so that it proves nothing), or not covered yet. On two cores orfeo
-    and bgl take less than a minute, bgp some minutes, ft three quarters of an hour. A missed claim is a
-    result, not an error: the exit code is 1 only when a point could not be simulated. The page has the claims
-    and the paper's figures, drawn again; its path is the last line printed.
+    Jacobi solver on ORFEO, 2021), ft (one-sided NAS FT) or io (tuning of parallel I/O). Every claim is
+    reached, missed, calibrated (a constant of the machine was set by it, so that it proves nothing), or not
+    covered yet. On two cores orfeo and bgl take less than a minute, bgp some minutes, ft three quarters of
+    an hour. A missed claim is a result, not an error: the exit code is 1 only when a point could not be
+    simulated. The page has the claims and the paper's figures, drawn again; its path is the last line
+    printed.
     """
     from leadline.core import record  # noqa: PLC0415  (heavy imports only when the verb is used)
     from leadline.papers import experiments, outcome, page  # noqa: PLC0415

@@ -1,6 +1,6 @@
 """`leadline run`: measures the points of a plan on this machine, or simulates them on another."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from leadline.cli._options import (
     agent_option,
     hosts_option,
     machine_option,
+    mapping_option,
     network_option,
     positive_time,
     where_option,
@@ -74,15 +75,10 @@ class _Run(Submittable):
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    help="With --on: size of the simulated partition, in ranks. Each benchmark runs on as many of them as "
-    "the plan's key ranks says. Default: the whole machine.",
+    help="With --on: size of the simulated partition, in ranks, for measurements whose plan names none. Each "
+    "benchmark runs on as many of them as the plan's key ranks says. Default: the whole machine.",
 )
-@click.option(
-    "--mapping",
-    metavar="XYZT|FILE|random:SEED",
-    help="With --on: mapping of ranks to nodes, as the order in which coordinates count up, the first "
-    "fastest: X, Y, Z of the node, T of the core. Default: XYZT on a torus or mesh, else TX, node by node.",
-)
+@mapping_option()
 @network_option("With --on: network model. Default: auto.", default=None)
 @click.option(
     "--tuned",
@@ -166,6 +162,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
             simulated = described(machine, plan, seed, asked) if machine else None
+            _tell_overruled(read, asked)
             _tell_places(read, simulated, asked["ranks"] or 0)
             if simulated and asked["sensitivity"]:
                 after = _sensitivity(read, simulated, asked["as_json"])
@@ -180,6 +177,26 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     if after:
         after(records)
     _conclude(records, path, None if after else read.then, before=before)
+
+
+def _tell_overruled(plan: "Plan", asked: Mapping[str, Any]) -> None:
+    """Say for which measurements --ranks or --mapping does nothing, as the plan says it for them.
+
+    Raises UsageError where that is so of all.
+    """
+    for option, key in (("ranks", "partition"), ("mapping", "mapping")):
+        own = dict.fromkeys(each.benchmark for each in plan.measures if each.settings.axes[key])
+        if not asked[option] or not own:
+            continue
+        if all(each.settings.axes[key] for each in plan.measures):
+            raise click.UsageError(
+                f"--{option} would change nothing: each measurement of the plan has its own {key}",
+                click.get_current_context(),
+            )
+        tell(
+            f"leadline: --{option} is for measurements without their own {key}, not for {', '.join(own)}",
+            err=True,
+        )
 
 
 def _tell_places(plan: "Plan", target: "SimulatedMachine | None", partition: int) -> None:
@@ -275,10 +292,10 @@ def _conclude(
     if counts[SKIPPED]:
         reasons = records.filter(records["status"] == SKIPPED)["reason"].value_counts(sort=True)
         tell(
-            f"  skipped: {reasons['reason'][0]}"
+            f"  skipped: {'; '.join(reasons['reason'][:2])}"
             + (
-                f", and {len(reasons) - 1} other reason{'s' if len(reasons) > 2 else ''}"
-                if len(reasons) > 1
+                f"; and {len(reasons) - 2} more reason{'s' if len(reasons) > 3 else ''}"
+                if len(reasons) > 2
                 else ""
             )
             + f"; 'leadline show {path} --skipped' lists them",

@@ -18,9 +18,10 @@ from leadline.cli._working import working
 def command(*, measured: Path, simulated: Path, where: tuple[str, ...], as_json: bool) -> None:
     """Compare a simulated run with a measured run of the same plan.
 
-    MEASURED and SIMULATED are runs (by name or directory) or record files. For each common point the table
-    lists the measured value with its interval, the simulated value, their ratio, and whether the simulated
-    value lies within the interval. A second table summarises each benchmark, the last line all points.
+    MEASURED and SIMULATED are runs (by name or directory), or .parquet files of records. For each common
+    point the table lists the measured value with its interval, the simulated value, their ratio, and
+    whether the simulated value lies within the interval. A second table summarises each benchmark, the last
+    line all points.
     """
     from leadline.analysis import validate  # noqa: PLC0415  (load numpy and polars)
     from leadline.cli._validation import print_validation  # noqa: PLC0415

@@ -1,4 +1,5 @@
-"""Predict the 3-D Jacobi solver in weak scaling: million updates per second of all ranks, and the loss.
+"""Predict the 3-D Jacobi solver in weak scaling: million updates per second of all ranks, and the slow-down
+against as many ranks that exchange nothing.
 
 The model is P = L^3 N / (T_s + c / B + k T_l) with c = 16 k L^2 bytes. Each of N ranks has a cube of L^3
 points; T_s is the time of a sweep on one core; k is the number of sides exchanged, two for each dimension of

@@ -36,8 +36,8 @@ def sentences(verdict: Verdict) -> list[str]:
     """How many comparisons there were, what stands among so many, and what was not asked."""
     if not verdict.findings:
         return [
-            "No guideline can be checked: each compares two ways of doing the same, and this run lacks one "
-            "of any; 'leadline run guidelines' measures them."
+            "No guideline can be checked: each compares two ways of doing the same, and this run has "
+            "both of none; 'leadline run guidelines' measures them."
         ]
     count = len(verdict.findings)
     tested = sum(each.low is not None for each in verdict.findings)

@@ -107,16 +107,16 @@ class _Tune(Submittable):
     default="gp",
     show_default=True,
     metavar="METHOD",
-    help=f"Search method: {', '.join(_methods())}.",
+    help=f"Search method: {', '.join(_methods())}; gp is a Gaussian process, ga a genetic algorithm.",
 )
 @click.option(
     "--budget",
     default=40,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Number of combinations of settings to try, each run up to 3 times. Runs before them tell the noise "
-    "of the default (8) and which settings change anything (one each); runs after them compare the best with "
-    "the default in turns (20) and its parts.",
+    help="Number of combinations of settings to try, each run up to 3 times. Before them come 8 runs with "
+    "the default, for its noise, and one for each setting, to find those that change anything; after them 20 "
+    "that alternate the best and the default, and more for the parts of the best.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the search and of the order of runs.")
 @click.option(

@@ -17,7 +17,7 @@ from leadline.cli._watch import failures_are_no_regressions, history_option
     help="Number of runs that form the baseline, 5 or more. Default: unchanged; 14 at first.",
 )
 def command(*, run: str | None, history: Path, following: bool, runs: int | None) -> None:
-    """Begin the baseline of a history anew with a run, such as the first after a wanted change.
+    """Restart the baseline of a history at a run, such as the first after an intended change.
 
     RUN is the name of a run in the history, such as run-0017; without it, it is the newest one. Runs before
     it are kept, and no longer judged.

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from leadline.cli._options import agent_option, hosts_option, machine_option, network_option
+from leadline.cli._options import agent_option, hosts_option, machine_option, mapping_option, network_option
 from leadline.cli._progress import shown
 from leadline.cli._table import json_option
 from leadline.cli._target import described, interruptible, local, warn
@@ -31,7 +31,7 @@ from leadline.cli._watch import (
     type=click.IntRange(min=1),
     help="With --on: ranks of the part of the machine that the run has. Default: the whole machine.",
 )
-@click.option("--mapping", metavar="XYZT|FILE|random:SEED", help="With --on: mapping of ranks to nodes.")
+@mapping_option()
 @network_option("With --on: network model. Default: auto.", default=None)
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, different in each run.")
 @click.option(
