@@ -61,9 +61,9 @@ def mapping_option() -> Decorator:
     return click.option(
         "--mapping",
         metavar="XYZT|WORD|FILE",
-        help="With --on: mapping of ranks to nodes. An order of the axes, the first counting up fastest: X, Y, "
-        "Z of the node, T of the core; or blocked, tiled:4x4x2, sockets or random:SEED; or a FILE. Default: XYZT "
-        "on a torus or mesh, else TX, node by node.",
+        help="With --on: mapping of ranks to nodes. An order of the axes, the first counting up fastest: "
+        "X, Y, Z of the node, T of the core; or blocked, tiled:4x4x2, sockets or random:SEED; or a FILE. "
+        "Default: XYZT on a torus or mesh, else TX, node by node.",
     )
 
 

@@ -79,7 +79,8 @@ def _change(text: str) -> object:
 @click.option(
     "--by",
     type=click.Choice(["rank", "region"]),
-    help="With --on: a row for each of these; a region is what MPI_Pcontrol(n) begins and MPI_Pcontrol(-n) ends.",
+    help="With --on: a row for each of these; a region is what MPI_Pcontrol(n) begins and MPI_Pcontrol(-n) "
+    "ends.",
 )
 @click.option(
     "--mpi",
