@@ -1,6 +1,8 @@
 """Predict the 3-D Jacobi solver in weak scaling: million updates per second of all ranks, and the slow-down.
 
-The slow-down is against as many ranks that exchange nothing. The model is P = L^3 N / (T_s + c / B + k T_l) with c = 16 k L^2 bytes. Each of N ranks has a cube of L^3
+The slow-down is against as many ranks that exchange nothing.
+
+The model is P = L^3 N / (T_s + c / B + k T_l) with c = 16 k L^2 bytes. Each of N ranks has a cube of L^3
 points; T_s is the time of a sweep on one core; k is the number of sides exchanged, two for each dimension of
 the grid with more than one rank. A side has L^2 numbers of 8 B, sent and received (M. Celoria, report on
 ORFEO, 2021, section 3, equations 14 to 16; Hager and Wellein 2010, section 9.3.2).
