@@ -80,8 +80,8 @@ def machine_option(help: str, required: bool = False) -> Decorator:
 
 
 def hosts_option(help: str) -> Decorator:
-    """The option --hosts a,b,c: the parameter `hosts`, a tuple of names."""
-    return click.option("--hosts", type=Parsed(_hosts, "names"), metavar="NAMES", help=help)
+    """The option --hosts NAMES: the parameter `hosts`, a tuple of names."""
+    return click.option("--hosts", type=Parsed(_hosts, "names"), metavar="a,b|node[00-15]|FILE", help=help)
 
 
 def agent_option(help: str) -> Decorator:
@@ -90,9 +90,6 @@ def agent_option(help: str) -> Decorator:
 
 
 def _hosts(value: str) -> tuple[str, ...]:
-    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.core.hosts import names  # noqa: PLC0415
 
-    names = tuple(name.strip() for name in value.split(","))
-    if "" in names or len(set(names)) < len(names):
-        raise UsageError(f"different names with a comma between them are needed, but got '{value}'")
-    return names
+    return tuple(names(value))

@@ -18,7 +18,7 @@ COLUMNS = {"check": "check", "state": "state", "found": "found", "advice": "advi
 @click.command()
 @click.argument("program", required=False)
 @click.option("--install", "name", metavar="NAME", help="Install an MPI first: openmpi, mpich or impi.")
-@hosts_option("Compare these hosts, as a,b,c; 'allocation': those of the batch system.")
+@hosts_option("Compare these hosts; 'allocation': those of the batch system.")
 @agent_option("With --hosts: starts processes on them in place of ssh.")
 @click.option("--mpi", metavar="NAME", help="With --hosts: the MPI to compare them with. Default: the first.")
 @json_option

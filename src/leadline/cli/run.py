@@ -94,7 +94,7 @@ class _Run(Submittable):
     help="Where I/O benchmarks write their files, such as a parallel file system. Default: the run's "
     "directory.",
 )
-@hosts_option("Hosts for a plan that names none, as a,b,c. Default: this one, or those of the allocation.")
+@hosts_option("Hosts for a plan that names none. Default: this one, or those of the allocation.")
 @agent_option("With --hosts: starts processes on them in place of ssh.")
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
 @click.option(

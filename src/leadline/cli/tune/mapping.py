@@ -62,7 +62,7 @@ SHOWN = 10  # of the mappings that were simulated
 )
 @click.option(
     "--hosts",
-    metavar="FILE|node[00-15]",
+    metavar="a,b|node[00-15]|FILE",
     help="Host names of the nodes, in the machine's order. Default: placeholders node0, node1, ...",
 )
 @json_option

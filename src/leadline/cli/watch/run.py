@@ -40,7 +40,7 @@ from leadline.cli._watch import (
     metavar="DIRECTORY",
     help="Where I/O benchmarks write their files. Default: the run's directory.",
 )
-@hosts_option("Hosts for a plan that names none, as a,b,c.")
+@hosts_option("Hosts for a plan that names none.")
 @agent_option("With --hosts: starts processes on them in place of ssh.")
 @json_option
 def command(

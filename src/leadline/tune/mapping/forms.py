@@ -1,18 +1,15 @@
 """A mapping in the words of what starts ranks: Open MPI's rank file, Slurm's host file, an order of axes."""
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from leadline.core import hosts as host_names
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record_files import replace
 from leadline.tune.mapping.candidates import ORDER
 from leadline.tune.mapping.tuning import Outcome, Trial, seat_lines
 
 RANKFILE, HOSTFILE, ORDERED, SEATS = "rankfile", "hostfile", "order", "seats"
-
-_RANGES = re.compile(r"(?P<before>[^\[\],]*)\[(?P<ranges>[\d,-]+)\](?P<after>[^\[\],]*)")
-_WORDS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
 
 
 def usual_form(trial: Trial) -> str:
@@ -27,34 +24,13 @@ def hosts(given: str | None, count: int) -> list[str]:
     """
     if given is None:
         return [f"node{index}" for index in range(count)]
-    path = Path(given)
-    if path.is_file():
-        names = path.read_text(encoding="utf-8").split()
-    else:
-        names = [name for word in _WORDS.findall(given) for name in _expanded(word)]
-    if len(names) < count:
-        raise UsageError(f"--hosts: the mapping is of {count} nodes, but {given} names {len(names)}")
-    if len(set(names)) != len(names):
-        raise UsageError(f"--hosts: {given} names a node twice")
-    return names[:count]
-
-
-def _expanded(word: str) -> list[str]:
-    """The names that a word such as node[00-15,20] stands for."""
-    match = _RANGES.fullmatch(word)
-    if match is None:
-        if "[" in word:
-            raise UsageError(f"--hosts: this is a file or a list such as node[00-15], but got {word!r}")
-        return [word]
-    names = []
-    for part in match["ranges"].split(","):
-        first, _, last = part.partition("-")
-        last = last or first
-        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-            raise UsageError(f"--hosts: {part!r} in {word!r} is no range such as 00-15")
-        numbers = range(int(first), int(last) + 1)
-        names += [f"{match['before']}{n:0{len(first)}}{match['after']}" for n in numbers]
-    return names
+    try:
+        found = host_names.names(given)
+    except UsageError as problem:
+        raise UsageError(f"--hosts: {problem}") from None
+    if len(found) < count:
+        raise UsageError(f"--hosts: the mapping is of {count} nodes, but {given} names {len(found)}")
+    return found[:count]
 
 
 def text(outcome: Outcome, trial: Trial, form: str, names: str | None) -> str:
