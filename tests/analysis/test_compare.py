@@ -372,9 +372,9 @@ def test_machines_are_slower_or_faster_and_fail_nothing(tmp_path: Path, files: d
     assert found.exit_code == 0, found.output
     assert "10 slower" in found.output
     assert "regression" not in found.output
+    assert "source is measured in A, simulated in B." in " ".join(found.output.split())
     assert CliRunner().invoke(compare_command, [*words, "mpi", "--across", "source"]).exit_code == 1
-    part = launches(3, factor=2.0, partition=512)
-    store.write_parquet(part, tmp_path / "part.parquet", {})
+    store.write_parquet(launches(3, factor=2.0, partition=512), tmp_path / "part.parquet", {})
     found = CliRunner().invoke(
         compare_command, [files["a"], str(tmp_path / "part.parquet"), "--across", "partition"]
     )

@@ -70,7 +70,8 @@ CONFIGURATION = {"machine", "partition", "mapping"}
     "--across",
     multiple=True,
     metavar="KEY",
-    help="A key in which A and B differ, such as machine, mpi or placement; repeatable.",
+    help="A key in which A and B differ, such as machine, mpi or placement; repeatable. machine stands for "
+    "all that differs with it, such as partition and mapping, which is printed.",
 )
 @json_option
 @click.pass_context
@@ -109,7 +110,7 @@ def command(
     nothing could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
-    from leadline.analysis.alignment import align, other_cadences  # noqa: PLC0415
+    from leadline.analysis.alignment import MACHINE, OF_MACHINE, align, other_cadences  # noqa: PLC0415
     from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
 
     with working("reading records") as say:
@@ -131,8 +132,8 @@ def command(
         print_table(_for_people(table, machines), COLUMNS)
         of_each = [
             f"{key} is {'; '.join(_values(a, key))} in A, {'; '.join(_values(b, key))} in B"
-            for key in across
-            if key in a.columns and key in b.columns
+            for key in dict.fromkeys([*across, *(OF_MACHINE if MACHINE in across else ())])
+            if key in a.columns and key in b.columns and _values(a, key) != _values(b, key)
         ]
         known = [*of_each, *align(a, b, across).notes, *other_cadences(table)]
         notes = [*(f"{note}." for note in known), *found.sentences()]

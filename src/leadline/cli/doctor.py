@@ -33,7 +33,7 @@ def command(
     mpi: str | None,
     as_json: bool,
 ) -> None:
-    """Check that this machine can be measured, or whether settings can be preloaded into PROGRAM.
+    """Check that this machine can be measured, or with PROGRAM, that I/O settings can be preloaded into it.
 
     Leadline starts two ranks with each MPI that it finds. The exit code is 1 when something is missing that
     measuring needs.

@@ -44,9 +44,9 @@ def command(
 ) -> None:
     """Extrapolate a recorded program to other numbers of ranks, from recordings at three or more of them.
 
-    The recordings are of the same program and problem, such as at 8, 27 and 64 ranks. More ranks than cores
-    will do for the messages; computation recorded so holds the time of other ranks, too, and is left out by
-    'leadline replay --compute 0'. Each partner of a message is expressed as an offset in a grid of
+    The recordings are of the same program and problem, such as at 8, 27 and 64 ranks. Recordings with
+    more ranks than cores are fine for the messages, but their computation includes other ranks' time: drop it
+    with 'leadline replay --compute 0'. Each partner of a message is expressed as an offset in a grid of
     ranks, as a root or as an exchange, each communicator as rows, columns or planes of it; sizes and
     computation are fitted as powers of the number of ranks.
     What has no such form is refused with the reason.

@@ -30,10 +30,12 @@ def command(*, run: Path | None, floor: str | None, where: tuple[str, ...], as_j
     """List the performance guidelines that an MPI library violates, with intervals.
 
     RUN is a run, or a .parquet file of records. Default: the newest run. The plan 'guidelines' measures all
-    that is needed. A guideline states that an operation is not slower than another way to do the same: an
-    allreduce not than a reduce and a bcast, MPI_COMM_WORLD not than its duplicate, a smaller message not
-    than a larger one, a collective not than an algorithm over the library's own messages.
-    docs/guidelines.md lists all with their sources.
+    that is needed.
+
+    A guideline states that an operation takes no longer than another way to do the same: for example an
+    allreduce no longer than a reduce and a bcast, a collective on MPI_COMM_WORLD no longer than on its
+    duplicate, a smaller message no longer than a larger one. docs/guidelines.md lists all with their
+    sources.
 
     A broken guideline is a result, not an error: the exit code is 0. With --json, all comparisons are listed.
     """

@@ -39,7 +39,7 @@ def _change(text: str) -> object:
 
 
 @click.command(cls=Submittable)
-@click.argument("program", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@click.argument("program", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @machine_option("Execute it on this described machine instead of with this machine's MPI.")
 @mapping_option()
 @click.option(

@@ -81,12 +81,12 @@ def command(
 ) -> None:
     """Write a page with the results of one run or several, or about a recorded program.
 
-    RUN is a run's directory, its name in runs/, or a file of records; without one it is the newest run.
-    Several runs stand beside one another in every figure. Beside three earlier runs of its plan, a run's
-    intervals include how much runs differ. The page is one file that opens from disk and
-    needs no network; the last line printed is its path. A tuning of 'leadline io tune' has a page of its own,
-    and so has a program (NAME.program of 'leadline record'): where its time goes, who waits for whom, what it
-    sends.
+    RUN is a run (by name or directory), or a .parquet file of records. Default: the newest run. Several runs
+    stand beside one another in every figure. Where a run's directory is beside those of three or more
+    earlier runs of its plan, intervals include the variation from run to run. The page is one file that
+    opens from disk and needs no network; the last line printed is its path. A tuning of 'leadline io
+    tune' has a page of its own, and so has a program (NAME.program of 'leadline record'): where its time
+    goes, who waits for whom, what it sends.
     """
     from leadline.api import about  # noqa: PLC0415
     from leadline.report import write  # noqa: PLC0415  (heavy imports only when the verb is used)

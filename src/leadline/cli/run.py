@@ -75,11 +75,13 @@ class _Run(Submittable):
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    help="With --on: size of the simulated partition, in ranks, for measurements whose plan names none. Each "
+    help="With --on: size of the simulated partition, in ranks, where the plan names no partition. Each "
     "benchmark runs on as many of them as the plan's key ranks says. Default: the whole machine.",
 )
 @mapping_option()
-@network_option("With --on: network model. Default: auto.", default=None)
+@network_option(
+    "With --on: network model, also for measurements whose plan names one. Default: auto.", default=None
+)
 @click.option(
     "--tuned",
     type=click.Path(path_type=Path),
@@ -123,7 +125,8 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
 
     PLAN is a name from 'leadline list plans' or a TOML file. Each finished point is written to disk at once,
     so an interrupted run keeps it, and --resume continues the run. The exit code is 1 when a point failed or
-    its result was wrong, and when nothing was measured; the other points are measured nevertheless.
+    its result was wrong, and when nothing was measured; skipped points do not change it. The other points
+    are measured nevertheless.
     """
     from leadline.plan.model import Plan  # noqa: PLC0415  (polars takes a while to load)
     from leadline.run import session, store  # noqa: PLC0415

@@ -1,6 +1,6 @@
 """Predict the 3-D Jacobi solver in weak scaling: million updates per second of all ranks, and the slow-down.
 
-The slow-down is against as many ranks that exchange nothing.
+The slow-down is relative to the same number of ranks without communication.
 
 The model is P = L^3 N / (T_s + c / B + k T_l) with c = 16 k L^2 bytes. Each of N ranks has a cube of L^3
 points; T_s is the time of a sweep on one core; k is the number of sides exchanged, two for each dimension of

@@ -1,8 +1,8 @@
 """Predict the ring application: time of a turn, and latency from its slope over the number of ranks.
 
 In a turn of N ranks, each rank passes on two messages in each of N steps, so T = a + 2 N T_l. T_l is the
-latency between the farthest neighbours, which hold up all others, and a what does not grow with N
-(M. Celoria, report on ORFEO, 2021, section 1 A).
+latency between the farthest neighbours, which hold up all others, and a is the part that does not
+grow with N, taken as nothing where no run tells it (M. Celoria, report on ORFEO, 2021, section 1 A).
 
 With --from, Leadline fits straight lines to the turns of a measured or simulated run; an information
 criterion chooses how many. The table lists half of each slope, and the latency of the run's ping-pong.

@@ -37,7 +37,7 @@ def sentences(verdict: Verdict) -> list[str]:
     if not verdict.findings:
         return [
             "No guideline can be checked: each compares two ways of doing the same, and this run has "
-            "both of none; 'leadline run guidelines' measures them."
+            "no two that can be compared; 'leadline run guidelines' measures them."
         ]
     count = len(verdict.findings)
     tested = sum(each.low is not None for each in verdict.findings)

@@ -20,7 +20,7 @@ COLUMNS = {
 @json_option
 @click.pass_context
 def command(ctx: click.Context, *, as_json: bool) -> None:
-    """List, follow and cancel the jobs that --submit submitted."""
+    """List the jobs that --submit submitted; with a command, follow or cancel one."""
     if ctx.invoked_subcommand:
         return
     from leadline import batch  # noqa: PLC0415
