@@ -39,6 +39,7 @@ Pair parse_pair(const std::string& text, int ranks) {
         if (second.ec == std::errc() && second.ptr == end && distinct && std::max(pair.from, pair.to) < ranks)
             return pair;
     }
+    if (ranks < 2) Run::skip("a pair needs two ranks on the node of rank 0, which has 1");
     Run::skip("'" + text + "' is not a pair of two of the " + std::to_string(ranks) +
               " ranks of the node, such as 0-1");
 }

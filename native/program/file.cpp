@@ -256,7 +256,7 @@ std::vector<double> memory_of(const json& header, int ranks) {
     if (!recorded.is_object() || !recorded.contains("memory")) return {};
     std::vector<double> made;
     for (const json& each : recorded.at("memory"))
-        made.push_back(each.is_null() ? 0 : static_cast<double>(whole<std::int64_t>(each)));
+        made.push_back(each.is_null() ? 0 : static_cast<double>(whole<std::uint64_t>(each)));
     if (std::ssize(made) != ranks) throw std::runtime_error("not every rank has a memory");
     return made;
 }

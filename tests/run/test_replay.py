@@ -225,3 +225,49 @@ def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) ->
     done = CliRunner().invoke(main, ["replay", str(place / "never.program"), "--on", str(place / "two.toml")])
     assert done.exit_code == 1
     assert "rank 0" in done.output
+
+
+COLD = """
+[[cold]]
+source = "made up"
+walked = "1 MiB"
+time = "5 us"
+overhead = "0.3 us"
+copy = "2 GB/s"
+"""
+
+
+def with_memory(path: Path, memory: list[object]) -> None:
+    """Write into a program's header that its ranks had so much memory."""
+    made = program.read(path)
+    made.recorded["memory"] = memory
+    made.write(path)
+
+
+def test_messages_after_a_computation_cost_what_the_memory_of_their_ranks_makes_them(place: Path) -> None:
+    """5 us are a walk through 1 MiB: the first message costs either end 0.3 us, each its receiver the data.
+
+    What 1,000 B are cold by themselves is 0.2 %. Without memory, and where none is known, nothing is added.
+    """
+    (place / "two.toml").write_text(MACHINE + COLD)
+    (plain,) = replayed(place)
+    with_memory(place / "exchange.program", [None, None])
+    (unknown,) = replayed(place)
+    with_memory(place / "exchange.program", [0, 0])
+    (none,) = replayed(place)
+    with_memory(place / "exchange.program", [1 << 20] * 2)
+    (cold,) = replayed(place)
+    assert plain["time"] == unknown["time"] == none["time"]
+    a_turn = 2 * 0.3e-6 + 2 * 1000 / 2e9
+    assert cold["time"] - plain["time"] == pytest.approx(TURNS * a_turn, rel=0.01)
+
+
+@pytest.mark.parametrize("memory", [[5], [-1, 1], ["a", 1], [2**70, 1]])
+def test_an_impossible_memory_is_a_damaged_file(place: Path, memory: list[object]) -> None:
+    """One for each rank, in bytes."""
+    with_memory(place / "exchange.program", memory)
+    told = CliRunner().invoke(
+        main, ["replay", str(place / "exchange.program"), "--on", str(place / "two.toml")]
+    )
+    assert told.exit_code == 1
+    assert "the file is damaged" in told.output
