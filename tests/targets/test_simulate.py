@@ -363,6 +363,7 @@ def test_a_point_that_hangs_where_nobody_chose_a_limit_fails(
         (["quick", "--point-limit", "1 h"], "--point-limit needs a simulated machine"),
         (["quick", "--on", "bgp", "--point-limit", "0"], "--point-limit: "),
         (["quick", "--ranks", "4"], "--ranks needs a simulated machine"),
+        (["latency", "--mpi", "openmpi"], "mpi is a key of plans"),
         (["quick", "--noise"], "--noise needs a simulated machine"),
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
         (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),

@@ -40,6 +40,17 @@ class _Run(Submittable):
 
     cut = "If the time limit ends it, a new job resumes the run."
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As any command; who looks for an option that plans have as a key is told so."""
+        from leadline.core.axes import AXES  # noqa: PLC0415
+
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as problem:
+            if (key := problem.option_name.lstrip("-")) not in AXES:
+                raise
+            raise click.UsageError(f"{key} is a key of plans (docs/plans.md), and no option", ctx) from None
+
     def resumable(self, params: dict[str, Any], words: list[str]) -> Resumable:
         if params["resume"]:
             return Resumable(words, words, None)
