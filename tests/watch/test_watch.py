@@ -281,3 +281,12 @@ if (
     __name__ == "__main__"
 ):  # python tests/watch/test_watch.py HISTORIES SEED SPREAD: the figures of docs/watch.md
     print(rates(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))
+
+
+def test_an_option_that_a_plan_overrules_is_refused(tmp_path: Path) -> None:
+    """Each measurement of the plan 'bgp' has a partition of its own: nothing is simulated on another one."""
+    words = ["watch", "run", "bgp", "--on", "bgp", "--ranks", "7", "--history", str(tmp_path / "history")]
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 2
+    assert "--ranks would change nothing" in found.output
+    assert not (tmp_path / "history").exists()

@@ -17,7 +17,7 @@ from leadline.analysis.bootstrap import bounds
 from leadline.calibrate import _cold, _node, _own, _protocol_fit, _selection
 from leadline.calibrate._evidence import BOTH, STREAM, WHOLE, Evidence, between_nodes, evidence, missing
 from leadline.calibrate._shared import Streams, streams
-from leadline.calibrate._values import Value
+from leadline.calibrate._values import FASTEST, Value
 from leadline.calibrate._write import Entry, machine_text, source
 from leadline.core.errors import LeadlineError
 from leadline.core.units import format_bytes
@@ -37,7 +37,6 @@ CORES = (
     ("copy", "copy", "how fast a core copies"),
     ("reduce", "combine", "how fast a core sums"),
 )
-LIMIT = 1e13  # B/s; a copy that is faster than any memory is none
 ROW_BENCHMARKS = ("pingpong", "bandwidth", "overhead")
 CROSSING_BENCHMARKS = ("bibandwidth", "pingpong")
 BOTH_WAYS = 1.7  # times what goes one way, from which a link is taken to move as much each way
@@ -257,7 +256,7 @@ def _row(told: Evidence, path: _protocol_fit.Path, index: int) -> dict[str, Entr
 
 def _rate(cost: _protocol_fit.Fitted, launches: int, benchmarks: tuple[str, ...]) -> Value | None:
     """A rate from a cost a byte; None where the bytes cost nothing."""
-    if cost.value * LIMIT < 1:
+    if cost.value * FASTEST < 1:
         return None
     with np.errstate(divide="ignore"):
         return Value.drawn(1 / cost.value, 1 / cost.draws, launches, "B/s", benchmarks)

@@ -14,14 +14,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline.analysis.series import Series, draw_jointly, series
-from leadline.calibrate._values import Value, from_launches
+from leadline.calibrate._values import FASTEST, Value, from_launches
 from leadline.calibrate._write import Entry
 
 Array = NDArray[np.float64]
 
 BENCHMARKS = ("cold",)
 WAITS = 1.1  # times the walk, beside what it computes without one, until rank 0 sends
-LIMIT = 1e-13  # s/B; a copy that costs less is none
 KINDS = {"": False, "handshake_": True}  # what the keys of a kind begin with, and whether it asks first
 
 
@@ -50,15 +49,16 @@ def rows(records: pl.DataFrame, asks: Callable[[Array], NDArray[np.bool_]]) -> l
         }
         for each in walked
     ]
+    memory = np.array(walked, dtype=np.float64)
     for begin, handshake in KINDS.items():
         those = asks(sizes) == handshake
         if not those.any():
             continue
-        costs = _costs(typical[:, those], sizes[those], np.array(walked, dtype=np.float64))
-        many = [_costs(each[:, those], sizes[those], np.array(walked, dtype=np.float64)) for each in draws]
+        costs = _costs(typical[:, those], sizes[those], memory)
+        many = [_costs(each[:, those], sizes[those], memory) for each in draws]
         for row, (overhead, cost), each in zip(made, costs, np.stack(many, axis=1), strict=True):
             row[f"{begin}overhead"] = Value.drawn(overhead, each[:, 0], launches, "s", BENCHMARKS)
-            if cost > LIMIT:
+            if cost * FASTEST > 1:
                 with np.errstate(divide="ignore"):
                     row[f"{begin}copy"] = Value.drawn(1 / cost, 1 / each[:, 1], launches, "B/s", BENCHMARKS)
     return made

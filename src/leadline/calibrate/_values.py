@@ -11,6 +11,8 @@ from leadline.core.statistics import median_interval
 
 Array = NDArray[np.float64]
 
+FASTEST = 1e13  # B/s; a copy that is faster than any memory is none
+
 
 @dataclass(frozen=True)
 class Value:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._table import tell
 from leadline.core.errors import Interrupted
 
 if TYPE_CHECKING:
+    from leadline.plan.model import Plan
     from leadline.targets import Target
     from leadline.targets.simulated.machine import SimulatedMachine
 
@@ -44,6 +46,26 @@ def local(tuned: Path | None, files: Path | None, where: Mapping[str, Any]) -> "
 
     settings = {name: vars(each) for name, each in collectives_files.read(tuned).items()} if tuned else {}
     return LocalMachine.here(settings, files, where["hosts"] or (), where["agent"])
+
+
+def tell_overruled(plan: "Plan", asked: Mapping[str, Any]) -> None:
+    """Say for which measurements --ranks or --mapping does nothing, as the plan says it for them.
+
+    Raises UsageError where that is so of all.
+    """
+    for option, key in (("ranks", "partition"), ("mapping", "mapping")):
+        own = dict.fromkeys(each.benchmark for each in plan.measures if each.settings.axes[key])
+        if not asked[option] or not own:
+            continue
+        if all(each.settings.axes[key] for each in plan.measures):
+            raise click.UsageError(
+                f"--{option} would change nothing: each measurement of the plan has its own {key}",
+                click.get_current_context(),
+            )
+        tell(
+            f"leadline: --{option} is for measurements without their own {key}, not for {', '.join(own)}",
+            err=True,
+        )
 
 
 def warn(facts: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """`leadline run`: measures the points of a plan on this machine, or simulates them on another."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from leadline.cli._options import (
 from leadline.cli._progress import shown
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import json_option, tell
-from leadline.cli._target import described, interruptible, local, warn
+from leadline.cli._target import described, interruptible, local, tell_overruled, warn
 from leadline.cli._then import print_results
 from leadline.cli._types import PlanFile, Run
 from leadline.cli._working import working
@@ -176,7 +176,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
             simulated = described(machine, plan, seed, asked) if machine else None
-            _tell_overruled(read, asked)
+            tell_overruled(read, asked)
             _tell_places(read, simulated, asked["ranks"] or 0)
             if simulated and asked["sensitivity"]:
                 after = _sensitivity(read, simulated, asked["as_json"])
@@ -191,26 +191,6 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
     if after:
         after(records)
     _conclude(records, path, None if after else read.then, before=before)
-
-
-def _tell_overruled(plan: "Plan", asked: Mapping[str, Any]) -> None:
-    """Say for which measurements --ranks or --mapping does nothing, as the plan says it for them.
-
-    Raises UsageError where that is so of all.
-    """
-    for option, key in (("ranks", "partition"), ("mapping", "mapping")):
-        own = dict.fromkeys(each.benchmark for each in plan.measures if each.settings.axes[key])
-        if not asked[option] or not own:
-            continue
-        if all(each.settings.axes[key] for each in plan.measures):
-            raise click.UsageError(
-                f"--{option} would change nothing: each measurement of the plan has its own {key}",
-                click.get_current_context(),
-            )
-        tell(
-            f"leadline: --{option} is for measurements without their own {key}, not for {', '.join(own)}",
-            err=True,
-        )
 
 
 def _tell_places(plan: "Plan", target: "SimulatedMachine | None", partition: int) -> None:

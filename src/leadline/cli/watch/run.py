@@ -9,7 +9,7 @@ import click
 from leadline.cli._options import agent_option, hosts_option, machine_option, mapping_option, network_option
 from leadline.cli._progress import shown
 from leadline.cli._table import json_option
-from leadline.cli._target import described, interruptible, local, warn
+from leadline.cli._target import described, interruptible, local, tell_overruled, warn
 from leadline.cli._types import PlanFile
 from leadline.cli._watch import (
     any_host_option,
@@ -68,6 +68,7 @@ def command(
             )
     with failures_are_no_regressions():
         read = Plan.load(plan)
+        tell_overruled(read, asked)
         with watched.locked(history):
             path = watched.next_run(history)
             before = watched.open_history(history, any_host)
