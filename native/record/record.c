@@ -235,7 +235,7 @@ static int64_t status_of(const char* text, const char* name) {
 }
 
 /* B of memory that the process had at most, without what it shares with others or has of files: what its
- * computation can have walked through. -1 where the system does not say. */
+ * computation can have walked through, to about 1 MiB. -1 where the system does not say. */
 static int64_t own_memory(void) {
     char text[4096] = "";
     const int from = open("/proc/self/status", O_RDONLY | O_CLOEXEC);

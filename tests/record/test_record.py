@@ -269,11 +269,15 @@ def test_a_late_sender_is_seen_in_the_times(mpi: Mpi, build: Build, tmp_path: Pa
 
 
 def test_the_memory_that_a_program_had_is_recorded(mpi: Mpi, build: Build, tmp_path: Path) -> None:
-    """48 MiB on one rank and 3 on the other, though both gave them back before the end."""
+    """48 MiB on one rank and 3 on the other, though both gave them back before the end.
+
+    It is up to 2 MiB less: the kernel's peak lacks what each processor has not yet counted (256 KiB), and pages
+    of files that came after the peak are taken off it (0.5 MiB with MPICH).
+    """
     assert recorded(tmp_path / "m.program", launched(mpi, build("memory.c"), ranks=2)).exit_code == 0
     more, less = program.read(tmp_path / "m.program").recorded["memory"]
-    assert 47 << 20 < more < 56 << 20
-    assert 2 << 20 < less < 11 << 20
+    assert 46 << 20 < more < 56 << 20
+    assert 1 << 20 < less < 11 << 20
 
 
 @pytest.mark.parametrize("how", ["kill", "abort", "exit"])
