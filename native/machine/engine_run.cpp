@@ -53,9 +53,31 @@ void Engine::fetch(const Event& event, int step) const {
             break;
         }
         case Kind::together:
-        case Kind::soon:
-        case Kind::settle:
         case Kind::call: break;
+        case Kind::soon:
+        case Kind::settle: {
+            const int rank = static_cast<int>(event.id);
+            const ModelCore& core = cores_[event.id];
+            if (step == 0) {
+                __builtin_prefetch(&at(rank));
+                __builtin_prefetch(&core);
+                __builtin_prefetch(reinterpret_cast<const std::byte*>(&core + 1) -
+                                   1);  // NOLINT(*-reinterpret-cast)
+            }
+            if (step == 1) {
+                __builtin_prefetch(core.arrived.data());
+                posted_.fetch(rank);
+                unexpected_.fetch(rank);
+            }
+            if (step == 2) {
+                fetch_program(rank);
+                if (!core.arrived.empty()) fetch_message(messages_[core.arrived.front()]);
+            }
+            if (step == 3)
+                if (const auto receive = posted_.first_id(rank); receive != MatchQueues::none)
+                    __builtin_prefetch(&operations_[receive]);
+            break;
+        }
         case Kind::left:
             if (step == 0) __builtin_prefetch(&operations_[event.id]);
             if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));

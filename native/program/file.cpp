@@ -142,23 +142,25 @@ private:
                   .tag = narrowed<std::int32_t>(value[3]),
                   .request = narrowed<std::int32_t>(value[4]),
                   .extra = narrowed<std::int32_t>(value[6]),
-                  .bytes = value[2],
-                  .source = narrowed<std::int32_t>(value[12]),
-                  .source_tag = narrowed<std::int32_t>(value[14]),
-                  .source_bytes = value[13],
-                  .leaf = made_.leaves++};
+                  .leaf = made_.leaves++,
+                  .bytes = value[2]};
         made.gives = list((mask >> scalars & 1U) != 0);
         made.takes = list((mask >> (scalars + 1) & 1U) != 0);
-        note(made);
+        note(made, value[13]);
+        if (kind == Kind::sendrecv) {
+            made.takes = {.begin = static_cast<std::uint32_t>(made_.lists.size()), .size = 3};
+            made_.lists.insert(made_.lists.end(), {narrowed<std::int32_t>(value[12]),
+                                                   narrowed<std::int32_t>(value[14]), value[13]});
+        }
         return made;
     }
 
-    void note(const Step& step) {
+    void note(const Step& step, std::int64_t received) {
         constexpr std::int64_t most = std::int64_t{1} << 60U;
-        if (step.bytes < 0 || step.bytes > most || step.source_bytes < 0 || step.source_bytes > most)
+        if (step.bytes < 0 || step.bytes > most || received < 0 || received > most)
             throw std::runtime_error("an operation has an impossible size");
         made_.requests = std::max(made_.requests, step.request);
-        made_.largest = std::max({made_.largest, step.bytes, step.source_bytes});
+        made_.largest = std::max({made_.largest, step.bytes, received});
         if (step.kind >= Kind::win && step.kind <= Kind::wait_epoch)
             made_.windows = std::max(made_.windows, step.extra);
         if (step.kind == Kind::wait || step.kind == Kind::start) {
@@ -354,24 +356,6 @@ Times::Times(const std::string& path, std::uint32_t program, const std::vector<s
 
 Times::~Times() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
-}
-
-Program ring(int ranks, std::int64_t bytes, std::int64_t turns) {
-    Sequence sequence{.leaves = 1, .relative = true, .largest = bytes, .executed = turns};
-    sequence.steps = {
-        {.kind = Kind::loop, .bytes = turns, .leaf = 2},
-        {.kind = Kind::sendrecv, .peer = 1, .bytes = bytes, .source = ranks - 1, .source_bytes = bytes},
-        {.kind = Kind::end, .bytes = 0},
-        {}};
-    Program made{.ranks = ranks};
-    made.sequences.push_back(std::move(sequence));
-    made.rank_sequence.assign(static_cast<std::size_t>(ranks), 0);
-    made.before.push_back({0.0});
-    made.rank_before = made.rank_sequence;
-    Communicator& world = made.communicators.emplace_back();
-    world.members.reserve(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) world.members.push_back(rank);
-    return made;
 }
 
 void write_times(const std::string& path, std::uint32_t program,

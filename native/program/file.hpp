@@ -82,13 +82,17 @@ struct Step {
     std::int32_t tag = 0;
     std::int32_t request = 0;
     std::int32_t extra = 0;
-    std::int64_t bytes = 0;  // of a loop: its turns
-    std::int32_t source = 0;
-    std::int32_t source_tag = 0;
-    std::int64_t source_bytes = 0;
     std::uint32_t leaf = 0;  // which of the sequence's operations; of a loop the step at which it ends
+    std::int64_t bytes = 0;  // of a loop: its turns
     List gives{};
-    List takes{};
+    List takes{};  // of a sendrecv: what it receives
+};
+
+// What a sendrecv receives.
+struct Received {
+    std::int32_t source;  // a peer, or any_peer
+    std::int32_t tag;
+    std::int64_t bytes;
 };
 
 struct Sequence {
@@ -103,6 +107,10 @@ struct Sequence {
 
     [[nodiscard]] std::span<const std::int64_t> list(const List& which) const {
         return std::span(lists).subspan(which.begin, which.size);
+    }
+    [[nodiscard]] Received received(const Step& sendrecv) const {
+        const auto said = list(sendrecv.takes);
+        return {static_cast<std::int32_t>(said[0]), static_cast<std::int32_t>(said[1]), said[2]};
     }
 };
 

@@ -101,9 +101,10 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
       program_(program),
       playing_(playing),
       sequence_(program.of(run.rank())),
-      before_(program.computed(run.rank())),
+      before_(program.computed(run.rank()).data()),
       memory_(program.memory.empty() ? 0 : program.memory[static_cast<std::size_t>(run.rank())]),
       recorded_(program.times ? program.times->of(run.rank()) : nullptr),
+      world_(run.world()),
       comms_(program.communicators.size()),
       slots_(static_cast<std::size_t>(sequence_.requests) + 1),
       windows_(static_cast<std::size_t>(sequence_.windows) + 1) {
@@ -114,7 +115,6 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
     });
     out_ = run.buffers(most)[0];
     in_ = run.buffers(most)[0];
-    comms_.front().emplace(run.world());
 }
 
 Task<> Player::prepare() {
@@ -148,9 +148,9 @@ double Player::before(const Step& step, std::size_t index) const {
 }
 
 // A peer as a rank of the communicator.
-int Player::place(const Step& step, std::int32_t peer) const {
+int Player::place(const Step& step, std::int32_t peer) {
     if (!sequence_.relative || peer < 0) return peer;
-    const Comm& among = *comms_[static_cast<std::size_t>(step.comm)];
+    const Comm& among = comm(step);
     const int sum = peer + among.rank();
     return sum >= among.size() ? sum - among.size() : sum;
 }
@@ -204,21 +204,26 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
                 break;
             case Kind::sendrecv:
                 co_await run_.turn(true);
-                if (step.tag == step.source_tag && step.source != any_peer) {
-                    co_await comm(step).sendrecv(out(step.bytes), place(step, step.peer),
-                                                 in(step.source_bytes), place(step, step.source), step.tag);
+                if (const auto [source, tag, bytes] = sequence_.received(step);
+                    step.tag == tag && source != any_peer) {
+                    co_await comm(step).sendrecv(out(step.bytes), place(step, step.peer), in(bytes),
+                                                 place(step, source), step.tag);
                 } else {
-                    const Bytes coming = in(step.source_bytes);
                     std::array<Comm::Request, 2> both{
-                        step.source == any_peer
-                            ? comm(step).irecv_any(coming, step.source_tag)
-                            : comm(step).irecv(coming, place(step, step.source), step.source_tag),
+                        source == any_peer ? comm(step).irecv_any(in(bytes), tag)
+                                           : comm(step).irecv(in(bytes), place(step, source), tag),
                         comm(step).isend(out(step.bytes), place(step, step.peer), step.tag)};
                     co_await comm(step).wait_all(both);
                 }
                 break;
             case Kind::start: co_await start(step); break;
-            case Kind::wait: co_await wait_for(step); break;
+            case Kind::wait: {
+                const bool collectives = take_requests(step);
+                if (waited_.size() == 1) co_await run_.world().wait(waited_.front());
+                else if (!waited_.empty()) co_await run_.world().wait_all(waited_);
+                if (collectives) co_await end_collectives(step);
+                break;
+            }
             case Kind::neighbor_allgather:
             case Kind::neighbor_alltoall: co_await neighbours(step); break;
             case Kind::comm: co_await made(step); break;
@@ -239,8 +244,8 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
                 Slot& slot = slots_[static_cast<std::size_t>(step.request)];
                 if (slot.message) forgotten_.push_back(slot.request);
                 slot.message = false;
-                if (slot.collective) co_await slot.collective->free();
-                slot.collective.reset();
+                if (slot.collective()) co_await slot.meeting->prepared->free();
+                slot.meeting.reset();
                 slot.made_ready = nullptr;
                 break;
             }
@@ -283,36 +288,40 @@ Task<> Player::start(const Step& step) {
         Slot& slot = slots_[static_cast<std::size_t>(which)];
         if (slot.made_ready == nullptr) Run::skip("an operation is started that was not made ready");
         if (slot.made_ready->kind == Kind::send) co_await run_.turn(true);
-        if (slot.collective) co_await slot.collective->begin();
+        if (slot.collective()) co_await slot.meeting->prepared->begin();
         else begin_message(*slot.made_ready, slot);
     }
 }
 
-Task<> Player::wait_for(const Step& step) {
+// The messages that are waited for; whether collectives are, too.
+bool Player::take_requests(const Step& wait) {
     waited_.clear();
-    for (const std::int64_t which : sequence_.list(step.gives)) {
+    bool collectives = false;
+    for (const std::int64_t which : sequence_.list(wait.gives)) {
         Slot& slot = slots_[static_cast<std::size_t>(which)];
         if (slot.message) waited_.push_back(slot.request);
         slot.message = false;
+        collectives = collectives || slot.collective();
     }
-    if (waited_.size() == 1) co_await run_.world().wait(waited_.front());
-    else if (!waited_.empty()) co_await run_.world().wait_all(waited_);
-    for (const std::int64_t which : sequence_.list(step.gives)) {
+    return collectives;
+}
+
+Task<> Player::end_collectives(const Step& wait) {
+    for (const std::int64_t which : sequence_.list(wait.gives)) {
         Slot& slot = slots_[static_cast<std::size_t>(which)];
-        if (!slot.collective) continue;
-        co_await slot.collective->end();
+        if (!slot.collective()) continue;
+        co_await slot.meeting->prepared->end();
         if (slot.made_ready != nullptr) continue;
-        co_await slot.collective->free();
-        slot.collective.reset();
+        co_await slot.meeting->prepared->free();
+        slot.meeting->prepared.reset();
     }
 }
 
 // A communicator is made: it is there already, and what its ranks tell each other is told again.
 Task<> Player::made(const Step& step) {
-    const auto index = static_cast<std::size_t>(std::max(step.extra - 1, 0));
     const bool among_themselves = step.mode == by_group;
     if (among_themselves && step.extra == 0) co_return;
-    Comm& told = among_themselves ? *comms_[index] : comm(step);
+    Comm& told = among_themselves ? numbered(step.extra - 1) : comm(step);
     const auto ranks = static_cast<std::int64_t>(told.size());
     const Call call{.what = Collective::allgather, .out = out(of_split), .in = in(of_split * ranks)};
     co_await told.collective(call);

@@ -46,14 +46,20 @@ public:
     [[nodiscard]] double computed() const { return computed_; }  // s, of the last execution
 
 private:
-    // What a nonblocking or persistent operation keeps until it is over.
+    // A collective and its blocks.
+    struct Meeting {
+        std::optional<Comm::Prepared> prepared{};
+        std::vector<Part> gives{};
+        std::vector<Part> takes{};
+    };
+    // What a nonblocking or persistent operation keeps until it is over. Small: most are messages, and a
+    // program with many ranks waits for memory.
     struct Slot {
         Comm::Request request{};
         bool message = false;  // one is under way
         const Step* made_ready = nullptr;
-        std::optional<Comm::Prepared> collective{};
-        std::vector<Part> gives{};
-        std::vector<Part> takes{};
+        std::unique_ptr<Meeting> meeting{};
+        [[nodiscard]] bool collective() const { return meeting && meeting->prepared; }
     };
     struct Loop {
         std::size_t begin;
@@ -66,8 +72,9 @@ private:
     };
 
     [[nodiscard]] double before(const Step& step, std::size_t index) const;
-    [[nodiscard]] int place(const Step& step, std::int32_t peer) const;
-    Comm& comm(const Step& step) { return *comms_[static_cast<std::size_t>(step.comm)]; }
+    [[nodiscard]] int place(const Step& step, std::int32_t peer);
+    Comm& numbered(std::int32_t comm) { return comm == 0 ? world_ : *comms_[static_cast<std::size_t>(comm)]; }
+    Comm& comm(const Step& step) { return numbered(step.comm); }
     [[nodiscard]] Bytes out(std::int64_t bytes) const { return out_.first(static_cast<std::size_t>(bytes)); }
     [[nodiscard]] Bytes in(std::int64_t bytes) const { return in_.first(static_cast<std::size_t>(bytes)); }
     void begin_message(const Step& step, Slot& slot);
@@ -78,7 +85,8 @@ private:
     Task<> neighbours(const Step& step);
     Task<> one_sided(const Step& step);
     Task<> flush(Exposed& exposed, int target);
-    Task<> wait_for(const Step& step);
+    bool take_requests(const Step& wait);
+    Task<> end_collectives(const Step& wait);
     Task<> start(const Step& step);
     Task<> made(const Step& step);
 
@@ -86,14 +94,16 @@ private:
     const Program& program_;
     const Playing& playing_;
     const Sequence& sequence_;
-    const std::vector<double>& before_;
+    const double* before_;          // s of computation before each of the sequence's operations
     const double memory_;           // B, of its own
     const std::int64_t* recorded_;  // times of the recording; null where they are not known
     Bytes out_{};
     Bytes in_{};
-    std::vector<std::optional<Comm>> comms_;
+    Comm& world_;
+    std::vector<std::optional<Comm>> comms_;  // but the world
     std::vector<Slot> slots_;
     std::vector<Exposed> windows_;
+    Meeting blocking_;
     std::vector<Comm::Request> waited_;
     std::vector<Comm::Request> forgotten_;  // freed while they were under way
     std::vector<Loop> loops_;

@@ -106,17 +106,18 @@ void Player::lay_out(Call& made, const Step& step, std::int64_t bytes, std::vect
 
 Task<> Player::collective(const Step& step) {
     if (step.form == blocking) {
-        Slot& slot = slots_.front();  // which no request has
-        co_await comm(step).collective(call(step, slot.gives, slot.takes));
+        co_await comm(step).collective(call(step, blocking_.gives, blocking_.takes));
         co_return;
     }
     Slot& slot = slots_[static_cast<std::size_t>(step.request)];
-    const Call asked = call(step, slot.gives, slot.takes);
+    if (!slot.meeting) slot.meeting = std::make_unique<Meeting>();
+    Meeting& meeting = *slot.meeting;
+    const Call asked = call(step, meeting.gives, meeting.takes);
     const Form form = step.form == nonblocking ? Form::nonblocking : Form::persistent;
-    slot.collective.reset();
-    slot.collective.emplace(co_await comm(step).prepare(asked, form));
+    meeting.prepared.reset();
+    meeting.prepared.emplace(co_await comm(step).prepare(asked, form));
     slot.made_ready = step.form == nonblocking ? nullptr : &step;
-    if (step.form == nonblocking) co_await slot.collective->begin();
+    if (step.form == nonblocking) co_await meeting.prepared->begin();
 }
 
 }  // namespace leadline::program

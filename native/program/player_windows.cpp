@@ -20,7 +20,7 @@ Task<> Player::one_sided(const Step& step) {
         co_return;
     }
     if (!exposed.window) Run::skip("a window is used that was not made");
-    Comm& among = *comms_[static_cast<std::size_t>(exposed.comm)];
+    Comm& among = numbered(exposed.comm);
     const int peer = step.peer == any_peer ? any_peer : place(step, step.peer);
     const auto reach = [&] {
         if (std::ranges::find(exposed.reached, peer) == exposed.reached.end())

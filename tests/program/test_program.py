@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from leadline.core.errors import UsageError
 from leadline.program import files
 from leadline.program.build import ProgramBuilder
 from leadline.program.fold import fold
-from leadline.program.model import Folded, Kind, Loop, Operation
+from leadline.program.folded import Folded, Loop
+from leadline.program.model import Kind, Operation
 
 
 def halo(comm: program.Comm, size: str = "8 KiB", steps: int = 10) -> Any:
@@ -146,6 +148,36 @@ def test_times_are_summed_up_per_leaf_and_kept_beside(tmp_path: Path) -> None:
     assert (stats["before_min"], stats["before_max"]) == pytest.approx((1e-6, 3e-6))
     assert (stats["inside_min"], stats["inside_max"]) == pytest.approx((1e-5, 2e-5))
     assert again.table()["leave"].to_list() == [11_000, 34_000]
+
+
+def _with_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """The same file with another header."""
+    header, data, start = files._header(path, files.MAGIC, "program")
+    change(header)
+    path.write_bytes(files._begin(files.MAGIC, header) + data[start:])
+
+
+def test_sequences_are_decoded_when_they_are_asked_for(tmp_path: Path) -> None:
+    """Without them are known the number of operations and the kinds; what a sequence lacks is said then."""
+    path = tmp_path / "one.program"
+    made = program.evaluate(halo, ranks=27)
+    made.write(path)
+    _with_header(path, lambda header: header["sequences"][0].__setitem__(1, 3))
+    read = program.read(path)
+    assert read.operations_in_all == made.operations_in_all
+    assert read.calls == made.calls == {(each.kind, each.mode) for _, each in made.operations(0)}
+    with pytest.raises(UsageError, match="damaged"):
+        read.sequence(0)
+
+
+def test_a_file_that_does_not_name_its_calls_is_read(tmp_path: Path) -> None:
+    """As all were before."""
+    path = tmp_path / "one.program"
+    made = program.evaluate(halo, ranks=27)
+    made.write(path)
+    _with_header(path, lambda header: header.pop("calls"))
+    read = program.read(path)
+    assert (read.operations_in_all, read.calls) == (made.operations_in_all, made.calls)
 
 
 @pytest.mark.parametrize("keep", [0, 10, 40, 200, -1])

@@ -17,7 +17,8 @@ from leadline.mpi import Mpi
 from leadline.mpi.discover import find
 from leadline.mpi.install import install
 from leadline.program.events import collectives
-from leadline.program.model import Construction, Kind, Loop, Operation, Program
+from leadline.program.folded import Loop
+from leadline.program.model import Construction, Kind, Operation, Program
 from leadline.record import session, spills
 from leadline.record.convert import convert
 
@@ -271,8 +272,8 @@ def test_a_late_sender_is_seen_in_the_times(mpi: Mpi, build: Build, tmp_path: Pa
 def test_the_memory_that_a_program_had_is_recorded(mpi: Mpi, build: Build, tmp_path: Path) -> None:
     """48 MiB on one rank and 3 on the other, though both gave them back before the end.
 
-    It is up to 2 MiB less: the kernel's peak lacks what each processor has not yet counted (256 KiB), and pages
-    of files that came after the peak are taken off it (0.5 MiB with MPICH).
+    It is up to 2 MiB less: the kernel's peak lacks what each processor has not yet counted (256 KiB), and
+    pages of files that came after the peak are taken off it (0.5 MiB with MPICH).
     """
     assert recorded(tmp_path / "m.program", launched(mpi, build("memory.c"), ranks=2)).exit_code == 0
     more, less = program.read(tmp_path / "m.program").recorded["memory"]

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.program.fold import Folder
-from leadline.program.model import STATS, Communicator, Folded, Operation, Program, shifted
+from leadline.program.folded import Folded
+from leadline.program.model import STATS, Communicator, Operation, Program, shifted
 
 T = TypeVar("T")
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from leadline.core.errors import UsageError
-from leadline.program.model import COLLECTIVES, Folded, Kind, Node, Operation, Program
+from leadline.program.folded import Folded, Node
+from leadline.program.model import COLLECTIVES, Kind, Operation, Program
 
 _SIZED = COLLECTIVES | {Kind.SEND, Kind.RECV, Kind.SENDRECV, Kind.PROBE, Kind.PUT, Kind.GET, Kind.ACCUMULATE}
 

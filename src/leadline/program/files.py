@@ -11,16 +11,8 @@ import numpy.typing as npt
 
 from leadline.core.errors import UsageError
 from leadline.core.record_files import replace
-from leadline.program.model import (
-    STATS,
-    Communicator,
-    Folded,
-    Kind,
-    Loop,
-    Node,
-    Operation,
-    Program,
-)
+from leadline.program.folded import Folded, Loop, Node, Stored
+from leadline.program.model import STATS, Communicator, Kind, Operation, Program
 
 VERSION = 1
 MAGIC = "leadline-program "
@@ -208,6 +200,7 @@ def write(program: Program, path: Path) -> None:
         "recorded": program.recorded,
         "partial": sorted(program.partial),
         "operations": program.operations_in_all,
+        "calls": sorted(map(list, program.calls)),
         "body": len(body),
         "crc32": zlib.crc32(body),
     }
@@ -284,12 +277,7 @@ def read(path: Path | str) -> Program:
 
 def _program(header: dict[str, Any], body: bytes, path: Path) -> Program:
     ranks = int(header["ranks"])
-    sequences = []
-    for offset, size, leaves, relative in header["sequences"]:
-        sequence = _Reader(body[offset : offset + size], path).read(bool(relative))
-        if len(sequence.leaves) != leaves:
-            raise ValueError("a sequence has another length")
-        sequences.append(sequence)
+    sequences = _sequences(header, body, path)
     tables = []
     for offset, size in header["stats"]:
         width = sum(STATS[name].itemsize for name in header["stats_columns"])
@@ -311,7 +299,7 @@ def _program(header: dict[str, Any], body: bytes, path: Path) -> Program:
         if rank_of.min() < 0:
             raise ValueError("a rank has a negative sequence")
     for sequence, table in set(zip(rank_sequence.tolist(), rank_stats.tolist(), strict=True)):
-        if len(sequences[sequence].leaves) != len(tables[table]):
+        if header["sequences"][sequence][2] != len(tables[table]):
             raise ValueError("a rank's times are those of another sequence")
     return Program(
         ranks=ranks,
@@ -334,6 +322,25 @@ def _program(header: dict[str, Any], body: bytes, path: Path) -> Program:
         partial=frozenset(int(rank) for rank in header["partial"]),
         measured="inside_mean" in header["stats_columns"],
     )
+
+
+def _sequences(header: dict[str, Any], body: bytes, path: Path) -> Sequence[Folded]:
+    """The sequences; decoded at once only where the header does not say what calls they have."""
+    places = header["sequences"]
+
+    def decode(index: int) -> Folded:
+        offset, size, leaves, relative = places[index]
+        sequence = _Reader(body[offset : offset + size], path).read(bool(relative))
+        if len(sequence.leaves) != leaves:
+            raise UsageError(
+                f"{path}: a sequence is not as long as its header says; record or write it again"
+            )
+        return sequence
+
+    if "calls" not in header:  # an older file
+        return [decode(index) for index in range(len(places))]
+    calls = frozenset((int(kind), int(mode)) for kind, mode in header["calls"])
+    return Stored(decode, len(places), int(header["operations"]), calls)
 
 
 def read_pairs(path: Path) -> tuple[list[int], npt.NDArray[np.int64]]:

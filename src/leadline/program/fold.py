@@ -7,7 +7,7 @@ turn, and the nearest earlier places where its last item stood, which make a loo
 from collections import defaultdict
 from collections.abc import Iterable
 
-from leadline.program.model import Loop, Node
+from leadline.program.folded import Loop, Node
 
 # How many earlier places of the last item are tried: bodies may contain an item this often.
 TRIED = 64

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from leadline.program.folded import Folded, Stored
 
 
 class Kind(IntEnum):
@@ -165,67 +167,6 @@ class Operation(NamedTuple):
     takes: tuple[int, ...] = ()
 
 
-class Loop(NamedTuple):
-    """A part of a sequence that is executed again and again."""
-
-    turns: int
-    body: "tuple[Node, ...]"
-
-
-Node: TypeAlias = "int | Loop"  # an int is the index of a leaf
-
-
-@dataclass(frozen=True)
-class Folded:
-    """What ranks execute: leaves in the order in which they stand, and how they are repeated.
-
-    Where `relative`, the peers of messages are differences to the executing rank, modulo the communicator's
-    ranks.
-    """
-
-    leaves: tuple[Operation, ...]
-    nodes: tuple[Node, ...]
-    relative: bool = False
-
-    @cached_property
-    def length(self) -> int:
-        """Operations that are executed."""
-        return _length(self.nodes)
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """How often each leaf is executed."""
-        counted: list[int] = np.bincount(self.order(), minlength=len(self.leaves)).tolist()
-        return counted
-
-    @cached_property
-    def order_cached(self) -> npt.NDArray[np.int64]:
-        """The leaf of each executed operation, kept."""
-        return _order(self.nodes)
-
-    def order(self) -> npt.NDArray[np.int64]:
-        """The leaf of each executed operation."""
-        return _order(self.nodes)
-
-
-def _length(nodes: Sequence[Node]) -> int:
-    return sum(1 if isinstance(node, int) else node.turns * _length(node.body) for node in nodes)
-
-
-def _order(nodes: Sequence[Node]) -> npt.NDArray[np.int64]:
-    parts: list[npt.NDArray[np.int64]] = []
-    plain: list[int] = []
-    for node in nodes:
-        if isinstance(node, int):
-            plain.append(node)
-            continue
-        parts.append(np.array(plain, np.int64))
-        plain = []
-        parts.append(np.tile(_order(node.body), node.turns))
-    parts.append(np.array(plain, np.int64))
-    return np.concatenate(parts)
-
-
 @dataclass(frozen=True)
 class Communicator:
     """World ranks in the order of their ranks here. An intercommunicator has its other group in `remote`."""
@@ -275,7 +216,7 @@ class Program:
     """
 
     ranks: int
-    sequences: list[Folded]
+    sequences: Sequence[Folded]
     rank_sequence: npt.NDArray[np.int32]
     stats_tables: list[npt.NDArray[np.void]]
     rank_stats: npt.NDArray[np.int32]
@@ -313,8 +254,17 @@ class Program:
     @property
     def operations_in_all(self) -> int:
         """Executed by all ranks."""
+        if isinstance(self.sequences, Stored):
+            return self.sequences.operations
         lengths = np.array([sequence.length for sequence in self.sequences], np.int64)
         return int(lengths[self.rank_sequence].sum())
+
+    @property
+    def calls(self) -> frozenset[tuple[int, int]]:
+        """The kinds of the operations that there are, each with its modes."""
+        if isinstance(self.sequences, Stored):
+            return self.sequences.calls
+        return frozenset((leaf.kind, leaf.mode) for each in self.sequences for leaf in each.leaves)
 
     def operations(self, rank: int) -> Iterator[tuple[int, Operation]]:
         """Each executed operation with the index of its leaf, in order."""

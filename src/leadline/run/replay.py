@@ -136,11 +136,10 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
     """What of a program is executed otherwise than it was recorded, a sentence each; on a described machine
     or, without one, by an MPI.
     """
-    leaves = [leaf for sequence in program.sequences for leaf in sequence.leaves]
     found = []
-    if any(leaf.kind == Kind.SEND and leaf.mode == SendMode.SYNCHRONOUS for leaf in leaves):
+    if (Kind.SEND, SendMode.SYNCHRONOUS) in program.calls:
         found.append("synchronous sends are executed as standard ones, which may end earlier")
-    if any(leaf.kind == Kind.PROBE for leaf in leaves):
+    if any(kind == Kind.PROBE for kind, _ in program.calls):
         found.append("probes do not wait; the receives that follow them do")
     if program.recorded.get("threads", 1) > 1:
         found.append("several threads of a rank called MPI: their calls are executed one after another")

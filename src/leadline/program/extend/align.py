@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from leadline.program.extend.sizes import Turns, turns_of
 from leadline.program.fold import fold
-from leadline.program.model import Kind, Loop, Node, Operation, Program
+from leadline.program.folded import Loop, Node
+from leadline.program.model import Kind, Operation, Program
 
 
 class Misfit(Exception):

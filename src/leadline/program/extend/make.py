@@ -11,18 +11,8 @@ from leadline.program.extend.fit import Axes, Column, Fitted, Group, row
 from leadline.program.extend.grids import Lengths, coordinates, rank_at
 from leadline.program.extend.peers import Place, Relation
 from leadline.program.extend.sizes import Power, Scale
-from leadline.program.model import (
-    ANY_PEER,
-    STATS,
-    Communicator,
-    Folded,
-    Form,
-    Kind,
-    Node,
-    Operation,
-    Program,
-    shifted,
-)
+from leadline.program.folded import Folded, Node
+from leadline.program.model import ANY_PEER, STATS, Communicator, Form, Kind, Operation, Program, shifted
 
 _ASKED = 256  # ranks of which every explanation that holds is asked, whether they agree
 
