@@ -3,6 +3,7 @@
 Each has `TITLE`, and `read(path, flops)`, which gives the program and notes of what it could not keep.
 """
 
+import gc
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -23,7 +24,13 @@ def read(form: str, path: Path, flops: float = 1e9) -> tuple[Program, list[str]]
     Raises LeadlineError, with file and line, where the file is something else, is cut, has messages without
     a partner, or never ends.
     """
-    program, notes = import_module(f"leadline.program.importers.{form}").read(path, flops)
+    collects = gc.isenabled()
+    gc.disable()  # millions of objects, of which none is garbage: it would look at all of them over and over
+    try:
+        program, notes = import_module(f"leadline.program.importers.{form}").read(path, flops)
+    finally:
+        if collects:
+            gc.enable()
     if not isinstance(program, Program):
         raise LeadlineError(f"{path}: the importer {form} gave no program")
     program.recorded |= {"imported": form, "file": path.name}

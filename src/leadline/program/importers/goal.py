@@ -59,7 +59,9 @@ class _Schedule:
         self.nics: dict[int, set[str]] = {}
         self.labels: dict[str, int] = {}
         for number, text in enumerate(lines_of(path, TITLE), 1):
-            if line := re.sub(r"(#|//).*", "", self._outside_comments(text)).strip():
+            if self.comment or "/" in text or "#" in text:
+                text = re.sub(r"(#|//).*", "", self._outside_comments(text))  # noqa: PLW2901
+            if line := text.strip():
                 self._read(line, number, f"{path}:{number}")
 
     def _outside_comments(self, line: str) -> str:
