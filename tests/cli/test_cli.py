@@ -303,6 +303,12 @@ def test_help_may_be_asked_for_first(words: list[str]) -> None:
     assert "rum" in wrong.output
 
 
+def test_help_may_name_what_a_command_is_about() -> None:
+    """`leadline help list keys` is `leadline list --help`."""
+    told, asked = (CliRunner().invoke(main, each) for each in (["help", "list", "keys"], ["list", "--help"]))
+    assert (told.exit_code, told.output) == (0, asked.output)
+
+
 def test_usage_errors_are_failures_too() -> None:
     """Whoever catches LeadlineError has them all."""
     assert issubclass(UsageError, LeadlineError)

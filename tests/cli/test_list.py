@@ -50,6 +50,18 @@ def test_benchmarks() -> None:
     assert listed("benchmarks").splitlines()[1].split("  ")[0] == "pingpong"
 
 
+def test_one_benchmark() -> None:
+    """Its question, keys with defaults, metrics; another name, or a name of something else, is refused."""
+    lines = listed("benchmarks", "pingpong").splitlines()
+    assert lines[:2] == ["pingpong: How long does one message take?", "Ranks: 2"]
+    assert ["bytes", "0 B, 8 B", "message size"] in [line.split("  ") for line in lines]
+    assert any(line.startswith("latency") for line in lines)
+    for words in (["benchmarks", "pinpong"], ["plans", "quick"]):
+        result = CliRunner().invoke(main, ["list", *words])
+        assert result.exit_code == 2
+        assert words[-1] in result.output
+
+
 def test_metrics() -> None:
     """One row a metric, with the benchmark that measures it."""
     keys = {row["key"]: row["meaning"] for row in listed_json("keys")}

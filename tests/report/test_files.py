@@ -119,6 +119,7 @@ def test_a_figure_for_a_paper_has_the_size_asked_for(here: Path) -> None:
     assert 'width="241"' in head
     assert 'height="170"' in head
     assert "figures/may/latency-by-size.svg" in leadline("figure", "may", *words)  # each run has its own
+    assert "latency-by-size.svg" in "".join(leadline("figure", *words))  # of the newest run
     result = CliRunner().invoke(main, ["figure", "may", "--benchmark", "pingpong", "--size", "huge"])
     assert result.exit_code == 2
     assert "--size" in result.output

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from leadline.cli._options import Parsed, where_option
-from leadline.cli._types import Run, Word
+from leadline.cli._types import Run, Word, newest_run
 from leadline.cli._working import working
 
 FORMATS = ("svg", "png", "pdf")
@@ -23,7 +23,7 @@ def _size(text: str) -> tuple[float, float]:
 
 
 @click.command()
-@click.argument("run", type=Run())
+@click.argument("run", type=Run(), required=False)
 @click.option("--benchmark", "-b", required=True, metavar="NAME", help="The benchmark, such as pingpong.")
 @where_option("Draw only points with this value, such as mpi=openmpi.")
 @click.option("--error-bars", is_flag=True, help="Draw all intervals as error bars, not as bands.")
@@ -52,7 +52,7 @@ def _size(text: str) -> tuple[float, float]:
 )
 def command(
     *,
-    run: Path,
+    run: Path | None,
     benchmark: str,
     where: tuple[str, ...],
     error_bars: bool,
@@ -63,8 +63,8 @@ def command(
 ) -> None:
     """Draw the figures of a benchmark for a paper, and print the files' names.
 
-    RUN is a run (by name or directory), or a .parquet file of records. Lines are fits, bands are 95 %
-    intervals over launches. Colours and shapes stay the same whichever formats are drawn.
+    RUN is a run (by name or directory), or a .parquet file of records. Default: the newest run. Lines are
+    fits, bands are 95 % intervals over launches. Colours and shapes are the same in all formats.
     """
     from leadline.analysis.select import matching  # noqa: PLC0415  (loads polars)
     from leadline.report import write_paper_figures  # noqa: PLC0415
@@ -72,6 +72,7 @@ def command(
     from leadline.run import store  # noqa: PLC0415
 
     with working("reading and fitting"):
+        run = run or newest_run()
         records = matching(store.load(run), [f"benchmark={benchmark}", *where])
         style = Style(*size, error_bars=error_bars, fits=not no_fits, formats=formats or ("pdf",))
         paths = write_paper_figures(records, benchmark, output or Path("figures") / run.stem, style)

@@ -1,4 +1,4 @@
-"""`leadline list`: benchmarks, plans, MPIs, machines, metrics."""
+"""`leadline list`: benchmarks, or one with its keys; plans, MPIs, machines, metrics."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -61,6 +61,47 @@ def _meaning(sweep: Row) -> str:
     if words and len(words) == len(parts):
         return "; ".join(f"{word}: {part}" for word, part in zip(words, parts, strict=True))
     return f"{sweep['help']} ({', '.join(words)})" if words else str(sweep["help"])
+
+
+def _default(sweep: Row) -> str:
+    """The values that a key has where a plan does not give it: sizes that double as their first and last."""
+    from leadline.core.units import format_bytes  # noqa: PLC0415
+
+    values = list(sweep["default"])
+    if sweep["unit"] != "B":
+        return ", ".join(map(str, values))
+    doubling = 0
+    while doubling + 1 < len(values) and values[-doubling - 1] == 2 * values[-doubling - 2]:
+        doubling += 1
+    said = [format_bytes(value) for value in values]
+    return ", ".join(
+        said if doubling < FEW else [*said[: -doubling - 1], f"{said[-doubling - 1]} .. {said[-1]}"]
+    )
+
+
+def _print_benchmark(name: str, as_json: bool) -> None:
+    """A benchmark's question, its keys with their defaults, its metrics. UsageError where there is none."""
+    from leadline.core.errors import UsageError, suggest  # noqa: PLC0415
+
+    known = {str(each["name"]): each for each in benchmarks()}
+    if name not in known:
+        raise UsageError(f"there is no benchmark {name!r}{suggest(name, known)}")
+    found = known[name]
+    if as_json:
+        print_table([found], {}, as_json=True)
+        return
+    most = f" to {found['max_ranks']}" if found["max_ranks"] else " or more"
+    ranks = found["min_ranks"] if found["min_ranks"] == found["max_ranks"] else f"{found['min_ranks']}{most}"
+    click.echo(f"{name}: {found['question']}\nRanks: {ranks}\n")
+    rows = [
+        {"key": each["name"], "default": _default(each), "meaning": _meaning(each)}
+        for each in found["sweeps"]
+    ]
+    if rows:
+        print_table(rows, {"key": "key", "default": "default", "meaning": "meaning"})
+        click.echo()
+    columns = {"name": "metric", "unit": "unit", "better": "better", "description": "description"}
+    print_table(found["metrics"], columns)
 
 
 def plans() -> Rows:
@@ -136,15 +177,24 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 
 @click.command()
 @click.argument("what", metavar="WHAT", type=Word(list(LISTS)))
+@click.argument("name", metavar="[BENCHMARK]", required=False)
 @json_option
-def command(what: str, as_json: bool) -> None:
+def command(what: str, name: str | None, as_json: bool) -> None:
     """List WHAT: benchmarks, shipped plans, mpis (of this machine), machines (files), metrics, or keys.
 
-    Keys are those of plans and tables, with their meaning.
+    'leadline list benchmarks pingpong' shows one benchmark: its question, the keys that a plan can give it
+    with their defaults, and its metrics. Keys are those of plans and tables, with their meaning.
 
-    With --json, benchmarks have their sweeps and metrics.
+    With --json, benchmarks have their keys ("sweeps") and metrics.
     """
+    if name is not None and what != "benchmarks":
+        raise click.UsageError(
+            f"a name is for a benchmark: 'leadline list benchmarks NAME', but got {what} {name}"
+        )
     make, columns = LISTS[what]
     with working(f"listing {what}"):  # the benchmarks' program may have to be built
         rows = make()
+    if name is not None:
+        _print_benchmark(name, as_json)
+        return
     print_table(rows, columns, as_json)
