@@ -132,7 +132,7 @@ def _stats(
 ) -> npt.NDArray[np.void]:
     """Of each leaf over its executions, as STATS."""
     table = np.zeros(len(folded.leaves), STATS)
-    if before is None:
+    if before is None or (times is None and not np.any(before)):
         return table
     order = folded.order()
     counts = np.maximum(np.bincount(order, minlength=len(table)), 1)

@@ -46,17 +46,19 @@ class _Queue:
     def __init__(self) -> None:
         self.ends: dict[tuple[int, int], deque[tuple[int, End]]] = {}
         self.numbered = 0
+        self.free = False  # whether one of them ever took any source or tag
 
     def add(self, key: tuple[int, int], end: End) -> None:
         self.numbered += 1
+        self.free = self.free or ANY in key
         self.ends.setdefault(key, deque()).append((self.numbered, end))
 
     def take(self, keys: Iterable[tuple[int, int]]) -> End | None:
         """Whichever of these came first, and leaves; None where there is none."""
-        first = min((self.ends[key][0] + (key,) for key in keys if key in self.ends), default=None)
-        if not first:
+        here = [(*self.ends[key][0], key) for key in keys if key in self.ends]
+        if not here:
             return None
-        _, end, key = first
+        _, end, key = min(here) if len(here) > 1 else here[0]
         self.ends[key].popleft()
         if not self.ends[key]:
             del self.ends[key]
@@ -125,8 +127,11 @@ class Execution:
             return
         end = (rank, index)
         if node.kind == Kind.SEND:
-            taking = [(rank, node.tag), (ANY, node.tag), (rank, ANY), (ANY, ANY)]
-            other = self.receives[node.peer].take(taking)
+            taking = [(rank, node.tag)]
+            receives = self.receives[node.peer]
+            if receives.free:
+                taking += [(ANY, node.tag), (rank, ANY), (ANY, ANY)]
+            other = receives.take(taking)
             if other is None:
                 self.messages[node.peer].add((rank, node.tag), end)
                 self.sent.append(end)
@@ -190,8 +195,7 @@ class Execution:
         order = self.order[rank]
         for place, index in enumerate(order):
             node = nodes[index]
-            needed = sorted(each for each in set(node.required) if each in pending)
-            if needed:
+            if pending and (needed := sorted(each for each in set(node.required) if each in pending)):
                 yield _wait([nodes[each].slot for each in needed]), computed
                 computed = 0.0
                 for each in needed:

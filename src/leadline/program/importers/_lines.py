@@ -28,11 +28,11 @@ def lines_of(path: Path, title: str) -> list[str]:
 def whole(word: str, place: str, what: str, *, least: int = 0, below: int | None = None) -> int:
     """A whole number of a line. Raises LeadlineError, with the place, where it is none or out of range."""
     try:
-        value = float(word)
-        number = int(value)
+        number = int(word) if word.isdecimal() else int(float(word))  # a float has not all digits
+        exact = word.isdecimal() or number == float(word)
     except (ValueError, OverflowError):
-        number, value = 0, 0.5
-    if number != value or number < least or (below is not None and number >= below):
+        number, exact = 0, False
+    if not exact or number < least or (below is not None and number >= below):
         limits = f"{least} or more" if below is None else f"{least} to {below - 1}"
         raise LeadlineError(f"{place}: {what} is a whole number, {limits}, but got {word!r}")
     return number

@@ -62,7 +62,7 @@ class _Schedule:
             if self.comment or "/" in text or "#" in text:
                 text = re.sub(r"(#|//).*", "", self._outside_comments(text))  # noqa: PLW2901
             if line := text.strip():
-                self._read(line, number, f"{path}:{number}")
+                self._read(line, number)
 
     def _outside_comments(self, line: str) -> str:
         """A line without what is between /* and */, which may span lines."""
@@ -87,7 +87,8 @@ class _Schedule:
             )
         return [self.nodes[each] for each in range(self.count)]
 
-    def _read(self, line: str, number: int, place: str) -> None:
+    def _read(self, line: str, number: int) -> None:
+        place = f"{self.place}{number}"
         if not self.count:
             words = line.split()
             if words[0] != "num_ranks" or len(words) != 2:
@@ -103,14 +104,16 @@ class _Schedule:
             self._edge(edge, place)
         elif found := _OPERATION.match(line):
             nodes = self.nodes[self.rank]
-            if label := found["label"]:
+            label, calc, _, _, _, _, _, cpu, nic = found.groups()
+            if label:
                 if label in self.labels:
                     raise LeadlineError(
                         f"{place}: a second operation of rank {self.rank} has the label {label}"
                     )
                 self.labels[label] = len(nodes)
-            self.cpus[self.rank] |= {found["cpu"] or "0"}
-            self.nics[self.rank] |= set() if found["calc"] else {found["nic"] or "0"}
+            self.cpus[self.rank].add(cpu or "0")
+            if not calc:
+                self.nics[self.rank].add(nic or "0")
             nodes.append(_node(found, number, place, self.count))
         else:
             raise LeadlineError(
@@ -126,26 +129,31 @@ class _Schedule:
         self.nodes[self.rank], self.cpus[self.rank], self.nics[self.rank] = [], set(), set()
 
     def _edge(self, edge: re.Match[str], place: str) -> None:
-        for label in (edge[1], edge[3]):
+        after, begins, before = edge.groups()
+        for label in (after, before):
             if label not in self.labels:
                 raise LeadlineError(
                     f"{place}: no operation of rank {self.rank} before has the label {label!r}"
                 )
-        nodes, later, first = self.nodes[self.rank], self.labels[edge[1]], self.labels[edge[3]]
+        nodes, later, first = self.nodes[self.rank], self.labels[after], self.labels[before]
         nodes[later].unmet += 1
-        (nodes[first].after_begin if edge[2] else nodes[first].after_end).append(later)
-        if not edge[2]:
+        if begins:
+            nodes[first].after_begin.append(later)
+        else:
+            nodes[first].after_end.append(later)
             nodes[later].required.append(first)
 
 
 def _node(found: re.Match[str], number: int, place: str, count: int) -> Node:
-    if found["calc"]:
-        return Node(number, Kind.NOP, time=seconds(found["time"], place, "a time to compute (ns)") * 1e-9)
-    least = 0 if found["way"] == "send" else ANY
+    _, calc, time, way, size, peer, tag, _, _ = found.groups()
+    if calc:
+        return Node(number, Kind.NOP, time=seconds(time, place, "a time to compute (ns)") * 1e-9)
+    sends = way == "send"
+    least = 0 if sends else ANY
     return Node(
         number,
-        Kind.SEND if found["way"] == "send" else Kind.RECV,
-        whole(found["peer"], place, "a rank", least=least, below=count),
-        whole(found["bytes"], place, "a size"),
-        whole(found["tag"] or "0", place, "a tag", least=least),
+        Kind.SEND if sends else Kind.RECV,
+        whole(peer, place, "a rank", least=least, below=count),
+        whole(size, place, "a size"),
+        whole(tag or "0", place, "a tag", least=least),
     )
