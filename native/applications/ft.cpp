@@ -54,7 +54,7 @@ Task<> check(Run& run, const Problem& problem, const ft::Options& options) {
         Run::skip("only fused has its checksum while the result is in the cache: take result = kept");
     if (options.polls > 0 && (options.window || options.pieces == Pieces::exchange))
         Run::skip("only messages under way are tested for: take polls = 0, or slabs or pencils by messages");
-    if (!Control::simulated && run.verifies()) {
+    if (Control::computes && run.verifies()) {
         if (!transforms_available() && !(options.fused && options.vectors))
             Run::skip("this program was built without FFTW: install libfftw3-dev and run again");
         Comm& world = run.world();

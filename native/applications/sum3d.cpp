@@ -25,7 +25,7 @@ using sum3d::Lengths;
 class Field {
 public:
     explicit Field(std::int64_t count) : count_(static_cast<std::size_t>(count)) {
-        if constexpr (!Control::simulated) numbers_.resize(count_);
+        if constexpr (Control::computes) numbers_.resize(count_);
     }
     [[nodiscard]] Bytes bytes() {
         return {reinterpret_cast<std::byte*>(numbers_.data()), count_ * sizeof(double)};

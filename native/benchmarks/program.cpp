@@ -84,7 +84,7 @@ BENCHMARK(program, at_least(1),
         return program::Playing{.compute = factor(run.word("compute")),
                                 .algorithms = program::algorithms(run.word("algorithms"))};
     });
-    const bool keeps = Control::simulated && !knows_parts && run.word("trace") != "none";
+    const bool keeps = !Control::computes && !knows_parts && run.word("trace") != "none";
     const auto& kept = run.once([&] { return std::make_shared<AllTimes>(keeps ? run.ranks() : 0); });
 #ifdef LEADLINE_PARTS
     const auto& parts = run.once([] { return std::make_shared<Parts>(); });

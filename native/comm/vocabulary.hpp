@@ -264,7 +264,9 @@ private:
 // the ranks aligned. `busy` keeps the processor busy for a time; `work` does a fixed amount of arithmetic,
 // the same each time; `charge` is a computation's time on a simulated machine, which did not do it. `turn`
 // waits for the core, and to send also for the gap, where a described machine's cores take up what comes as
-// it comes. `carries` tells whether messages bring what was sent: only there can what a program computes be
+// it comes. `computes`: ranks have memory and a processor each, so that a program's arithmetic is done, and
+// `busy` and `work` take a processor's time; elsewhere computation is only charged, and a buffer is only a
+// length. `carries` tells whether messages bring what was sent: only there can what a program computes be
 // right.
 template <class C>
 concept HarnessControl = requires(C& control, std::span<const double> mine, const Decide& decide,
@@ -280,7 +282,7 @@ concept HarnessControl = requires(C& control, std::span<const double> mine, cons
     { control.align().await_resume() } -> std::same_as<double>;
     { control.since_start() } -> std::same_as<double>;
     { control.clock_error() } -> std::same_as<double>;
-    { C::simulated } -> std::convertible_to<bool>;
+    { C::computes } -> std::convertible_to<bool>;
     { control.carries() } -> std::same_as<bool>;
 };
 

@@ -51,7 +51,7 @@ const TimedCadence* timed(const Run& run) {
 }
 
 // By an algorithm of ours over messages, where no machine can be told to take it.
-bool over_messages(const Run& run) { return !Control::simulated && run.word("algorithm") != library; }
+bool over_messages(const Run& run) { return Control::computes && run.word("algorithm") != library; }
 
 // What a point asks and the operation cannot be; the same on all ranks.
 void check(Run& run, Collective what, const Membership& members) {
@@ -88,7 +88,7 @@ public:
         all = Layout(shared).first(ranks);
         block = sizes[rank];
         if (what != Collective::alltoall || !varying) return;
-        if (Control::simulated && std::int64_t{run.ranks()} * std::int64_t{run.ranks()} > most_parts)
+        if (!Control::computes && std::int64_t{run.ranks()} * std::int64_t{run.ranks()} > most_parts)
             Run::skip("varying blocks between all of " + std::to_string(run.ranks()) +
                       " ranks are more than a simulation remembers");
         // What a rank gives to another is as much as it gets from there.
@@ -301,7 +301,7 @@ Task<> repeat(Run& run, Comm& comm, Operation& operation, Collective what) {
 // not: ranks that stand by are not asked, and would wait for samples that nobody takes. A simulated refusal
 // ends all ranks by itself.
 Task<> settle(Run& run, const std::exception_ptr& refused) {
-    if constexpr (!Control::simulated) {
+    if constexpr (Control::computes) {
         std::int32_t mine = refused ? 1 : 0;
         std::int32_t all = 0;
         co_await run.world().allreduce(std::as_writable_bytes(std::span(&mine, 1)),

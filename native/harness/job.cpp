@@ -143,7 +143,7 @@ std::optional<std::string> ask(Session& session, SharedPoint& asked) {
 json circumstances(Session& session, const Watch::Seen& seen) {
     json said = session.answered();
     said["duration"] = seen.duration;
-    if constexpr (!Session::simulated)
+    if constexpr (Session::measures)
         said.update(json{{"run_delay", seen.run_delay},
                          {"switches", std::lround(seen.switches)},
                          {"steal", optional_number(seen.steal)},
@@ -186,7 +186,7 @@ void answer(const Question& question, const Job& job, Session& session, Arena& a
         asked.emplace(benchmark, question.point, arena, question.limits);
         asked->directory = job.directory;
         // New pages and peers' first messages are no part of a sample, and nor is what disturbs them.
-        if constexpr (!Session::simulated) asked->first_sample = [&watch] { watch.begin_point(); };
+        if constexpr (Session::measures) asked->first_sample = [&watch] { watch.begin_point(); };
         skipped = ask(session, *asked);
     } while (session.needs_rerun());
     const auto seen = watch.point();
@@ -231,7 +231,7 @@ void run_job(const Job& job, Session& session, Answers* answers) {
     session.configure(job.simulate);
     // A simulated clock has no step and costs nothing; this host's own would let it choose how much is
     // sampled.
-    const ClockQuality clock = Session::simulated ? ClockQuality{} : measure_clock();
+    const ClockQuality clock = Session::measures ? measure_clock() : ClockQuality{};
     if (answers) {
         json line = session.facts(job.settings);
         line.update(json{{"event", "launch"},
@@ -242,7 +242,7 @@ void run_job(const Job& job, Session& session, Answers* answers) {
     }
     Arena arena;
     Watch watch(session);
-    const double sent = Session::simulated ? 0 : network_sent();
+    const double sent = Session::measures ? network_sent() : 0;
     for (Question question : job.questions) {
         question.limits.floor = std::max(question.limits.floor, clock.shortest_sample());
         question.limits.exact = session.exact();
@@ -251,7 +251,7 @@ void run_job(const Job& job, Session& session, Answers* answers) {
     if (!answers) return;
     json line{{"event", "done"}};
     // Tells whether ranks in network namespaces of one machine sent messages through an interface at all.
-    if constexpr (!Session::simulated) line["sent"] = network_sent() - sent;
+    if constexpr (Session::measures) line["sent"] = network_sent() - sent;
     answers->write(line);
 }
 

@@ -33,7 +33,7 @@ void Arena::Free::operator()(std::byte* memory) const { std::free(memory); }
 std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
     Slot& held = slots_[slot];
     if (held.bytes < bytes) {
-        if constexpr (Control::simulated) {
+        if constexpr (!Control::computes) {
             if (bytes < doubled) bytes = std::bit_ceil(bytes);  // of many sizes few outgrow the last
             if (held.memory) outgrown_.push_back(std::exchange(held, Slot{}));
         }
@@ -42,12 +42,12 @@ std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
         if (!held.memory) {
             held.bytes = 0;
             const std::string reason = "there is no memory for a buffer of " + std::to_string(bytes) + " B";
-            if constexpr (Control::simulated) Run::skip(reason);  // one process plays all ranks, all alike
+            if constexpr (!Control::computes) Run::skip(reason);  // one process plays all ranks, all alike
             throw std::runtime_error(reason);
         }
         held.bytes = bytes;
         // A simulated message is only time: its bytes are never touched.
-        if constexpr (!Control::simulated) std::fill_n(held.memory.get(), bytes, std::byte{1});
+        if constexpr (Control::computes) std::fill_n(held.memory.get(), bytes, std::byte{1});
     }
     return held.memory.get();
 }

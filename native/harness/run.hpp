@@ -205,10 +205,10 @@ public:
         return elapsed() / static_cast<double>(asked_->batch);
     }  // of one operation, s
     [[nodiscard]] double now() const { return control_.now(); }
-    // Computes on a real machine; on a simulated one the time of `work` passes instead.
+    // Computes, where a processor does that; elsewhere the time of `work` passes instead.
     template <class Compute>
     auto compute(Work work, Compute compute) {
-        if constexpr (!Control::simulated) compute();
+        if constexpr (Control::computes) compute();
         return control_.charge(work);
     }
     // This rank's result is right, or in what it is wrong, a sentence without its end. May be said by any

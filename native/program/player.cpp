@@ -177,7 +177,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
             continue;
         }
         if (const double compute = playing_.compute * before(step, index);
-            compute > 0 && (Control::simulated || compute > shortest)) {
+            compute > 0 && (!Control::computes || compute > shortest)) {
             computed_ += compute;
             co_await run_.turn(false);
             co_await run_.busy(compute);

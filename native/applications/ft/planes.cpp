@@ -162,7 +162,7 @@ void Planes::columns(Transform& along, Complex* from, std::int64_t length, std::
 // Lets a library that makes no progress by itself work on what is under way: asks for the last that was
 // begun.
 void Planes::progress() {
-    if constexpr (!Control::simulated) {  // there nothing is computed tile by tile, and all progresses
+    if constexpr (Control::computes) {  // there nothing is computed tile by tile, and all progresses
         if (options_.polls == 0 || ++tiles_ % options_.polls != 0) return;
         split_.lap(Spent::fft);
         for (Posted& posted : rounds_)

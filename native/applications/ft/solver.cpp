@@ -49,11 +49,11 @@ Solver::Solver(Run& run, const Problem& problem, const Options& options)
       ranks_(run.ranks()),
       rank_(run.rank()),
       split_(run),
-      computes_(!Control::simulated && run.verifies()) {}
+      computes_(Control::computes && run.verifies()) {}
 
 Complex* Solver::reserved(std::int64_t points) {
     if (!computes_) {
-        const std::int64_t bytes = Control::simulated ? points * number : number;
+        const std::int64_t bytes = Control::computes ? number : points * number;
         return reinterpret_cast<Complex*>(run_.buffers(bytes)[0].data());
     }
     // A column's points are pages apart.

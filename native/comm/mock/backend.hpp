@@ -209,7 +209,7 @@ public:
     [[nodiscard]] static int rank() { return 0; }
     [[nodiscard]] static int size() { return 1; }
     [[nodiscard]] double now() const { return mock_->now; }
-    static constexpr bool simulated = false;
+    static constexpr bool computes = true;
     [[nodiscard]] bool carries() const { return mock_->script.carries; }
     static Ready<Verdict> agree(std::span<const double> mine, const Decide& decide) {
         return {decide({mine.begin(), mine.end()})};
@@ -251,7 +251,7 @@ public:
     static void broadcast(std::string&) {}
     static std::vector<double> gather(const std::vector<double>& mine) { return mine; }
     static std::vector<std::string> gather_texts(const std::string& mine) { return {mine}; }
-    static constexpr bool simulated = false;
+    static constexpr bool measures = true;
     [[nodiscard]] static int rank() { return 0; }
     [[nodiscard]] int size() const { return mock_.script.size; }
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }

@@ -12,7 +12,7 @@ namespace leadline {
 
 class Control {
 public:
-    static constexpr bool simulated = false;
+    static constexpr bool computes = true;
     static constexpr bool carries() { return true; }
     explicit Control(MPI_Comm comm);
     [[nodiscard]] int rank() const { return rank_; }

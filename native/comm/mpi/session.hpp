@@ -18,7 +18,8 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    static constexpr bool simulated = false;
+    // Whether time, and what disturbs it, are those of the machine that this runs on.
+    static constexpr bool measures = true;
     [[nodiscard]] int rank() const { return control_->rank(); }
     [[nodiscard]] int size() const { return control_->size(); }
     Comm world() { return {MPI_COMM_WORLD, ranks_}; }

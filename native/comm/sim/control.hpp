@@ -15,7 +15,7 @@ namespace leadline {
 
 class Control {
 public:
-    static constexpr bool simulated = true;
+    static constexpr bool computes = false;
     static constexpr bool carries() { return false; }
     Control(sim::World* world, int rank, int ranks) : world_(world), rank_(rank), ranks_(ranks) {}
     [[nodiscard]] int rank() const { return rank_; }

@@ -20,7 +20,8 @@ namespace leadline {
 // The described machine of a job, on which programs are run one after the other.
 class Session {
 public:
-    static constexpr bool simulated = true;
+    // Whether time, and what disturbs it, are those of the machine that this runs on.
+    static constexpr bool measures = false;
     Session(int&, char**&) {}
     // Takes the "simulate" part of a job. Throws std::invalid_argument for what it cannot be.
     void configure(const nlohmann::json& job);

@@ -45,7 +45,7 @@ Size size_of(const Run& run) {
 }
 
 void check_here(const Run& run, bool available, const std::string& lacking) {
-    if constexpr (Control::simulated)
+    if constexpr (!Control::computes)
         Run::skip("files are written on real machines; 'leadline io tune --on' simulates their storage");
     if (run.verifies() && !available) Run::skip(lacking);
 }
