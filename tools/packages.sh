@@ -7,7 +7,15 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+podman=(podman --root "$place/podman" --runroot "$place/podman-run") # images of its own, which it does not leave behind
+cleanup() {
+    if [ -d "$place/podman" ]; then
+        "${podman[@]}" rmi --all --force >/dev/null 2>&1
+        umount "$place/podman/overlay" 2>/dev/null
+    fi
+    rm -rf "$place"
+}
+trap cleanup EXIT
 failed=0
 
 report() { printf '%-12s %s\n' "$1" "$2"; }
@@ -57,6 +65,82 @@ container_files() { # both images install and build the same; what they copy and
     # shellcheck disable=SC2046
     ! has apt-cache || apt-cache show --no-all-versions $(packages packaging/Dockerfile) >/dev/null
 }
+container_engine() { # docker, else podman
+    engine=() building=() limits=()
+    if has docker && docker info >/dev/null 2>&1; then
+        engine=(docker)
+    elif has podman; then
+        engine=("${podman[@]}") building=(--isolation chroot)
+        limits=(--ulimit nofile=4096 --ulimit nproc=16384) # podman's own may be higher than this machine allows
+        ! has runc || engine+=(--runtime runc)             # crun refuses some settings of cgroups that runc accepts
+    fi
+    [ ${#engine[@]} -gt 0 ]
+}
+base_tree() { # Debian 12 by debootstrap, from the mirror of this machine and with its own certificates
+    [ ! -d "$place/base/etc" ] || return 0
+    has debootstrap && [ "$(id -u)" = 0 ] || return 1
+    local mirror
+    mirror=$(apt-get indextargets --format "\$(REPO_URI)" "Created-By: Packages" "Origin: Debian" "Codename: bookworm" | head -n 1)
+    # shellcheck disable=SC2086  # without one, debootstrap takes its default
+    debootstrap --variant=minbase bookworm "$place/base" $mirror || return 1
+    find "$place/base/dev" -mindepth 1 -delete # a container has devices of its own
+    cp -r /usr/local/share/ca-certificates "$place/base/usr/local/share/"
+}
+base_image() {
+    base=debian:12-slim
+    "${engine[@]}" pull --quiet "$base" >/dev/null 2>&1 || "${engine[@]}" image inspect "$base" >/dev/null 2>&1 && return
+    [ "${engine[0]}" = podman ] && base_tree >"$place/output" 2>&1 || return 1
+    tar -C "$place/base" -c . | "${engine[@]}" import --quiet - "docker.io/library/$base" >/dev/null
+}
+clean_clone() { # the files of this working tree that git does not ignore
+    mkdir -p "$place/clone"
+    git ls-files --cached --others --exclude-standard -z | xargs -0 cp --parents -t "$place/clone"
+}
+trial() { # COMMAND...: leadline in an image, in an empty directory that is to be mounted
+    "$@" --help && "$@" list plans && "$@" doctor && "$@" run latency --output runs/measured || return 1
+    "$@" show measured | tee "$place/shown"
+    grep -q '^mpich-' "$place/shown" && grep -q '^openmpi-' "$place/shown" && "$@" report measured || return 1
+    "$@" run latency --on bgp --ranks 8 --output runs/simulated && "$@" show simulated
+}
+trials() { # IMAGE: as root and as a user whom it does not know
+    local user
+    for user in 0 1000; do
+        mkdir -m 777 "$place/$1-$user"
+        trial "${engine[@]}" run "${limits[@]}" --rm --user "$user" --volume "$place/$1-$user:/data" "$1" || return 1
+    done
+}
+docker_image() {
+    "${engine[@]}" build "${building[@]}" -f "$place/clone/packaging/Dockerfile" -t leadline-check "$place/clone" &&
+        trials leadline-check
+}
+definition_image() { # what the Apptainer definition does, as a Dockerfile
+    local section
+    mkdir "$place/clone/definition"
+    for section in post environment test runscript; do
+        sed -n "/^%$section\$/,/^%/{/^%/!p}" packaging/leadline.def >"$place/clone/definition/$section"
+    done
+    cat >"$place/clone/definition/Dockerfile" <<'DOCKERFILE'
+FROM debian:12-slim
+COPY . /opt/source
+COPY definition /definition
+RUN sh -e /definition/post
+RUN . /definition/environment && sh -e /definition/test
+WORKDIR /data
+ENTRYPOINT ["sh", "-c", ". /definition/environment && . /definition/runscript", "leadline"]
+DOCKERFILE
+    "${engine[@]}" build "${building[@]}" -f "$place/clone/definition/Dockerfile" -t definition-check "$place/clone" &&
+        trials definition-check
+}
+apptainer_image() {
+    local edits=(-e "")
+    if ! apptainer pull "$place/base.sif" docker://debian:12-slim; then
+        base_tree || return 1
+        edits=(-e 's/^Bootstrap: .*/Bootstrap: localimage/' -e "s#^From: .*#From: $place/base#")
+    fi
+    sed "${edits[@]}" packaging/leadline.def >"$place/leadline.def" && mkdir "$place/apptainer" || return 1
+    (cd "$place/clone" && apptainer build "$place/leadline.sif" "$place/leadline.def") &&
+        trial apptainer run --writable-tmpfs --bind "$place/apptainer:/data" --pwd /data "$place/leadline.sif"
+}
 spack_package() { # the same dependencies and versions as pyproject.toml
     .venv/bin/python - <<'PYTHON'
 import ast, re, sys, tomllib
@@ -84,13 +168,21 @@ check completions "bash, zsh and fish, by each shell that is here" completions
 check spack "dependencies and version are those of pyproject.toml" spack_package
 if has spack; then check spack "audited" env SPACK_USER_CONFIG_PATH="$place/spack" sh -c "spack repo add packaging/spack; spack audit packages leadline"; else cannot spack "installed: spack is not here"; fi
 check images "Dockerfile and Apptainer definition install the same packages, which exist" container_files
-if has docker && docker info >/dev/null 2>&1; then
-    check docker "built, and lists plans" sh -c 'docker build -q -f packaging/Dockerfile -t leadline-check . && docker run --rm leadline-check list plans'
+clean_clone
+if ! container_engine; then
+    why="no docker daemon answers, and podman is not here"
+elif ! base_image; then
+    why="debian:12-slim can neither be pulled nor made (by podman and debootstrap, as root)"
+elif ! "${engine[@]}" run "${limits[@]}" --rm "$base" true >"$place/output" 2>&1; then
+    why="${engine[0]} starts no container: $(tail -n 1 "$place/output")"
 else
-    cannot docker "built: no docker daemon answers"
+    why=
 fi
-if has apptainer; then check apptainer "built and tested" apptainer build "$place/leadline.sif" packaging/leadline.def
-else cannot apptainer "built: apptainer is not here"; fi
+if [ "$why" ]; then cannot docker "built: $why"
+else check docker "built by ${engine[0]}, measured with both MPIs as root and as another user" docker_image; fi
+if has apptainer; then check apptainer "built and tested, measured with both MPIs" apptainer_image
+elif [ "$why" ]; then cannot apptainer "built: apptainer is not here"
+else check apptainer "no image, as apptainer is not here; its scripts executed by ${engine[0]}, measured with both MPIs" definition_image; fi
 if has luac; then check modules "syntax of the Lmod file" luac -p packaging/modulefiles/leadline.lua
 else cannot modules "Lmod file: luac is not here"; fi
 if has tclsh; then
