@@ -118,6 +118,18 @@ def test_the_programs_own_tests_are_no_part_of_them(native: Path) -> None:
     assert build_mock() == first
 
 
+def test_python_beside_the_sources_is_no_part_of_them(native: Path) -> None:
+    """In a wheel the sources lie where this package's modules do, and what Python compiles of them."""
+    before = room._sources()
+    (native / "registry.py").write_text("# a module\n")
+    (native / "record").mkdir(exist_ok=True)
+    (native / "record" / "__pycache__").mkdir()
+    (native / "record" / "__pycache__" / "wrappers.pyc").write_bytes(b"compiled")
+    assert room._sources() == before
+    (native / "record" / "wrappers.py").write_text("# writes sources\n")
+    assert room._sources() != before
+
+
 @pytest.mark.usefixtures("native")
 def test_the_simulator_lies_beside_the_mock() -> None:
     """One build without an MPI has both programs, each made when it is first asked for."""

@@ -108,9 +108,19 @@ def test_little_room_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_state_directory_that_cannot_be_written_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing could be built or kept."""
+    """Nothing could be built or kept; where the benchmarks are built, as in an image, that is a warning."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("LEADLINE_STATE", str(tmp_path / "file" / "below"))
+    monkeypatch.chdir(tmp_path)
+    _, disk, sync = doctor.room()
+    assert (disk.state, sync.state) == (MISSING, OK)
+    monkeypatch.setattr(doctor, "is_built", lambda _: True)
+    assert doctor.room()[1].state == WARNING
+
+
+def test_a_directory_that_takes_no_runs_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are written to the current directory."""
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/proc/self/fd"))
     *_, sync = doctor.room()
     assert sync.state == MISSING
 

@@ -142,6 +142,9 @@ def _sources(tests: bool = False) -> str:
         name = source.relative_to(native)
         if name.parts[0] == "tests" and not tests:
             continue
+        # A wheel has this package's own modules, and what Python compiles of them, in the same directory.
+        if "__pycache__" in name.parts or (len(name.parts) == 1 and name.suffix == ".py"):
+            continue
         digest.update(f"\0{name}\0".encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

@@ -21,6 +21,7 @@ from leadline.core.units import format_quantity
 from leadline.mpi.discover import find
 from leadline.mpi.library import Mpi
 from leadline.mpi.trial import trouble
+from leadline.native.build import is_built
 from leadline.targets.local.topology import CLOCK, governor, read
 
 OK, MISSING, WARNING = "ok", "missing", "warning"
@@ -93,7 +94,7 @@ def room() -> list[Finding]:
     """Room in shared memory and on the disk, and how fast the disk takes a record."""
     return [
         _space("/dev/shm", Path("/dev/shm"), SHM_ROOM, "in a container: docker run --shm-size=1g"),
-        _space("disk", state_dir(), DISK_ROOM, "free some space, or set LEADLINE_STATE to another disk"),
+        _state(),
         _sync(),
     ]
 
@@ -178,6 +179,19 @@ def _package(name: str, header: str, advice: str) -> Finding:
     return Finding(header, MISSING, "cannot be asked for without pkg-config", advice)
 
 
+def _state() -> Finding:
+    """Room for builds. Where the benchmarks are built, as in an image, it need not be writable: a warning."""
+    what = "disk"
+    try:
+        state_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=state_dir()):
+            pass
+    except OSError as problem:
+        advice = "what is not built cannot be: make the directory writable, or set LEADLINE_STATE"
+        return Finding(what, WARNING if is_built(None) else MISSING, str(problem), advice)
+    return _space(what, state_dir(), DISK_ROOM, "free some space, or set LEADLINE_STATE to another disk")
+
+
 def _space(what: str, path: Path, least: int, advice: str) -> Finding:
     """Free space where something will be written."""
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
@@ -189,14 +203,15 @@ def _space(what: str, path: Path, least: int, advice: str) -> Finding:
 
 
 def _sync() -> Finding:
-    """How long the disk takes to keep one record for good: median of ten."""
+    """How long the disk of runs, which is the current directory's, takes to keep a record: median of ten."""
     what = "disk sync"
     try:
-        state_dir().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=state_dir()) as file:
+        with tempfile.TemporaryFile(dir=Path.cwd()) as file:
             times = sorted(_synced(file.fileno()) for _ in range(10))
     except OSError as problem:
-        return Finding(what, MISSING, str(problem), "make the directory writable, or set LEADLINE_STATE")
+        return Finding(
+            what, MISSING, str(problem), "runs are written here: go to a directory that you may write to"
+        )
     text = f"{format_quantity(times[5], 's')} a record"
     slow = times[5] > SLOW_SYNC
     return Finding(what, WARNING if slow else OK, text, "write runs to a faster disk" if slow else "")
