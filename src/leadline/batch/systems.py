@@ -3,6 +3,7 @@
 PSI/J watches jobs in a thread of its own, so each call here makes an executor and leaves it to that thread.
 """
 
+import json
 import logging
 import shutil
 import sys
@@ -21,7 +22,6 @@ SYSTEMS: Mapping[str, tuple[str, str]] = {
     "slurm": ("slurm", "sbatch"),
     "flux": ("flux", "flux"),
     "pbs": ("pbs", "qsub"),
-    "torque": ("pbs_classic", "qsub"),
     "lsf": ("lsf", "bsub"),
 }
 POLL = 2  # s between questions to the batch system
@@ -144,4 +144,25 @@ def _executor(system: str) -> Any:
                 queue_polling_error_threshold=LOST_POLLS,
             ),
         )
+    if system == "lsf":
+        _with_reasons(made)
     return made
+
+
+def _with_reasons(executor: Any) -> None:
+    """Has PSI/J understand jobs of LSF that ended for a reason, such as their limit.
+
+    PSI/J 0.9.11 looks for it under a name that bjobs does not print, and would never learn that they ended.
+    """
+    understand = executor.parse_status_output
+
+    def parse(exit_code: int, out: str) -> Any:
+        if exit_code == 0:
+            said = json.loads(out)
+            for each in said["RECORDS"]:
+                reasons = (each.get(f"{kind}_REASON") for kind in ("EXIT", "KILL", "SUSPEND"))
+                each["reason"] = next(filter(None, reasons), "")
+            out = json.dumps(said)
+        return understand(exit_code, out)
+
+    executor.parse_status_output = parse

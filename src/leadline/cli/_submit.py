@@ -14,7 +14,7 @@ from leadline.cli._types import Word
 if TYPE_CHECKING:
     from leadline.batch import BatchJob
 
-SYSTEMS = ("slurm", "flux", "pbs", "torque", "lsf")
+SYSTEMS = ("slurm", "flux", "pbs", "lsf")
 PERIOD = 30.0  # s between lines where there is no terminal
 
 
