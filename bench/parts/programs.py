@@ -92,6 +92,8 @@ def measure() -> Iterator[Found]:
             "long, sensitivity": _replay(place / "long.program", "--sensitivity"),
             "written": _write(place / "written.program"),
         }
+        for name in ("short", "short, sensitivity"):
+            cases[name]()  # builds the simulators, once
         found: dict[str, list[Taken]] = {name: [] for name in cases}
         for _ in range(TURNS):
             for name, case in cases.items():

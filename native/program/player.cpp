@@ -92,7 +92,8 @@ std::string refusal(const Program& program, int ranks) {
         return "the program has " + std::to_string(program.ranks) + " ranks, but there are " +
                std::to_string(ranks) + ": run it with as many";
     if (std::ranges::any_of(program.communicators, &Communicator::inter))
-        return "the program sends between two groups (an intercommunicator), which cannot be executed";
+        return "the program has a communicator between two groups (an intercommunicator), which cannot be "
+               "executed";
     return {};
 }
 

@@ -13,14 +13,24 @@ int64_t lr_bytes(int64_t count, MPI_Datatype type) {
     return size == MPI_UNDEFINED ? 0 : count * (int64_t)size;
 }
 
-/* Source, tag and bytes of a message that was received: three numbers; -2 where nothing is known. */
+static atomic_bool cancels; /* whether the program ever cancels */
+
+/* Source, tag and bytes of a message that was received: three numbers; -2 where nothing is known, -5 as the
+ * source of what was cancelled. */
 static void met(const MPI_Status* status, int64_t* into) {
     into[0] = into[1] = into[2] = -2;
     if (!status) return;
-    int bytes = 0;
+    int bytes = 0, cancelled = 0;
+    MPI_Count many = 0;
+    if (atomic_load_explicit(&cancels, memory_order_relaxed) &&
+        PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled) {
+        into[0] = -5;
+        return;
+    }
     into[0] = status->MPI_SOURCE == MPI_PROC_NULL ? -3 : status->MPI_SOURCE;
     into[1] = status->MPI_TAG;
     if (PMPI_Get_count(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0) into[2] = bytes;
+    else if (PMPI_Get_elements_x(status, MPI_BYTE, &many) == MPI_SUCCESS && many >= 0) into[2] = many;
 }
 
 /* Ranks as the file has them: -1 any, -3 none. */
@@ -50,6 +60,12 @@ void lr_sendrecv(const struct lr_call* call, int64_t bytes, int to, int tag, int
     lr_note(call, LR_SENDRECV, 0, 0, values, 10);
 }
 
+void lr_isendrecv(const struct lr_call* call, int64_t bytes, int to, int tag, int64_t coming, int from,
+                  int coming_tag, MPI_Comm comm, MPI_Request request) {
+    lr_recv(call, LR_NONBLOCKING, coming, from, coming_tag, comm, request, NULL);
+    lr_send(call, LR_NONBLOCKING, LR_OTHER_HALF, bytes, to, tag, comm, request);
+}
+
 void lr_probed(const struct lr_call* call, int from, int tag, MPI_Comm comm, const MPI_Status* status,
                MPI_Message message) {
     int64_t values[8] = {lr_comm_handle(comm), peer_of(from), 0, tag_of(tag),
@@ -77,6 +93,7 @@ void lr_start(const struct lr_call* call, int count, const MPI_Request* requests
 
 void lr_request(const struct lr_call* call, int kind, MPI_Request request) {
     const int64_t value = lr_handle(request);
+    if (kind == LR_CANCEL) atomic_store(&cancels, true);
     lr_note(call, kind, 0, 0, &value, 1);
 }
 
@@ -118,37 +135,41 @@ static int64_t reduction_of(MPI_Op op) {
     return 5;
 }
 
-/* `out` and `in` are the bytes of one block that goes and comes; which of them counts is the kind's affair.
- */
-void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t out,
-                   int64_t in, MPI_Datatype type, MPI_Op op, MPI_Request request) {
-    int rank = 0;
-    if (kind == LR_GATHER || kind == LR_SCATTER) PMPI_Comm_rank(comm, &rank);
-    const bool sends = kind == LR_GATHER ? rank != root : kind == LR_SCATTER ? rank == root : false;
-    const int64_t values[] = {lr_comm_handle(comm),
-                              peer_of(root),
-                              sends ? out : in,
-                              type_of(type),
-                              reduction_of(op),
-                              lr_handle(request),
-                              0,
-                              0};
+void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t block,
+                   MPI_Datatype type, MPI_Op op, MPI_Request request) {
+    const int64_t values[] = {lr_comm_handle(comm), peer_of(root),      block, type_of(type),
+                              reduction_of(op),     lr_handle(request), 0,     0};
     lr_note(call, kind, form, 0, values, 8);
 }
 
 /* How many neighbours this rank hears from and speaks to. */
-static void degrees(MPI_Comm comm, int* in, int* out) {
-    int topology = MPI_UNDEFINED, weighted = 0, dimensions = 0, rank = 0;
-    *in = *out = 0;
+void lr_degrees(MPI_Comm comm, int* takes, int* gives) {
+    int topology = MPI_UNDEFINED, weighted = 0, dimensions = 0, rank = 0, in = 0, out = 0;
     PMPI_Topo_test(comm, &topology);
-    if (topology == MPI_DIST_GRAPH) PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
-    if (topology == MPI_CART && PMPI_Cartdim_get(comm, &dimensions) == MPI_SUCCESS)
-        *in = *out = 2 * dimensions;
+    if (topology == MPI_DIST_GRAPH) PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+    if (topology == MPI_CART && PMPI_Cartdim_get(comm, &dimensions) == MPI_SUCCESS) in = out = 2 * dimensions;
     if (topology == MPI_GRAPH) {
         PMPI_Comm_rank(comm, &rank);
-        PMPI_Graph_neighbors_count(comm, rank, in);
-        *out = *in;
+        PMPI_Graph_neighbors_count(comm, rank, &in);
+        out = in;
     }
+    if (takes) *takes = in;
+    if (gives) *gives = out;
+}
+
+void lr_neighbours(const struct lr_call* call, int kind, int form, MPI_Comm comm, int64_t given,
+                   int64_t taken, MPI_Request request) {
+    int in = 0, out = 0;
+    lr_degrees(comm, &in, &out);
+    const size_t count = 8 + (size_t)out + (size_t)in;
+    int64_t* values = malloc(8 * count);
+    if (!values) return;
+    const int64_t head[] = {lr_comm_handle(comm), 0, taken, 0, 0, lr_handle(request), 0, out};
+    memcpy(values, head, sizeof head);
+    for (int i = 0; i < out; ++i) values[8 + i] = given;
+    for (int i = 0; i < in; ++i) values[8 + out + i] = taken;
+    lr_note(call, kind, form, 0, values, count);
+    free(values);
 }
 
 /* Counts as MPI has them: ints, or MPI_Count where `large`. */
@@ -168,7 +189,7 @@ static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm
     if (inter) PMPI_Comm_remote_size(comm, &size);
     else PMPI_Comm_size(comm, &size);
     in = out = size;
-    if (kind >= LR_NEIGHBOR_ALLGATHER) degrees(comm, &in, &out);
+    if (kind >= LR_NEIGHBOR_ALLGATHER) lr_degrees(comm, &in, &out);
     const size_t given = gives.of ? (size_t)out : 0, taken = takes.of ? (size_t)in : 0;
     const size_t count = 8 + given + taken;
     int64_t* values = malloc(8 * count);
@@ -179,6 +200,9 @@ static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm
     int64_t* at = values + 8;
     for (size_t i = 0; i < given; ++i) *at++ = lr_bytes(count_at(gives, i), gives_types[each ? i : 0]);
     for (size_t i = 0; i < taken; ++i) *at++ = lr_bytes(count_at(takes, i), takes_types[each ? i : 0]);
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    if (own == LR_IN_PLACE) values[2] = !inter && (size_t)rank < given + taken ? values[8 + rank] : 0;
     lr_note(call, kind, form, 1, values, count);
     free(values);
 }
@@ -252,7 +276,7 @@ void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_C
     PMPI_Comm_rank(made, &rank);
     PMPI_Comm_test_inter(made, &inter);
     if (inter) PMPI_Comm_remote_size(made, &remote);
-    else degrees(made, &in, &out);
+    else lr_degrees(made, &in, &out);
     const size_t count = 7 + (size_t)size + (size_t)remote + (size_t)in + (size_t)out;
     int64_t* values = malloc(8 * count);
     if (!values) return;
@@ -269,6 +293,30 @@ void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_C
     }
     if (in + out > 0) neighbours(made, in, out, values + 7 + size + remote, values + 7 + size + remote + in);
     if (known) lr_note(call, LR_COMM, 0, constructor, values, count);
+    free(values);
+}
+
+/* Its members are the parent's: it may itself not be asked before its request is over. */
+void lr_idup(const struct lr_call* call, MPI_Comm parent, MPI_Comm made, MPI_Request request) {
+    int size = 0, rank = 0, inter = 0;
+    PMPI_Comm_test_inter(parent, &inter);
+    if (inter || made == MPI_COMM_NULL) {
+        lr_text(LR_OUTSIDE, "MPI_Comm_idup");
+        return;
+    }
+    PMPI_Comm_size(parent, &size);
+    PMPI_Comm_rank(parent, &rank);
+    int64_t* values = malloc(8 * (8 + (size_t)size));
+    if (!values) return;
+    const int64_t head[] = {lr_comm_handle(parent), lr_comm_handle(made), size, rank, 0, 0, 0};
+    memcpy(values, head, sizeof head);
+    MPI_Group group;
+    PMPI_Comm_group(parent, &group);
+    if (world_ranks(group, size, values + 7)) {
+        values[7 + size] = lr_handle(request);
+        lr_note(call, LR_COMM, LR_NONBLOCKING, LR_DUP, values, 8 + (size_t)size);
+    }
+    PMPI_Group_free(&group);
     free(values);
 }
 

@@ -20,5 +20,25 @@ bool lr_all_ignored(const MPI_Fint* statuses);
 bool lr_in_place(const void* buffer);
 /* Whether this rank is the root. */
 bool lr_is(MPI_Comm comm, int root);
+/* Whether its own block is none of a gather's or scatter's arguments. */
+static inline bool lr_unsaid(int root, bool in_place) {
+    return in_place || root == MPI_PROC_NULL || root == MPI_ROOT;
+}
+/* Of a gather the root says what comes, others what they send; of a scatter the other way round. What else
+ * they pass means nothing, and may be no type at all. */
+static inline int64_t lr_block(int kind, MPI_Comm comm, int root, int64_t given, MPI_Datatype gives,
+                               int64_t taken, MPI_Datatype takes) {
+    if (root == MPI_PROC_NULL) return 0;
+    return lr_is(comm, root) == (kind == LR_SCATTER) ? lr_bytes(given, gives) : lr_bytes(taken, takes);
+}
+#ifndef MPI_H_ABI
+/* From which number Fortran's indices count: 1, but 0 in the mpi_f08 of MPICH 4.0. Found by which requests
+ * the call ended, and kept for calls that end persistent ones. */
+int lr_base(int* kept, int count, const int64_t* before, const MPI_Fint* requests, int done,
+            const MPI_Fint* indices);
+/* Fortran's types of an array, of which there are as many as ranks, or neighbours that give or take; to be
+ * freed. */
+MPI_Datatype* lr_types(const MPI_Fint* types, MPI_Comm comm, bool neighbours, bool give);
+#endif
 void lr_started(const struct lr_call* call, int count, const int64_t* handles);
 void lr_outside(const char* name);

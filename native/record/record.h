@@ -158,8 +158,18 @@ LR_AS_NUMBER(lr_message_handle, MPI_Message)
 static inline int64_t lr_handle(MPI_Request request) {
     return request == MPI_REQUEST_NULL ? 0 : lr_request_handle(request);
 }
-void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t out,
-                   int64_t in, MPI_Datatype type, MPI_Op op, MPI_Request request);
+/* One request for both: the receive's, and the send is noted as its other half. */
+enum { LR_OTHER_HALF = 8 };
+void lr_isendrecv(const struct lr_call* call, int64_t bytes, int to, int tag, int64_t coming, int from,
+                  int coming_tag, MPI_Comm comm, MPI_Request request);
+/* `block`: the bytes of one block that goes or comes. */
+void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t block,
+                   MPI_Datatype type, MPI_Op op, MPI_Request request);
+/* How many neighbours this rank hears from and speaks to. */
+void lr_degrees(MPI_Comm comm, int* takes, int* gives);
+void lr_neighbours(const struct lr_call* call, int kind, int form, MPI_Comm comm, int64_t given,
+                   int64_t taken, MPI_Request request);
+enum { LR_IN_PLACE = -1 }; /* instead of this rank's own bytes: its block says them */
 /* Where blocks vary: counts of the blocks that go and come, null for none; `types` where each has its own. */
 void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
                const int* gives, const MPI_Datatype* gives_types, const int* takes,
@@ -168,6 +178,7 @@ void lr_blocks_c(const struct lr_call* call, int kind, int form, MPI_Comm comm, 
                  const MPI_Count* gives, const MPI_Datatype* gives_types, const MPI_Count* takes,
                  const MPI_Datatype* takes_types, bool each, MPI_Request request);
 void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_Comm made);
+void lr_idup(const struct lr_call* call, MPI_Comm parent, MPI_Comm made, MPI_Request request);
 void lr_comm_free(const struct lr_call* call, int64_t comm);
 void lr_win(const struct lr_call* call, MPI_Comm comm, MPI_Win window, int64_t bytes);
 void lr_access(const struct lr_call* call, int kind, MPI_Win window, int target, int64_t bytes,

@@ -23,18 +23,56 @@ bool lr_all_ignored(const MPI_Fint* statuses) {
 bool lr_in_place(const void* buffer) {
     if (buffer == MPI_IN_PLACE) return true;
     /* Open MPI has a common block, whose address it is; MPICH keeps the address in a variable. */
-    static const char* const blocks[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place",
-                                         "MPI_FORTRAN_IN_PLACE"};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; ++i)
-        if (buffer == fortran(blocks[i])) return true;
-    const void* const* kept = fortran("MPIR_F_MPI_IN_PLACE");
+    static const char* const names[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place",
+                                        "MPI_FORTRAN_IN_PLACE"};
+    static const void* blocks[sizeof names / sizeof *names];
+    static const void* const* kept;
+    static atomic_bool asked;
+    if (!atomic_load_explicit(&asked, memory_order_acquire)) {
+        for (size_t i = 0; i < sizeof names / sizeof *names; ++i) blocks[i] = fortran(names[i]);
+        kept = fortran("MPIR_F_MPI_IN_PLACE");
+        atomic_store_explicit(&asked, true, memory_order_release);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (blocks[i] && buffer == blocks[i]) return true;
     return kept && *kept && buffer == *kept;
 }
 
+#ifndef MPI_H_ABI
+int lr_base(int* kept, int count, const int64_t* before, const MPI_Fint* requests, int done,
+            const MPI_Fint* indices) {
+    bool fits[2] = {done > 0 && before, done > 0 && before};
+    for (int base = 0; base < 2; ++base)
+        for (int i = 0; i < done && fits[base]; ++i) {
+            const int place = indices[i] - base;
+            fits[base] = place >= 0 && place < count && before[place] &&
+                         PMPI_Request_f2c(requests[place]) == MPI_REQUEST_NULL;
+        }
+    if (fits[0] != fits[1]) *kept = fits[1];
+    return *kept;
+}
+
+MPI_Datatype* lr_types(const MPI_Fint* types, MPI_Comm comm, bool neighbours, bool give) {
+    int inter = 0, size = 0;
+    if (neighbours) {
+        lr_degrees(comm, give ? NULL : &size, give ? &size : NULL);
+    } else {
+        PMPI_Comm_test_inter(comm, &inter);
+        if (inter) PMPI_Comm_remote_size(comm, &size);
+        else PMPI_Comm_size(comm, &size);
+    }
+    MPI_Datatype* made = malloc(sizeof *made * (size_t)(size > 0 ? size : 1));
+    for (int i = 0; made && i < size; ++i) made[i] = PMPI_Type_f2c(types[i]);
+    return made;
+}
+#endif
+
 bool lr_is(MPI_Comm comm, int root) {
-    int rank = -1;
+    int rank = -1, inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    if (inter) return root == MPI_ROOT; /* others number it among the ranks of the other group */
     PMPI_Comm_rank(comm, &rank);
-    return rank == root || root == MPI_ROOT;
+    return rank == root;
 }
 
 void lr_started(const struct lr_call* call, int count, const int64_t* handles) {

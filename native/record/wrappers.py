@@ -88,8 +88,10 @@ class Body:
 
     def __init__(self, row: Row, fortran: bool) -> None:
         """Of a row of calls.txt."""
-        _, parameters, note = row
+        name, parameters, note = row
+        self.call = name
         self.fortran = fortran
+        self.neighbours = "eighbor" in name
         self.names = {letter: name for name, letter in parameters}
         self.before: list[str] = []
         self.read: list[str] = []  # what the call gave
@@ -102,8 +104,9 @@ class Body:
             if special := getattr(self, f"_{letter}", None):
                 special(name)
         self.said = re.sub(r"\{(\w+)\}", lambda match: values[match[1]], note)
-        arrays = ("lr_before", "lr_statuses", "lr_indices")
-        self.guard = "".join(f"{each} && " for each in arrays if each in self.said and "A" in self.names)
+        arrays = [each for each in ("lr_before", "lr_statuses", "lr_indices") if "A" in self.names]
+        arrays += [f"lr_types_{each}" for each, letter in parameters if letter == "Y" and fortran]
+        self.guard = " && ".join(each for each in arrays if each in self.said)
 
     def _taken(self, name: str, kind: str, place: str = "") -> str:
         """The value of a handle that stands at an address."""
@@ -170,14 +173,34 @@ class Body:
             self.before.append("MPI_Status *const lr_statuses = lr_kept;")
         self.freed.append(f"if (lr_kept != {name} && lr_kept != lr_some) free(lr_kept);")
 
+    def _base(self, done: str, name: str) -> str:
+        """From which number indices count, as an expression to take away; Fortran's must be found out."""
+        if not self.fortran:
+            return ""
+        self.before.append("static int lr_kept_base = 1;")
+        requests = self.names["A"]
+        self.read.append(
+            f"const int lr_one = lr_base(&lr_kept_base, lr_count, lr_before, {requests}, {done}, {name});"
+        )
+        return " - lr_one"
+
+    def _Y(self, name: str) -> None:
+        if not self.fortran:
+            return
+        comm = VALUES["c"][1].format(self.names["c"])
+        words = f"{name}, {comm}, {str(self.neighbours).lower()}, {str(name.startswith('send')).lower()}"
+        self.read.append(f"MPI_Datatype *lr_types_{name} = lr_types({words});")
+        self.freed.append(f"free(lr_types_{name});")
+
     def _x(self, name: str) -> None:
-        one = " - 1" if self.fortran else ""
+        one = self._base(f"*{name} != MPI_UNDEFINED", name)
         self.read.append(
             f"const int lr_index[1] = {{*{name} == MPI_UNDEFINED ? MPI_UNDEFINED : *{name}{one}}};"
         )
 
     def _X(self, name: str) -> None:
-        one = " - 1" if self.fortran else ""
+        many = self.names["n"]
+        one = self._base(f"*{many} == MPI_UNDEFINED ? 0 : *{many}", name)
         self.before.append("int lr_few_indices[64];")
         self.before.append(
             "int *lr_indices = lr_count <= 64 ? lr_few_indices : malloc(sizeof(int) * (size_t)lr_count);"
@@ -195,7 +218,9 @@ class Body:
     @property
     def last(self) -> str:
         """The lines after it."""
-        noted = f"if ({self.guard}lr_code == MPI_SUCCESS) {self.said};"
+        said = f"if ({self.guard}) {self.said};" if self.guard else f"{self.said};"
+        failed = f'lr_outside("MPI_{self.call} that returned an error");'
+        noted = f"if (lr_code != MPI_SUCCESS) {failed}\n        else {said}"
         return "\n        ".join([*self.read, noted, *self.freed])
 
     @property
@@ -215,7 +240,7 @@ def _local(kind: str, name: str, word: str) -> str:
 
 
 # Calls that mostly find nothing, again and again.
-POLLS = ("Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe")
+POLLS = ("Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe", "Request_get_status", "Win_test")
 
 
 def entered(name: str) -> str:
@@ -272,8 +297,6 @@ int lr_in_{name}({declared}) {{
 def fortran_frames(row: Row) -> str:
     """The wrappers of Fortran's names: everything is an address, the result the last of them."""
     name, parameters, _ = row
-    if any(letter == "Y" for _, letter in parameters):
-        return ""  # arrays of types of Fortran's: too rare to be worth a frame
     body = Body(row, fortran=True)
     frames = ""
     # Buffers, and arrays of counts that no frame reads, may be anything.

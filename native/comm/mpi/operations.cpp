@@ -205,7 +205,9 @@ Sized size_up(const Call& call, MPI_Comm comm) {
     const std::int64_t unit = unit_of(call);
     const Block block = block_of(call, peers_of(call.what, comm));
     Sized sized;
-    sized.by_layout = !call.gives.empty() || !call.takes.empty();
+    // Of a gather or scatter only the root has a layout, but all must say the same call.
+    const bool rooted = call.what == Collective::gather || call.what == Collective::scatter;
+    sized.by_layout = !call.gives.empty() || !call.takes.empty() || (rooted && call.varies);
     sized.elements = static_cast<std::int64_t>(std::max(block.gives, block.takes)) / unit;
     if (sized.by_layout && call.what == Collective::reduce_scatter) sized.elements = 0;
     for (const Layout layout : {call.gives, call.takes})

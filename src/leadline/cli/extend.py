@@ -72,6 +72,7 @@ def command(
         for what, error in found.errors.items()
     }
     click.echo(f"  sizes of the recordings are powers of the number of ranks {told['bytes']}")
+    click.echo("  sizes and repetitions of other numbers of ranks are rounded as those of the recordings are")
     if "computation" in told:
         click.echo(f"  computation in all is a power of the number of ranks {told['computation']}")
         click.echo(

@@ -45,14 +45,16 @@ def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     if expected:
         from leadline.profile.sentences import excess  # noqa: PLC0415
 
-        assert machine is not None
-        click.echo(wrapped("  " + excess(found, expected, machine.stem), "  "))
+        where, ought = expected
+        click.echo(wrapped("  " + excess(found, ought, where), "  "))
     _print_sites(found)
     _print_findings(found)
 
 
-def simulated(read: "Program", path: Path, machine: Path, say: Callable[[str], None]) -> "Profile":
-    """The profile of the same program, executed on a described machine."""
+def simulated(
+    read: "Program", path: Path, machine: Path, say: Callable[[str], None]
+) -> "tuple[str, Profile]":
+    """The profile of the same program, executed on a described machine, which is named with its network."""
     from leadline.machine import load  # noqa: PLC0415
     from leadline.profile import profile  # noqa: PLC0415
     from leadline.run.replay import replay  # noqa: PLC0415
@@ -61,7 +63,7 @@ def simulated(read: "Program", path: Path, machine: Path, say: Callable[[str], N
     say(f"executing it on {machine.stem}")
     target = SimulatedMachine.of(load(machine), None, read.ranks, None, "auto")
     found = replay(path, target, ranks=read.ranks, detailed=True, say=say)
-    return profile(replace(read, times_of=found.times))
+    return f"{machine.stem} (network model {found.network})", profile(replace(read, times_of=found.times))
 
 
 def _rows(found: "Profile") -> list[dict[str, object]]:

@@ -164,7 +164,7 @@ def _program(
         )
     say("finding who waits for whom")
     found = profile(read) if timed else None
-    expected = (machine.stem, simulated(read, path, machine, say)) if machine else None
+    expected = simulated(read, path, machine, say) if machine else None
     say(f"writing {output}")
     return write_program(Subject(path.name, read, found, expected, window), output)
 

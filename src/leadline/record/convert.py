@@ -10,7 +10,8 @@ from leadline.program.build import ProgramBuilder
 from leadline.program.model import Program
 from leadline.record import sites as naming
 from leadline.record.clocks import align
-from leadline.record.ranks import Communicators, Rank
+from leadline.record.handles import Communicators
+from leadline.record.ranks import Rank
 from leadline.record.spills import Spill
 
 

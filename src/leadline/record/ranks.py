@@ -7,56 +7,14 @@ from dataclasses import dataclass, field
 
 from leadline.program.model import FREE_SOURCE, FREE_TAG, Communicator, Form, Kind, Operation
 from leadline.record import spills
+from leadline.record.handles import Communicators, Group, Slot
 from leadline.record.spills import Entry, Spill
 
-ANY, NOBODY = -1, -3  # peers as the recorder writes them
+ANY, NOBODY, CANCELLED = -1, -3, -5  # peers as the recorder writes them
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
-
-
-class Communicators:
-    """Communicators by their members, the same for all ranks.
-
-    Ranks make communicators of the same members in the same order, so the number of those that are alive
-    tells them apart; one that is freed makes room, so that a loop which makes and frees one folds.
-    """
-
-    def __init__(self, made: list[Communicator]) -> None:
-        self.made = made
-        self._known: dict[tuple[object, int], int] = {}
-
-    def index(self, communicator: Communicator, turn: int) -> int:
-        """The number of the `turn`-th of its kind."""
-        key = (
-            (communicator.members, communicator.remote, communicator.construction, communicator.parent),
-            turn,
-        )
-        if key not in self._known:
-            self._known[key] = len(self.made)
-            self.made.append(communicator)
-        return self._known[key]
-
-
-@dataclass
-class _Group:
-    """A communicator of a rank."""
-
-    index: int
-    members: tuple[int, ...]
-    remote: tuple[int, ...] = ()
-    sources: tuple[int, ...] = ()
-    targets: tuple[int, ...] = ()
-    key: object = None
-    turn: int = 0
-
-
-@dataclass
-class _Slot:
-    """A request: its number, and the receive that it completes."""
-
-    number: int
-    persistent: bool = False
-    receive: int | None = None  # index of the operation
-    cancelled: bool = False
+OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
+UNKNOWN = "what made a communicator whose messages are recorded as a rank's to itself"
+SEVERAL = "a persistent receive of any tag that met several"
 
 
 @dataclass
@@ -78,9 +36,9 @@ class Rank:
         """World and self are there from the start."""
         facts = self.spill.facts
         world = tuple(range(int(facts["ranks"])))
-        self.comms: dict[int, _Group] = {int(facts["world"]): _Group(0, world)}
+        self.comms: dict[int, Group] = {int(facts["world"]): Group(0, world)}
         self.alive: defaultdict[object, set[int]] = defaultdict(set)
-        self.requests: defaultdict[int, deque[_Slot | None]] = defaultdict(deque)
+        self.requests: defaultdict[int, deque[Slot | None]] = defaultdict(deque)
         self.free: list[int] = []
         self.highest = 0
         self.windows: dict[int, tuple[int, int]] = {}  # number and communicator
@@ -96,21 +54,24 @@ class Rank:
         else:
             self.highest += 1
             number = self.highest
-        self.requests[handle].append(_Slot(number, form == Form.PERSISTENT, receive))
+        persistent = form == Form.PERSISTENT
+        self.requests[handle].append(Slot(number, persistent, receive, active=not persistent))
         return number
 
     def nothing(self, handle: int) -> None:
         """A request that has nothing to complete."""
         self.requests[handle].append(None)
 
-    def group(self, handle: int) -> _Group:
+    def group(self, handle: int) -> Group:
         """The communicator of a handle; this rank alone where it is none that was made."""
         found = self.comms.get(handle)
         if found is None:
+            if handle != int(self.spill.facts["self"]):
+                self.outside.add(UNKNOWN)
             found = self.comms[handle] = self._made((self.spill.rank,), (), 0, 0)
         return found
 
-    def _made(self, members: tuple[int, ...], remote: tuple[int, ...], how: int, parent: int) -> _Group:
+    def _made(self, members: tuple[int, ...], remote: tuple[int, ...], how: int, parent: int) -> Group:
         whole: tuple[int, ...] | range = members
         if members == tuple(range(len(members))):
             whole = range(len(members))
@@ -118,7 +79,7 @@ class Rank:
         key = (members, remote, how, parent)
         turn = next(n for n in range(len(self.alive[key]) + 1) if n not in self.alive[key])
         self.alive[key].add(turn)
-        return _Group(self.communicators.index(communicator, turn), members, remote, key=key, turn=turn)
+        return Group(self.communicators.index(communicator, turn), members, remote, key=key, turn=turn)
 
     # ----------------------------------------------------------------------------------------- what was said
     def note(self, entry: Entry, operation: Operation) -> None:
@@ -140,16 +101,25 @@ class Rank:
 
     def send(self, entry: Entry) -> None:
         comm, peer, size, tag, request = entry.values
+        half = entry.mode == OTHER_HALF
+        if half and (receive := self.requests[request][-1]):
+            receive.both = True
         if peer == NOBODY:
-            if entry.form:
+            if entry.form and not half:
                 self.nothing(request)
             self.note(entry, Operation(int(Kind.NOP)))
             return
         number = self.slot(request, entry.form) if entry.form else 0
+        if half:
+            self.requests[request].pop()
+            if (receive := self.requests[request][-1]) is None:
+                self.requests[request][-1] = Slot(number)
+            else:
+                receive.half = number
         index = self.group(comm).index
+        mode = 0 if half else entry.mode
         self.note(
-            entry,
-            Operation(int(Kind.SEND), index, peer, size, tag, number, mode=entry.mode, form=entry.form),
+            entry, Operation(int(Kind.SEND), index, peer, size, tag, number, mode=mode, form=entry.form)
         )
 
     def receive(self, entry: Entry) -> None:
@@ -200,6 +170,9 @@ class Rank:
 
     def start(self, entry: Entry) -> None:
         slots = [self.requests[handle][0] for handle in entry.values if self.requests[handle]]
+        for slot in slots:
+            if slot:
+                slot.active = True
         numbers = tuple(slot.number for slot in slots if slot)
         self.note(entry, Operation(int(Kind.START), gives=numbers) if numbers else Operation(int(Kind.NOP)))
 
@@ -216,19 +189,41 @@ class Rank:
                 continue
             if slot.persistent:
                 self.requests[handle].appendleft(slot)
+                if not slot.active:
+                    continue  # it is over at once, and says nothing of a message
+                slot.active = False
             else:
-                heapq.heappush(self.free, slot.number)
-            if slot.receive is not None:
-                posted = self.operations[slot.receive]
-                if slot.cancelled:
-                    self.operations[slot.receive] = Operation(int(Kind.NOP))
-                    continue
-                self.operations[slot.receive] = _met(posted, done[place + 1 : place + 4])
-            numbers.append(slot.number)
+                for number in filter(None, (slot.number, slot.half)):
+                    heapq.heappush(self.free, number)
+            if slot.receive is not None and not self._receive_is_over(slot, done[place + 1 : place + 4]):
+                numbers += [slot.half] if slot.half else []
+                continue
+            numbers += [slot.number, slot.half] if slot.half else [slot.number]
         if numbers:
             self.note(entry, Operation(int(Kind.WAIT), mode=entry.mode, gives=tuple(numbers)))
         else:
             self.note(entry, Operation(int(Kind.NOP)))
+
+    def _receive_is_over(self, slot: Slot, met: Sequence[int]) -> bool:
+        """What a receive met becomes its operation's; whether it met anything."""
+        assert slot.receive is not None
+        if slot.both:
+            return True  # MPICH 4.0 fills in no status
+        posted = self.operations[slot.receive]
+        if met[0] == CANCELLED:
+            if not slot.persistent:
+                self.operations[slot.receive] = Operation(int(Kind.NOP))
+                return False
+            return True
+        found = _met(posted, met)
+        slot.turns += 1
+        if slot.turns > 1:  # a persistent one has the largest size, and any source where there were several
+            if posted.tag != found.tag:
+                self.outside.add(SEVERAL)
+            peer = posted.peer if posted.peer == found.peer else ANY
+            found = found._replace(peer=peer, bytes=max(posted.bytes, found.bytes))
+        self.operations[slot.receive] = found
+        return True
 
     def release(self, entry: Entry) -> None:
         handle = entry.values[0]
@@ -240,9 +235,7 @@ class Rank:
         self.note(entry, Operation(int(Kind.FREE), request=slot.number))
 
     def cancel(self, entry: Entry) -> None:
-        held = self.requests[entry.values[0]]
-        if held and held[0] is not None:
-            held[0].cancelled = held[0].receive is not None
+        """Whether it came in time is known when the request is over."""
         self.note(entry, Operation(int(Kind.NOP)))
 
     def collective(self, entry: Entry) -> None:
@@ -282,6 +275,8 @@ class Rank:
         if size == 0:
             self.note(entry, Operation(int(Kind.COMM), before.index, mode=entry.mode))
             return
+        if entry.form:  # its request has nothing to complete: the operation is executed as a whole
+            self.nothing(ranks.pop())
         members, others = tuple(ranks[:size]), tuple(ranks[size : size + remote])
         near = ranks[size + remote :]
         group = self._made(members, others, entry.mode, before.index)

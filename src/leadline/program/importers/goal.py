@@ -21,6 +21,7 @@ from leadline.program.importers._lines import data_of, lines_of, seconds, whole
 from leadline.program.model import Kind, Program
 
 TITLE = "GOAL"
+LARGEST = 1 << 60  # B of a message that a program can have
 
 _OPERATION = re.compile(
     r"(?:(?P<label>\w+)\s*:\s*)?(?:(?P<calc>calc)\s+(?P<time>\S+)"
@@ -154,6 +155,6 @@ def _node(found: re.Match[str], number: int, place: str, count: int) -> Node:
         number,
         Kind.SEND if sends else Kind.RECV,
         whole(peer, place, "a rank", least=least, below=count),
-        whole(size, place, "a size"),
-        whole(tag or "0", place, "a tag", least=least),
+        whole(size, place, "a size", below=LARGEST),
+        whole(tag or "0", place, "a tag", least=least, below=1 << 31),
     )

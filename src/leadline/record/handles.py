@@ -1,0 +1,54 @@
+"""What MPI's handles stand for in a rank's record: communicators and requests."""
+
+from dataclasses import dataclass
+
+from leadline.program.model import Communicator
+
+
+class Communicators:
+    """Communicators by their members, the same for all ranks.
+
+    Ranks make communicators of the same members in the same order, so the number of those that are alive
+    tells them apart; one that is freed makes room, so that a loop which makes and frees one folds.
+    """
+
+    def __init__(self, made: list[Communicator]) -> None:
+        self.made = made
+        self._known: dict[tuple[object, int], int] = {}
+
+    def index(self, communicator: Communicator, turn: int) -> int:
+        """The number of the `turn`-th of its kind."""
+        key = (
+            (communicator.members, communicator.remote, communicator.construction, communicator.parent),
+            turn,
+        )
+        if key not in self._known:
+            self._known[key] = len(self.made)
+            self.made.append(communicator)
+        return self._known[key]
+
+
+@dataclass
+class Group:
+    """A communicator of a rank."""
+
+    index: int
+    members: tuple[int, ...]
+    remote: tuple[int, ...] = ()
+    sources: tuple[int, ...] = ()
+    targets: tuple[int, ...] = ()
+    key: object = None
+    turn: int = 0
+
+
+@dataclass
+class Slot:
+    """A request: its number, and the receive that it completes."""
+
+    number: int
+    persistent: bool = False
+    receive: int | None = None  # index of the operation
+    active: bool = True  # of a persistent one: started, and not over
+    turns: int = 0  # messages that the receive has met
+    both: bool = False  # of an Isendrecv
+    half: int = 0  # number of the send that the same request completes

@@ -1,0 +1,103 @@
+"""What programs seldom call is recorded as they call it, and replayed; what cannot be is named."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import program
+from leadline.cli import main
+from leadline.mpi import Mpi
+from leadline.program.model import Kind, Program
+from record.test_record import Build, _as_root, build, launched, mpi, only, recorded
+
+__all__ = ["_as_root", "build", "mpi"]  # fixtures
+
+pytestmark = pytest.mark.mpi
+
+
+def _of(tmp_path: Path, mpi: Mpi, made: Path, ranks: int) -> Program:
+    """The program, which ran as it does without being recorded, and is executed on a described machine."""
+    path = tmp_path / "rare.program"
+    done = recorded(path, launched(mpi, made, ranks=ranks))
+    assert done.exit_code == 0, done.output
+    return program.read(path)
+
+
+def _replayed(tmp_path: Path, *words: str) -> str:
+    done = CliRunner().invoke(main, ["replay", str(tmp_path / "rare.program"), *words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def _fields(found: list[Any], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(getattr(each, name) for name in names) for each in found]
+
+
+def test_what_means_nothing_is_not_looked_at(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Types and counts that only the root's are; a root in place has its own block. With the MPI, too."""
+    made = _of(tmp_path, mpi, build("insignificant.c"), 3)
+    for rank, own in enumerate((8, 16, 24)):
+        for kind in (Kind.GATHER, Kind.SCATTER):
+            assert [each.bytes for each in only(made, rank, kind)] == [16, own]
+        assert [each.bytes for each in only(made, rank, Kind.ALLGATHER)] == [24]
+    assert only(made, 1, Kind.GATHER)[1].takes == (0, 8, 1, 16, 2, 24)
+    assert only(made, 1, Kind.SCATTER)[1].gives == (0, 8, 1, 16, 2, 24)
+    _replayed(tmp_path, "--on", "bgp")
+    _replayed(tmp_path, "--launches", "1")
+
+
+def test_requests_that_are_inactive_or_cancelled(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """A persistent receive is of any rank, and of the largest size; cancels that are late change nothing."""
+    made = _of(tmp_path, mpi, build("requests.c"), 3)
+    persistent, late = only(made, 0, Kind.RECV)
+    assert (persistent.peer, persistent.bytes, persistent.tag) == (-1, 100, 3)
+    assert (late.peer, late.bytes, late.tag) == (1, 40, 4)
+    assert len(only(made, 0, Kind.WAIT)) == 3
+    _replayed(tmp_path, "--on", "bgp")
+    _replayed(tmp_path, "--launches", "1")
+
+
+def test_neighbours_that_only_give(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """What goes has the size of what is sent, whatever comes."""
+    made = _of(tmp_path, mpi, build("graph.c"), 4)
+    found = [only(made, rank, Kind.NEIGHBOR_ALLGATHER)[0] for rank in range(4)]
+    assert _fields(found, "gives", "takes") == [
+        ((1, 80, 2, 80, 3, 80), ()),
+        ((2, 80), (0, 80)),
+        ((), (0, 80, 1, 80, 3, 80)),
+        ((2, 80), (0, 80)),
+    ]
+    _replayed(tmp_path, "--on", "bgp")
+
+
+def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """A copied communicator, both halves of an exchange, a tested epoch, asking, and a call that failed."""
+    made = _of(tmp_path, mpi, build("rest.c"), 2)
+    copied, *_ = only(made, 0, Kind.COMM)
+    assert made.communicators[copied.extra - 1].members == range(2)
+    assert _fields(only(made, 0, Kind.SEND)[:1], "comm", "bytes") == [(copied.extra - 1, 44)]
+    assert _fields(only(made, 1, Kind.RECV)[:1], "comm", "bytes") == [(copied.extra - 1, 44)]
+    exchanged = [each for each in only(made, 1, Kind.SEND) if each.tag == 1]
+    if mpi.family == "mpich":
+        assert _fields(exchanged, "peer", "bytes", "request") == [(0, 24, 2)]
+        assert (1, 2) in [each.gives for each in only(made, 1, Kind.WAIT)]
+    assert len(only(made, 1, Kind.WAIT_EPOCH)) == 1
+    assert made.recorded["outside"] == ["MPI_Recv that returned an error"]
+    times = made.times(1)
+    assert times is not None
+    waits = [index for index, (_, each) in enumerate(made.operations(1)) if each.kind == Kind.WAIT]
+    assert times[waits[-1], 1] - times[waits[-1], 0] > 200e6  # ns, of 400 ms: asking is waiting
+
+
+@pytest.mark.parametrize("module", ["USE_MPI", "F08"])
+def test_requests_and_types_of_fortran(mpi: Mpi, build: Build, tmp_path: Path, module: str) -> None:
+    """Each of four requests is over once; a message has the size that it has, an alltoallw its blocks."""
+    made = _of(tmp_path, mpi, build("some.f90", f"-D{module}"), 2)
+    for rank in range(2):
+        assert [each.bytes for each in only(made, rank, Kind.RECV)] == [40, 40]
+        over = [number for each in only(made, rank, Kind.WAIT) for number in each.gives]
+        assert sorted(over) == [1, 1, 2, 2]
+        assert [each.takes for each in only(made, rank, Kind.ALLTOALL)] == [(0, 8, 1, 8)]
+    _replayed(tmp_path, "--on", "bgp")
