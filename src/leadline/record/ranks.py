@@ -14,6 +14,7 @@ ANY, NOBODY, CANCELLED = -1, -3, -5  # peers as the recorder writes them
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
 UNKNOWN = "what made a communicator whose messages are recorded as a rank's to itself"
+LATER = "the cancel of a persistent receive"
 SEVERAL = "a persistent receive of any tag that met several"
 
 
@@ -210,11 +211,12 @@ class Rank:
         if slot.both:
             return True  # MPICH 4.0 fills in no status
         posted = self.operations[slot.receive]
-        if met[0] == CANCELLED:
-            if not slot.persistent:
-                self.operations[slot.receive] = Operation(int(Kind.NOP))
-                return False
+        if met[0] == CANCELLED and slot.persistent:
+            self.outside.add(LATER)
             return True
+        if met[0] == CANCELLED:
+            self.operations[slot.receive] = Operation(int(Kind.NOP))
+            return False
         found = _met(posted, met)
         slot.turns += 1
         if slot.turns > 1:  # a persistent one has the largest size, and any source where there were several
