@@ -201,8 +201,10 @@ static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm
     for (size_t i = 0; i < given; ++i) *at++ = lr_bytes(count_at(gives, i), gives_types[each ? i : 0]);
     for (size_t i = 0; i < taken; ++i) *at++ = lr_bytes(count_at(takes, i), takes_types[each ? i : 0]);
     int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    if (own == LR_IN_PLACE) values[2] = !inter && (size_t)rank < given + taken ? values[8 + rank] : 0;
+    if (own == LR_FROM_BLOCKS) {
+        PMPI_Comm_rank(comm, &rank);
+        values[2] = !inter && (size_t)rank < given + taken ? values[8 + rank] : 0;
+    }
     lr_note(call, kind, form, 1, values, count);
     free(values);
 }

@@ -20,10 +20,9 @@ bool lr_all_ignored(const MPI_Fint* statuses);
 bool lr_in_place(const void* buffer);
 /* Whether this rank is the root. */
 bool lr_is(MPI_Comm comm, int root);
-/* Whether its own block is none of a gather's or scatter's arguments. */
-static inline bool lr_unsaid(int root, bool in_place) {
-    return in_place || root == MPI_PROC_NULL || root == MPI_ROOT;
-}
+/* Whether a rank's own block is to be had from the blocks that vary: the root's, who may be in place, and of
+ * two groups theirs that take no part. */
+static inline bool lr_roots(MPI_Comm comm, int root) { return root == MPI_PROC_NULL || lr_is(comm, root); }
 /* Of a gather the root says what comes, others what they send; of a scatter the other way round. What else
  * they pass means nothing, and may be no type at all. */
 static inline int64_t lr_block(int kind, MPI_Comm comm, int root, int64_t given, MPI_Datatype gives,

@@ -169,7 +169,9 @@ void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm
 void lr_degrees(MPI_Comm comm, int* takes, int* gives);
 void lr_neighbours(const struct lr_call* call, int kind, int form, MPI_Comm comm, int64_t given,
                    int64_t taken, MPI_Request request);
-enum { LR_IN_PLACE = -1 }; /* instead of this rank's own bytes: its block says them */
+enum {
+    LR_FROM_BLOCKS = -1
+}; /* instead of the bytes of this rank's own block: one of those that vary says them */
 /* Where blocks vary: counts of the blocks that go and come, null for none; `types` where each has its own. */
 void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
                const int* gives, const MPI_Datatype* gives_types, const int* takes,

@@ -23,32 +23,27 @@ bool lr_all_ignored(const MPI_Fint* statuses) {
 bool lr_in_place(const void* buffer) {
     if (buffer == MPI_IN_PLACE) return true;
     /* Open MPI has a common block, whose address it is; MPICH keeps the address in a variable. */
-    static const char* const names[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place",
-                                        "MPI_FORTRAN_IN_PLACE"};
-    static const void* blocks[sizeof names / sizeof *names];
-    static const void* const* kept;
-    static atomic_bool asked;
-    if (!atomic_load_explicit(&asked, memory_order_acquire)) {
-        for (size_t i = 0; i < sizeof names / sizeof *names; ++i) blocks[i] = fortran(names[i]);
-        kept = fortran("MPIR_F_MPI_IN_PLACE");
-        atomic_store_explicit(&asked, true, memory_order_release);
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        if (blocks[i] && buffer == blocks[i]) return true;
+    static const char* const blocks[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place",
+                                         "MPI_FORTRAN_IN_PLACE", "MPIR_F08_MPI_IN_PLACE"};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; ++i)
+        if (buffer == fortran(blocks[i])) return true;
+    const void* const* kept = fortran("MPIR_F_MPI_IN_PLACE");
     return kept && *kept && buffer == *kept;
 }
 
 #ifndef MPI_H_ABI
 int lr_base(int* kept, int count, const int64_t* before, const MPI_Fint* requests, int done,
             const MPI_Fint* indices) {
-    bool fits[2] = {done > 0 && before, done > 0 && before};
+    /* Whether indices that count from 0, and from 1, are those of requests, and of ones that are over. */
+    bool are[2] = {done > 0 && before, done > 0 && before}, over[2] = {are[0], are[1]};
     for (int base = 0; base < 2; ++base)
-        for (int i = 0; i < done && fits[base]; ++i) {
+        for (int i = 0; i < done && are[base]; ++i) {
             const int place = indices[i] - base;
-            fits[base] = place >= 0 && place < count && before[place] &&
-                         PMPI_Request_f2c(requests[place]) == MPI_REQUEST_NULL;
+            are[base] = place >= 0 && place < count && before[place];
+            over[base] &= are[base] && PMPI_Request_f2c(requests[place]) == MPI_REQUEST_NULL;
         }
-    if (fits[0] != fits[1]) *kept = fits[1];
+    if (over[0] != over[1]) *kept = over[1];
+    else if (are[0] != are[1]) *kept = are[1];
     return *kept;
 }
 

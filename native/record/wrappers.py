@@ -188,7 +188,11 @@ class Body:
         if not self.fortran:
             return
         comm = VALUES["c"][1].format(self.names["c"])
-        words = f"{name}, {comm}, {str(self.neighbours).lower()}, {str(name.startswith('send')).lower()}"
+        gives = name.startswith("send")
+        array = name
+        if gives and not self.neighbours:  # in place it may be anything
+            array = f"lr_in_place(sendbuf) ? {name.replace('send', 'recv')} : {name}"
+        words = f"{array}, {comm}, {str(self.neighbours).lower()}, {str(gives).lower()}"
         self.read.append(f"MPI_Datatype *lr_types_{name} = lr_types({words});")
         self.freed.append(f"free(lr_types_{name});")
 
@@ -307,6 +311,9 @@ def fortran_frames(row: Row) -> str:
     types = ", ".join(kinds.get(letter, "MPI_Fint *") for _, letter in parameters)
     for pattern in FORTRAN:
         symbol = pattern.format(name.lower())
+        # Buffers of "f08ts" are descriptors, which begin with the address.
+        described = r"lr_in_place(*(void *const *)\1)" if pattern.endswith("ts_") else r"lr_in_place(\1)"
+        last = re.sub(r"lr_in_place\((\w+)\)", described, body.last)
         frames += f"""
 LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
     static void (*real)({types}{comma}MPI_Fint *);
@@ -321,7 +328,7 @@ LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
         MPI_Fint lr_code = MPI_SUCCESS;
         real({body.arguments}{comma}&lr_code);
         {left(name)}
-        {body.last}
+        {last}
         lr_end();
         if (lr_error) *lr_error = lr_code;
     }}

@@ -93,11 +93,12 @@ def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", ["USE_MPI", "F08"])
 def test_requests_and_types_of_fortran(mpi: Mpi, build: Build, tmp_path: Path, module: str) -> None:
-    """Each of four requests is over once; a message has the size that it has, an alltoallw its blocks."""
+    """Each request is over once, persistent ones too; messages and blocks have their sizes, also in place."""
     made = _of(tmp_path, mpi, build("some.f90", f"-D{module}"), 2)
     for rank in range(2):
-        assert [each.bytes for each in only(made, rank, Kind.RECV)] == [40, 40]
+        assert [each.bytes for each in only(made, rank, Kind.RECV)] == [40, 40, 56]
         over = [number for each in only(made, rank, Kind.WAIT) for number in each.gives]
-        assert sorted(over) == [1, 1, 2, 2]
-        assert [each.takes for each in only(made, rank, Kind.ALLTOALL)] == [(0, 8, 1, 8)]
+        assert sorted(over) == [1, 1, 1, 2, 2, 2]
+        assert _fields(only(made, rank, Kind.ALLTOALL), "gives", "takes") == [((0, 8, 1, 8),) * 2] * 2
+        assert [each.bytes for each in only(made, rank, Kind.GATHER)] == [(16, 24)[rank]]
     _replayed(tmp_path, "--on", "bgp")

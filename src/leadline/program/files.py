@@ -326,7 +326,9 @@ def _program(header: dict[str, Any], body: bytes, path: Path) -> Program:
 
 def _sequences(header: dict[str, Any], body: bytes, path: Path) -> Sequence[Folded]:
     """The sequences; decoded at once only where the header does not say what calls they have."""
-    places = header["sequences"]
+    places = [tuple(map(int, each)) for each in header["sequences"]]
+    if any(len(each) != 4 or each[0] < 0 or each[1] < 0 or each[0] + each[1] > len(body) for each in places):
+        raise ValueError("a sequence lies outside of the file")
 
     def decode(index: int) -> Folded:
         offset, size, leaves, relative = places[index]

@@ -13,7 +13,7 @@ from leadline.record.spills import Entry, Spill
 ANY, NOBODY, CANCELLED = -1, -3, -5  # peers as the recorder writes them
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
-UNKNOWN = "what made a communicator whose messages are recorded as a rank's to itself"
+UNKNOWN = "a communicator from a call that is not known"
 LATER = "the cancel of a persistent receive"
 SEVERAL = "a persistent receive of any tag that met several"
 
@@ -182,6 +182,8 @@ class Rank:
         handles, done = entry.values[1 : 1 + count], entry.values[2 + count :]
         numbers = []
         for place in range(0, len(done), 4):
+            if not 0 <= done[place] < count:
+                raise IndexError("a completed request is none of those that were waited for")
             handle = handles[done[place]]
             if handle == 0 or not self.requests[handle]:
                 continue
