@@ -1,15 +1,12 @@
 """Submitted commands, with a Slurm of scripts that ends jobs as tests want; tests/slurm has the real one."""
 
-import os
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from leadline import batch
-from leadline.batch import systems
 from leadline.batch.job import create, load
 from leadline.cli import main
 from leadline.core.errors import LeadlineError, UsageError
@@ -34,24 +31,9 @@ SCANCEL = "for last; do :; done; echo CA >{here}/state.$last\n"
 
 
 @pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def slurm(commands: Callable[[Mapping[str, str]], None], tmp_path: Path) -> Callable[..., None]:
     """Commands of a Slurm on PATH; what is returned says how the first jobs end: CD, TO, CA or PD."""
-    for name, text in {
-        "sbatch": SBATCH,
-        "squeue": SQUEUE,
-        "scancel": SCANCEL,
-        "scontrol": "echo here\n",
-    }.items():
-        path = tmp_path / "bin" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("#!/bin/bash\n" + text.format(here=tmp_path))
-        path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setenv("LEADLINE_STATE", str(tmp_path / "state"))
-    monkeypatch.setattr(systems, "POLL", 1)
-    monkeypatch.setattr(import_module("leadline.batch.follow"), "VISIBLE", 0.2)
-    monkeypatch.chdir(tmp_path)
-    systems._executor.cache_clear()
+    commands({"sbatch": SBATCH, "squeue": SQUEUE, "scancel": SCANCEL, "scontrol": "echo here\n"})
 
     def fates(*words: str) -> None:
         (tmp_path / "fates").write_text("".join(f"{word}\n" for word in words))

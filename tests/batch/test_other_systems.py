@@ -2,15 +2,12 @@
 (qsub, qstat, qdel); IBM Spectrum LSF 10.1 command reference (bsub, bjobs, bkill). No real one was at hand.
 """
 
-import os
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from leadline import batch
-from leadline.batch import systems
 from leadline.batch.job import create
 from leadline.core.errors import LeadlineError
 
@@ -72,20 +69,10 @@ SYSTEMS = {"pbs": PBS, "lsf": LSF}
 
 @pytest.fixture(params=SYSTEMS)
 def system(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, commands: Callable[[Mapping[str, str]], None], tmp_path: Path
 ) -> Callable[..., batch.BatchJob]:
     """Commands of a system on PATH; submits a job that lists the plans, where jobs end as the words say."""
-    (tmp_path / "bin").mkdir()
-    for name, text in SYSTEMS[request.param].items():
-        path = tmp_path / "bin" / name
-        path.write_text("#!/bin/bash\n" + text.format(here=tmp_path))
-        path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setenv("LEADLINE_STATE", str(tmp_path / "state"))
-    monkeypatch.setattr(systems, "POLL", 1)
-    monkeypatch.setattr(import_module("leadline.batch.follow"), "VISIBLE", 0.2)
-    monkeypatch.chdir(tmp_path)
-    systems._executor.cache_clear()
+    commands(SYSTEMS[request.param])
 
     def submit(*fates: str, **resources: object) -> batch.BatchJob:
         (tmp_path / "fates").write_text("".join(f"{word}\n" for word in fates))
