@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from leadline.targets.simulated.machine import SimulatedMachine
 
 # Of a described machine only.
-DESCRIBED = ("ranks", "mapping", "network", "noise", "sensitivity", "point_limit")
+DESCRIBED = ("ranks", "mapping", "network", "noise", "uncertainty", "point_limit")
 
 
 class _Run(Submittable):
@@ -111,11 +111,12 @@ class _Run(Submittable):
 @agent_option("With --hosts: starts processes on them in place of ssh.")
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
 @click.option(
-    "--sensitivity",
+    "--uncertainty",
     is_flag=True,
     help="With --on: also simulate with each machine constant at both ends of its interval, and print the "
     "resulting interval of each answer.",
 )
+@click.option("--sensitivity", is_flag=True, hidden=True)  # its name in version 0.1
 @click.option(
     "--point-limit",
     type=Parsed(positive_time),
@@ -178,8 +179,8 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
             simulated = described(machine, plan, seed, asked) if machine else None
             tell_overruled(read, asked)
             _tell_places(read, simulated, asked["ranks"] or 0)
-            if simulated and asked["sensitivity"]:
-                after = _sensitivity(read, simulated, asked["as_json"])
+            if simulated and asked["uncertainty"]:
+                after = _uncertainty(read, simulated, asked["as_json"])
             target = simulated or local(tuned, files, where)
         taken = partial(session.run, read, target, path, seed=seed, begun=warn)
     else:
@@ -225,16 +226,22 @@ def _tell_places(plan: "Plan", target: "SimulatedMachine | None", partition: int
 
 def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame], None] | None":
     """What holds simulated records against a measured run, if that is asked; the run is read beforehand."""
+    if asked.pop("sensitivity"):
+        click.echo(
+            "leadline: 'run --sensitivity' is now 'run --uncertainty'; the next version drops the old name",
+            err=True,
+        )
+        asked["uncertainty"] = True
     run, where, as_json = (asked[name] for name in ("against", "where", "as_json"))
     context = click.get_current_context()
     if run and not simulates:
         raise click.UsageError("--against needs a simulated machine: name it with --on", context)
-    if run and asked["sensitivity"]:
-        raise click.UsageError("--against and --sensitivity exclude each other", context)
+    if run and asked["uncertainty"]:
+        raise click.UsageError("--against and --uncertainty exclude each other", context)
     if where and not run:
         raise click.UsageError("--where needs --against", context)
-    if as_json and not (run or asked["sensitivity"]):
-        raise click.UsageError("--json needs --against or --sensitivity", context)
+    if as_json and not (run or asked["uncertainty"]):
+        raise click.UsageError("--json needs --against or --uncertainty", context)
     if not run:
         return None
     from leadline.analysis.validate import prepared  # noqa: PLC0415
@@ -245,17 +252,17 @@ def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame]
     return lambda records: print_validation(measured, records, as_json)
 
 
-def _sensitivity(plan: "Plan", target: "SimulatedMachine", as_json: bool) -> "Callable[[pl.DataFrame], None]":
+def _uncertainty(plan: "Plan", target: "SimulatedMachine", as_json: bool) -> "Callable[[pl.DataFrame], None]":
     """What prints how far answers move with the machine's constants; refused beforehand where none would."""
-    from leadline.cli._sensitivity import print_sensitivity  # noqa: PLC0415
-    from leadline.run.sensitivity import sensitivity, uncertain  # noqa: PLC0415
+    from leadline.cli._uncertainty import print_uncertainty  # noqa: PLC0415
+    from leadline.run.uncertainty import uncertain, uncertainty  # noqa: PLC0415
 
     uncertain(target)
 
     def after(records: "pl.DataFrame") -> None:
         with working("simulating with other constants") as say:
-            found = sensitivity(plan, target, records, say)
-        print_sensitivity(found, as_json)
+            found = uncertainty(plan, target, records, say)
+        print_uncertainty(found, as_json)
 
     return after
 

@@ -1,4 +1,4 @@
-"""What `leadline run --on MACHINE --sensitivity` prints: answers' intervals and their causes."""
+"""What `leadline run --on MACHINE --uncertainty` prints: answers' intervals and their causes."""
 
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,13 @@ from leadline.cli._table import print_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leadline.run.sensitivity import Effect, Sensitivity
+    from leadline.run.uncertainty import Effect, Uncertainty
 
 COLUMNS = {"point": "point", "answer": "simulated", "effects": "moved by (constant's interval)"}
 MOST = 2  # constants that a row names
 
 
-def print_sensitivity(found: "Sequence[Sensitivity]", as_json: bool) -> None:
+def print_uncertainty(found: "Sequence[Uncertainty]", as_json: bool) -> None:
     """A row for each answer; as JSON a row for each answer and constant, in SI units."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
@@ -55,7 +55,7 @@ def print_sensitivity(found: "Sequence[Sensitivity]", as_json: bool) -> None:
 _NAMED = ("benchmark", "metric")
 
 
-def _effect(effect: "Effect", answer: "Sensitivity") -> str:
+def _effect(effect: "Effect", answer: "Uncertainty") -> str:
     """How far a constant moves an answer: "links.base -2.1 to +3.0 %"."""
     shares = [at / answer.value - 1 if answer.value else 0.0 for at in (effect.at_low, effect.at_high)]
     low, high = (100 * share for share in shares)

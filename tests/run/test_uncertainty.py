@@ -16,7 +16,7 @@ from leadline.core.errors import UsageError
 from leadline.machine import load
 from leadline.plan.model import Plan
 from leadline.run import session
-from leadline.run.sensitivity import Sensitivity, sensitivity, uncertain
+from leadline.run.uncertainty import Uncertainty, uncertain, uncertainty
 from leadline.targets.simulated.machine import SimulatedMachine
 
 MACHINE = """
@@ -50,20 +50,20 @@ def site(directory: Path, text: str = MACHINE, *, noise: bool = False) -> Simula
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[object, Sensitivity]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[object, Uncertainty]:
     """The latency's sensitivity by the size of the message."""
     directory = tmp_path_factory.mktemp("ring")
     target, plan = site(directory), Plan.parse(PLAN, directory / "plan.toml")
-    answers = sensitivity(plan, target, session.simulate(plan, target))
+    answers = uncertainty(plan, target, session.simulate(plan, target))
     return {each.point["bytes"]: each for each in answers if each.point["metric"] == "latency"}
 
 
-def test_only_constants_with_an_interval_are_varied(found: dict[object, Sensitivity]) -> None:
+def test_only_constants_with_an_interval_are_varied(found: dict[object, Uncertainty]) -> None:
     """An interval of no length is none."""
     assert {each.constant.key for each in found[0].effects} == {"links.rate", "links.hop", "links.base"}
 
 
-def test_derivatives_are_those_of_the_closed_form(found: dict[object, Sensitivity]) -> None:
+def test_derivatives_are_those_of_the_closed_form(found: dict[object, Uncertainty]) -> None:
     """One by each latency; by the rate the difference quotient of n / rate over the interval."""
     for size, answer in found.items():
         derivatives = {each.constant.key: each.derivative for each in answer.effects}
@@ -73,7 +73,7 @@ def test_derivatives_are_those_of_the_closed_form(found: dict[object, Sensitivit
         assert derivatives["links.rate"] == pytest.approx(size * (1 / 1e9 - 1 / 0.8e9) / 0.2e9, abs=1e-18)
 
 
-def test_effects_are_added_as_squares_upwards_and_downwards_apart(found: dict[object, Sensitivity]) -> None:
+def test_effects_are_added_as_squares_upwards_and_downwards_apart(found: dict[object, Uncertainty]) -> None:
     """A constant at the end of its interval moves the answer one way only."""
     empty, full = found[0], found[1000]
     assert empty.value - empty.low == pytest.approx(sqrt(50**2 + 10**2) * 1e-9, rel=1e-6)
@@ -99,7 +99,7 @@ def test_the_command_prints_derivatives(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     site(tmp_path)
     Path("plan.toml").write_text(PLAN)
-    asked = ["run", "plan.toml", "--on", "ring.toml", "--network", "loggp", "--sensitivity"]
+    asked = ["run", "plan.toml", "--on", "ring.toml", "--network", "loggp", "--uncertainty"]
     told = CliRunner().invoke(main, [*asked, "-o", "one"])
     assert told.exit_code == 0, told.output
     assert "2.55 µs [2.50, 2.60]" in told.stdout
@@ -112,8 +112,8 @@ def test_the_command_prints_derivatives(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["quick", "--sensitivity"], "--sensitivity needs a simulated machine"),
-        (["quick", "--on", "bgp", "--sensitivity", "--against", "."], "exclude each other"),
+        (["quick", "--uncertainty"], "--uncertainty needs a simulated machine"),
+        (["quick", "--on", "bgp", "--uncertainty", "--against", "."], "exclude each other"),
     ],
 )
 def test_it_needs_a_described_machine(words: list[str], says: str, tmp_path: Path) -> None:

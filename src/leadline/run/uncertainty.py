@@ -40,7 +40,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Uncertainty:
     """An answer with the interval that it has from the intervals of the machine's constants, in SI units.
 
     `point` has the keys and coordinates of the answer; `effects` begin with the constant that moves it most.
@@ -68,7 +68,7 @@ def uncertain(target: SimulatedMachine) -> list[Number]:
     Raises UsageError where there is none, and where noise would hide what they do.
     """
     if target.noise:
-        raise UsageError("--sensitivity needs a simulation without noise: leave out --noise")
+        raise UsageError("--uncertainty needs a simulation without noise: leave out --noise")
     native = target.machine.native()
     found = [
         number
@@ -85,9 +85,9 @@ def uncertain(target: SimulatedMachine) -> list[Number]:
     return found
 
 
-def sensitivity(
+def uncertainty(
     plan: Plan, target: SimulatedMachine, records: pl.DataFrame, say: Callable[[str], None] = lambda _: None
-) -> list[Sensitivity]:
+) -> list[Uncertainty]:
     """How far each answer in `records`, those of the plan at this target, moves with the machine's constants.
 
     Raises UsageError as `uncertain` does. An answer that one of the simulations does not have is left out.
@@ -105,7 +105,7 @@ def sensitivity(
             effects.setdefault(key, []).append(Effect(constant, at_low[key], at_high[key]))
     units = dict(records.select("metric", "unit").unique().iter_rows())
     return [
-        Sensitivity(
+        Uncertainty(
             point=(point := dict(zip(names, key, strict=True))),
             unit=str(units[point["metric"]]),
             value=value,
