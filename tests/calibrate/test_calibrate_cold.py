@@ -85,6 +85,16 @@ def test_a_walk_that_takes_no_longer_than_a_shorter_one_is_left_out() -> None:
     assert kept == [MIB, 64 * MIB]
 
 
+def test_no_walk_is_no_row_however_its_launches_differ() -> None:
+    """Half of the launches compute slowly with most sizes, so that medians over launches and over all differ."""
+    computing, bare = pl.col("metric") == "computing", pl.col("walked") == 0
+    keys = {"benchmark": "cold", "ranks": 2, "walked": 0, "metric": "computing"}
+    slow, fast = [6e-6, 6e-6, 6e-6, 5e-6, 5e-6], [5e-6] * len(SIZES)
+    unequal = table().filter(~(computing & bare)).vstack(frame_of(rows([slow, fast] * 3, SIZES, **keys)))
+    kept = [row["walked"].value for row in _cold.rows(unequal, asks) if isinstance(row["walked"], Value)]
+    assert kept == list(KNOWN)
+
+
 def test_a_run_without_walks_tells_nothing() -> None:
     """No rows without the benchmark, nor where only the ping-pong without a walk is there."""
     records = table()

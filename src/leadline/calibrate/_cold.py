@@ -68,7 +68,7 @@ def _walks(times: Mapping[int, Series]) -> dict[int, list[float]]:
     """How long a walk takes, s, in each launch; without walks that take no longer than a shorter one."""
     beside = float(np.nanmedian(times[0].medians))
     found, longest = {}, 0.0
-    for walked in sorted(times):
+    for walked in sorted(each for each in times if each):
         took = [(float(np.nanmedian(of)) - beside) / WAITS for of in times[walked].medians]
         if (typical := float(np.median(took))) > longest:
             found[walked], longest = took, typical
