@@ -38,7 +38,7 @@ processors() { # HOST COUNT: gives a host processors of its own, by a cpuset: hw
     local root=/sys/fs/cgroup group
     if [ -d $root/cpuset ]; then root=$root/cpuset; else echo +cpuset >$root/cgroup.subtree_control; fi
     group=$root/leadline-$1
-    mkdir "$group"
+    mkdir "$group" || { say "there are no cpusets here: hosts share processors"; return 0; }
     echo "$group" >"$here/$1.cpuset"
     seq -s, $(((${1#"$name"} - 1) % $(nproc --all))) "$2" $(($(nproc --all) - 1)) >"$group/cpuset.cpus"
     [ ! -e $root/cpuset.mems ] || cat $root/cpuset.mems >"$group/cpuset.mems"
@@ -154,7 +154,8 @@ while [ \$# -gt 0 ]; do case \$1 in -*) shift ;; *) break ;; esac; done
 host=\${1%%:*}; shift
 pid=\$(cat "$here/\$host.pid" 2>/dev/null) || { echo "agent: no host '\$host'; 'tools/hosts.sh status' lists them" >&2; exit 255; }
 pace=$([ "$count" -le "$(nproc)" ] && echo no || echo yes)
-if [ "\${HOSTS_CPUS:-own}" = own ]; then echo \$\$ >"\$(cat "$here/\$host.cpuset")/cgroup.procs"; else pace=yes; fi
+own="$here/\$host.cpuset"
+if [ "\${HOSTS_CPUS:-own}" = own ] && [ -e "\$own" ]; then echo \$\$ >"\$(cat "\$own")/cgroup.procs"; else pace=yes; fi
 [ "\${HOSTS_PACE:-\$pace}" = no ] || export LD_PRELOAD="$here/pace.so"
 exec nsenter --target "\$pid" --net --uts --ipc --mount --pid --wd="\$PWD" -- sh -c "\$*"
 AGENT

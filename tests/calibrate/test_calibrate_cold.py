@@ -86,7 +86,7 @@ def test_a_walk_that_takes_no_longer_than_a_shorter_one_is_left_out() -> None:
 
 
 def test_no_walk_is_no_row_however_its_launches_differ() -> None:
-    """Half of the launches compute slowly with most sizes, so that medians over launches and over all differ."""
+    """Half of the launches are slow with most sizes, so that medians over launches and over all differ."""
     computing, bare = pl.col("metric") == "computing", pl.col("walked") == 0
     keys = {"benchmark": "cold", "ranks": 2, "walked": 0, "metric": "computing"}
     slow, fast = [6e-6, 6e-6, 6e-6, 5e-6, 5e-6], [5e-6] * len(SIZES)

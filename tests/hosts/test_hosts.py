@@ -88,7 +88,7 @@ class Hosts:
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     """Removed afterwards; skips, with the reason, where none can be made."""
-    if os.geteuid() != 0 or not all(map(shutil.which, ["ip", "tc", "unshare", "nsenter", "cc"])):
+    if os.geteuid() != 0 or not all(map(shutil.which, ["ip", "tc", "unshare", "nsenter"])):
         pytest.skip("hosts need root, and the packages iproute2 and util-linux")
     made = Hosts(tmp_path_factory.mktemp("hosts"))
     tried = made.call(str(TOOL), "up", "2", "--rate", "100mbit", fails=True)
