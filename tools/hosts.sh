@@ -163,12 +163,14 @@ AGENT
 
 down() {
     trap - EXIT
-    local each pids=()
+    local each tries pids=()
     for each in "$here"/*.outer; do [ ! -e "$each" ] || pids+=("$(cat "$each")"); done
     # The first process of a process namespace takes all others of its host with it.
     for each in "$here"/*.pid; do [ ! -e "$each" ] || kill -KILL "$(cat "$each")" 2>/dev/null || true; done
     for each in "${pids[@]}"; do while kill -0 "$each" 2>/dev/null; do sleep 0.05; done; done
-    for each in "$here"/*.cpuset; do [ ! -e "$each" ] || rmdir "$(cat "$each")"; done
+    for each in "$here"/*.cpuset; do # as soon as the agents have seen that their commands are gone
+        for ((tries = 0; tries < 100; tries++)); do [ -e "$each" ] && ! rmdir "$(cat "$each")" 2>/dev/null || break; sleep 0.05; done
+    done
     ip link del "$bridge" 2>/dev/null || true
     rm -rf "$here"
 }

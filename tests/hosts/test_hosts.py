@@ -161,6 +161,27 @@ def test_between_hosts_is_told_apart_from_within(hosts: Hosts, mpi: Mpi) -> None
     assert between["samples"].explode().min() > 5e-6  # type: ignore[operator]
 
 
+def test_a_message_takes_its_time_on_the_link(hosts: Hosts, mpich: Mpi) -> None:
+    """1,000 B more take 80 us more at 12.5 MB/s, also where nothing is under way before them."""
+    hosts.up(2, "--rate", "100mbit")
+    sizes = LATENCY.format(placement="nodes").replace('"8 B"', "[8, 1008]")
+    found = hosts.run(mpich, 2, sizes).filter(pl.col("metric") == "latency")
+    short, long = (found.filter(pl.col("bytes") == size)["samples"].explode().median() for size in (8, 1008))
+    assert long - short == pytest.approx(1000 / (100 * MBIT), rel=0.15)  # type: ignore[operator]
+
+
+def test_each_host_has_a_processor_of_its_own(hosts: Hosts) -> None:
+    """Also for a program that asks the kernel for the first one, as a launcher that binds does."""
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("hosts of one processor share it")
+    hosts.up(2)
+    agent = f"{hosts.env['HOSTS_HERE']}/agent"
+    bound = "taskset -cp 0 $$ >/dev/null 2>&1; taskset -cp $$"
+    first, second = (hosts.call(agent, name, bound).split()[-1] for name in hosts.names(2))
+    assert first == "0"
+    assert "0" not in re.split("[-,]", second)
+
+
 ACROSS = """
 [[measure]]
 benchmark = "congestion"
