@@ -22,7 +22,7 @@ bridge=${name}br
 MTU=1500      # B
 HEADERS=66    # B of a packet that do not count for the rate: Ethernet, IP, TCP with timestamps
 PADDING=2000  # B by which the copies are longer that take a packet's time, as in tools/link.c
-LATE=10       # us that the kernel's timers come late here: a link that was idle so long makes up for it
+LATE=16       # us that the kernel's timers come late here: a link that was idle so long makes up for it
 QUANTUM=16384 # B that one way sends before another has its turn
 QUEUE=1       # MiB that wait for a link before packets are dropped
 

@@ -65,6 +65,13 @@ class Launcher(ABC):
         """The command before a program without MPI that is to run once, on any node of the allocation."""
         raise NotImplementedError
 
+    def elsewhere(self, environ: Mapping[str, str], host: str = "") -> list[str]:
+        """The command before a program without MPI that is to see all of a node of the allocation.
+
+        That is `host`, or the first one. [] where this process is on it already, or the system does not tell.
+        """
+        return []
+
     def outage(self, said: str) -> bool:
         """Whether a start that printed this failed since the system did not answer, which passes."""
         return False

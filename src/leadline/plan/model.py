@@ -176,7 +176,8 @@ class Plan:
                 ranks = ranks_word
             else:
                 nodes = ranks_word == NODES
-                ranks = _clamp(target.nodes(s.hosts, part) if nodes else target.cores(part), smallest)
+                there = target.nodes(s.hosts, part) if nodes else target.cores(s.hosts, s.agent, part)
+                ranks = _clamp(there, smallest)
             sweeps = {
                 sweep.name: measure.sweeps.get(sweep.name, sweep.default)
                 for sweep in self.registry(target.sweep_context(ranks, part))[measure.benchmark].sweeps

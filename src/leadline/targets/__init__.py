@@ -53,8 +53,8 @@ class Target(Protocol):
     def mpis(self, word: str) -> Sequence[str]:
         """The identities that a plan's word for MPIs means."""
 
-    def cores(self, partition: int | None) -> int:
-        """How many ranks "cores" is."""
+    def cores(self, hosts: Sequence[str], agent: str | None, partition: int | None) -> int:
+        """How many ranks "cores" is, where a plan names these hosts and this agent."""
 
     def nodes(self, hosts: Sequence[str], partition: int | None) -> int:
         """How many ranks "nodes" is, where a plan names these hosts."""

@@ -107,6 +107,14 @@ class Srun(Launcher):
         """A step of one task, which waits until a processor of the allocation is free for it alone."""
         return ["srun", "--mpi=none", "--nodes=1", "--ntasks=1", "--cpus-per-task=1", "--exact", "--quiet"]
 
+    def elsewhere(self, environ: Mapping[str, str], host: str = "") -> list[str]:
+        """A step beside all others, bound to nothing. SLURMD_NODENAME is set on nodes, not for salloc."""
+        here = environ.get("SLURMD_NODENAME")
+        if here and host in {"", here}:
+            return []
+        step = ["srun", "--mpi=none", "--nodes=1", "--ntasks=1", "--overlap", "--cpu-bind=none", "--quiet"]
+        return [*step, f"--nodelist={host}"] if host else step
+
     def outage(self, said: str) -> bool:
         """What srun prints where slurmctld does not answer."""
         return re.search(OUTAGE, said) is not None

@@ -27,6 +27,7 @@ from leadline.mpi.launcher import allocation, choose, starter
 from leadline.native.build import build
 from leadline.native.launch import Event, Launch
 from leadline.plan.points import Point
+from leadline.targets.local import node
 from leadline.targets.local.placement import by_memory, misplaced
 from leadline.targets.local.topology import possible, topology
 
@@ -190,12 +191,14 @@ class RealExecutor:
 
     def _prepare(self, kind: LaunchConfig, point: Point) -> None:
         """Build, set and probe; Unsupported for what this machine lacks, LeadlineError for failures."""
-        if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe):
+        there = node.other(point.hosts, point.agent)
+        cores = there.topology if there else topology()
+        if reason := possible(point.placement, point.ranks, point.hosts, point.oversubscribe, cores):
             raise Unsupported(reason)
-        kind.oversubscribed = possible(point.placement, point.ranks, point.hosts) is not None
+        kind.oversubscribed = possible(point.placement, point.ranks, point.hosts, here=cores) is not None
         mpi = self.mpis[point.mpi]
         batch, chosen = allocation(), choose(mpi, point.launcher)
-        kind.node_cores = (batch and batch.node_cores(os.environ)) or len(topology().cores)
+        kind.node_cores = (batch and batch.node_cores(os.environ)) or len(cores.cores)
         kind.site = chosen.binds_nothing(os.environ) if chosen else None
         kind.program = self._program(mpi)
         kind.env = self._environment(mpi, point)

@@ -1,14 +1,12 @@
 """This machine as the target of a plan: its MPIs and its cores."""
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from leadline.core.axes import DEFAULT, FOUND
-from leadline.core.busy import Watch
 from leadline.core.collectives import TUNED, called, members
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.mpi import Mpi
@@ -17,8 +15,9 @@ from leadline.mpi.family import EACH, family
 from leadline.native.registry import SweepContext
 from leadline.plan.points import Point
 from leadline.plan.settings import Settings
+from leadline.targets.local import node
 from leadline.targets.local.executor import RealExecutor
-from leadline.targets.local.topology import facts, nodes, usable_cores
+from leadline.targets.local.topology import nodes, usable_cores
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,10 @@ class LocalMachine:
             raise LeadlineError("there is no MPI on this machine; 'leadline doctor --install mpich' adds one")
         return [mpi.id for mpi in known] if word == FOUND else [resolve(word, known).id]
 
-    def cores(self, partition: int | None) -> int:
-        """Those of this machine."""
-        return self.count
+    def cores(self, hosts: Sequence[str], agent: str | None, partition: int | None) -> int:
+        """Those of a node."""
+        there = node.other(hosts, agent)
+        return there.cores if there else self.count
 
     def nodes(self, hosts: Sequence[str], partition: int | None) -> int:
         """The hosts named, else the nodes of the allocation."""
@@ -109,10 +109,12 @@ class LocalMachine:
             raise UsageError(f"the tuned settings are for {about}, which this plan does not ask for")
 
     def facts(self, points: Sequence[Point]) -> Mapping[str, object]:
-        """The machine, how busy it is, its MPIs that the points use, and the batch system's job."""
+        """The node, how busy it is, the MPIs that the points use, and the batch system's job."""
+        hosts, agent = (points[0].hosts, points[0].agent) if points else (self.hosts, self.agent)
+        where = node.other(hosts, agent) or node.here()
         return {
-            "machine": facts(),
-            "before": before(),
+            "machine": where.facts,
+            "before": where.before,
             "mpis": [row(mpi) for mpi in self._named(points)],
             "batch": {name: os.environ[name] for name in ("SLURM_JOB_ID", "FLUX_URI") if name in os.environ},
             **({"tuned": dict(self.tuned)} if self.tuned else {}),
@@ -129,15 +131,3 @@ class LocalMachine:
         """The MPIs that points use."""
         named = {point.mpi for point in points}
         return [mpi for mpi in self.known if mpi.id in named]
-
-
-def before(seconds: float = 0.25) -> dict[str, float]:
-    """How busy the machine was before anything was measured, watched for `seconds`.
-
-    `others`: processors kept busy by others, mean; `steal`: processors that the hypervisor gave to other
-    guests, mean; `load`: the kernel's load average over the last minute.
-    """
-    watch = Watch()  # not of this process: the threads of a library that it has loaded may still spin
-    time.sleep(seconds)
-    seen = watch.seen()
-    return {"others": round(seen.others, 2), "steal": round(seen.steal, 2), "load": os.getloadavg()[0]}

@@ -92,22 +92,23 @@ def possible(
 ) -> str | None:
     """Why `ranks` ranks cannot be placed so; None when they can.
 
-    Other hosts are taken to be like this one. `here`: the topology, if it is not this machine's. Raises
-    UsageError for an unknown placement.
+    Hosts are taken to be alike. `here`: their topology, if it is not this machine's. Raises UsageError for an
+    unknown placement.
     """
     check(placement, PLACEMENTS, "placement")
     here = here or topology()
     there = nodes(hosts)
+    name = hosts[0] if hosts else platform.node()
     if placement == "nodes" and there < 2:
         return "placement nodes needs two nodes or more; name them as hosts, or run inside an allocation"
     if placement == "sockets" and here.packages < 2:
-        return f"placement sockets needs two sockets or more; {platform.node()} has {here.packages}"
+        return f"placement sockets needs two sockets or more; {name} has {here.packages}"
     if oversubscribe and placement != "default":
         return f"placement {placement} gives each rank a core of its own, which oversubscribe excludes"
     room, where = {
         "core-group": (here.largest_group, "the largest core group"),
         "sockets": (len(here.cores), "a node"),
-    }.get(placement, (len(here.cores) * there, f"{there} nodes" if there > 1 else platform.node()))
+    }.get(placement, (len(here.cores) * there, f"{there} nodes" if there > 1 else name))
     if ranks > room and not oversubscribe:
         hint = (
             "; to run them nevertheless, a plan says oversubscribe = true" if placement == "default" else ""

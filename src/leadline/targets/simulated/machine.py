@@ -121,7 +121,7 @@ class SimulatedMachine:
         """The machine itself."""
         return [self.machine.name]
 
-    def cores(self, partition: int | None) -> int:
+    def cores(self, hosts: Sequence[str], agent: str | None, partition: int | None) -> int:
         """A rank on every core of the partition that runs one."""
         return partition or self.partition
 
