@@ -20,8 +20,10 @@ name=${HOSTS_NAME:-host}
 net=${HOSTS_NET:-10.213.77}
 bridge=${name}br
 MTU=1500      # B
+JUMBO=9000    # B; of links beyond FAST, where the processors here have no time for so many small packets
+FAST=200      # Mbit/s
 HEADERS=66    # B of a packet that do not count for the rate: Ethernet, IP, TCP with timestamps
-PADDING=2000  # B by which the copies are longer that take a packet's time, as in tools/link.c
+PADDING=10000 # B by which the copies are longer that take a packet's time, as in tools/link.c
 LATE=16       # us that the kernel's timers come late here: a link that was idle so long makes up for it
 QUANTUM=16384 # B that one way sends before another has its turn
 QUEUE=1       # MiB that wait for a link before packets are dropped
@@ -59,7 +61,7 @@ limit() { # DEVICE RATE [ADDRESS RATE]...: what leaves a device is slower, to so
     [ -z "$host" ] || longer=$PADDING
     "${tc[@]}" qdisc replace dev "$device" root handle 1: stab overhead -$((HEADERS + longer)) htb default $class
     way() {
-        burst=$([ -n "$host" ] && in_time "$1" $LATE || echo 1k)
+        burst=$([ -n "$host" ] && in_time "$1" $LATE || in_time "$1" $((4 * LATE)))
         "${tc[@]}" class add dev "$device" parent 1: classid 1:$class htb rate "$1" burst "$burst" cburst "$burst" quantum $((QUANTUM))
         "${tc[@]}" qdisc add dev "$device" parent 1:$class bfifo limit $((QUEUE << 20))
     }
@@ -109,7 +111,9 @@ up() {
     for each in ip tc unshare nsenter "${clang:-clang}"; do
         command -v "$each" >/dev/null || fail "$each is missing: apt install iproute2 util-linux clang"
     done
-    [ -z "$rate" ] || in_time "$rate" 1 >/dev/null
+    each=$(in_time "${rate:-0bit}" 8) # B in 8 us: Mbit/s
+    [ "$each" -le $FAST ] || MTU=$JUMBO
+    [ "$count" -le "$(nproc)" ] || LATE=$((2 * LATE))
     [ ! -e "$here/count" ] || fail "hosts are up in $here; 'tools/hosts.sh down' removes them"
     mkdir -p "$here"
     "$clang" -std=gnu11 -O2 -shared -fPIC -o "$here/pace.so" "$(dirname "$0")/pace.c"
