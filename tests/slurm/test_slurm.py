@@ -24,7 +24,7 @@ from leadline.batch import jobs
 from leadline.mpi.discover import find
 from leadline.mpi.library import Mpi
 from leadline.native.build import build, build_h5tuner, build_mock
-from leadline.run.store import load
+from leadline.run.store import load, provenance
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
@@ -182,6 +182,7 @@ def test_default_stays_on_one_node(slurm: Cluster, mpi: Mpi) -> None:
     run = slurm.place / f"default-{mpi.id}"
     slurm.call(*ALLOCATION, *LEADLINE, "run", slurm.plan(2, mpi=mpi.id), "-o", str(run))
     assert set(measured(run)["binding"]) <= {"node1:0 node1:1", "node2:0 node2:1"}
+    assert provenance(run)["machine"]["host"] in {"node1", "node2"}  # not where salloc ran
     assert measured(run)["samples"].explode().median() < 1e-3  # type: ignore[operator]
 
 
