@@ -118,3 +118,14 @@ def test_an_allocation_asks_its_first_node(
     assert node.other() is None
     assert node.other(["n1"]) is None
     assert "--nodelist=n2" in srun.LAUNCHER.elsewhere(os.environ, "n2")
+
+
+def test_machines_alone_ask_no_host(tmp_path: Path) -> None:
+    """`leadline build` on a login node needs the MPIs of a plan, not its hosts, which may be out of reach."""
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.format(agent="/no/such/agent", mpi=MPICH.id))
+    target = LocalMachine([MPICH], count=77)
+    with pytest.raises(LeadlineError, match="/no/such/agent"):
+        Plan.load(path).points(target)
+    points = Plan.load(path).points(target.alone())
+    assert {each.ranks for each in points if each.benchmark == "barrier"} == {77}

@@ -33,7 +33,7 @@ def command(*, plan: Path | None, simulator: bool, recorder: bool) -> None:
     with working("building"):
         build_mock()
         here = LocalMachine.here()
-        needed = {point.mpi for point in Plan.load(plan).points(here)} if plan else set()
+        needed = {point.mpi for point in Plan.load(plan).points(here.alone())} if plan else set()
         for mpi in here.known:
             if mpi.id in needed:
                 click.echo(f"{mpi.id}: {build(mpi)}")

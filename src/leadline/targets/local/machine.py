@@ -56,6 +56,10 @@ class LocalMachine:
             raise UsageError(f"{key}: only a described machine has one; name it with --on")
         return replace(asked, hosts=asked.hosts or self.hosts, agent=asked.agent or self.agent)
 
+    def alone(self) -> "LocalMachine":
+        """This machine in place of the hosts that plans name, for what needs none of them."""
+        return _Alone(self.known, self.count, self.tuned, self.files)
+
     def mpis(self, word: str) -> Sequence[str]:
         """The identities of the libraries that a plan's word means: "found" is all of them.
 
@@ -131,3 +135,11 @@ class LocalMachine:
         """The MPIs that points use."""
         named = {point.mpi for point in points}
         return [mpi for mpi in self.known if mpi.id in named]
+
+
+class _Alone(LocalMachine):
+    """Asks nobody."""
+
+    def settings(self, asked: Settings) -> Settings:
+        """All of them, but hosts and agent."""
+        return replace(super().settings(asked), hosts=(), agent=None)
