@@ -23,7 +23,7 @@ MTU=1500      # B
 JUMBO=9000    # B; of links beyond FAST, where the processors here have no time for so many small packets
 FAST=200      # Mbit/s
 HEADERS=66    # B of a packet that do not count for the rate: Ethernet, IP, TCP with timestamps
-PADDING=10000 # B by which the copies are longer that take a packet's time, as in tools/link.c
+PADDING=10000 # B by which the copies are longer that take a packet's time (tools/link.c)
 LATE=16       # us that the kernel's timers come late here: a link that was idle so long makes up for it
 QUANTUM=16384 # B that one way sends before another has its turn
 QUEUE=1       # MiB that wait for a link before packets are dropped
@@ -56,12 +56,12 @@ in_time() { # RATE US: the bytes that a link of this rate takes in so many micro
 }
 
 limit() { # DEVICE RATE [ADDRESS RATE]...: what leaves a device is slower, to some addresses even more; runs inside if in $host
-    local device=$1 rate=$2 class=10 tc=(${host:+inside "$host"} tc) longer=0 burst; shift 2
+    local device=$1 rate=$2 class=10 tc=(${host:+inside "$host"} tc) longer=0 slack=$((4 * LATE)) burst; shift 2
     # From a host to the switch a packet takes its time; what the switch sends on has taken it, and only queues.
-    [ -z "$host" ] || longer=$PADDING
+    [ -z "$host" ] || { longer=$PADDING; slack=$LATE; }
     "${tc[@]}" qdisc replace dev "$device" root handle 1: stab overhead -$((HEADERS + longer)) htb default $class
     way() {
-        burst=$([ -n "$host" ] && in_time "$1" $LATE || in_time "$1" $((4 * LATE)))
+        burst=$(in_time "$1" $slack)
         "${tc[@]}" class add dev "$device" parent 1: classid 1:$class htb rate "$1" burst "$burst" cburst "$burst" quantum $((QUANTUM))
         "${tc[@]}" qdisc add dev "$device" parent 1:$class bfifo limit $((QUEUE << 20))
     }
@@ -117,7 +117,7 @@ up() {
     [ ! -e "$here/count" ] || fail "hosts are up in $here; 'tools/hosts.sh down' removes them"
     mkdir -p "$here"
     "$clang" -std=gnu11 -O2 -shared -fPIC -o "$here/pace.so" "$(dirname "$0")/pace.c"
-    "$clang" -std=gnu11 -O2 -g -target bpf -c -o "$here/link.o" "$(dirname "$0")/link.c"
+    "$clang" -std=gnu11 -O2 -g -target bpf -DPADDING=$PADDING -c -o "$here/link.o" "$(dirname "$0")/link.c"
     trap down EXIT
     echo "$count" >"$here/count"
     ip link add "$bridge" mtu $MTU type bridge
@@ -173,7 +173,8 @@ down() {
     for each in "$here"/*.pid; do [ ! -e "$each" ] || kill -KILL "$(cat "$each")" 2>/dev/null || true; done
     for each in "${pids[@]}"; do while kill -0 "$each" 2>/dev/null; do sleep 0.05; done; done
     for each in "$here"/*.cpuset; do # as soon as the agents have seen that their commands are gone
-        for ((tries = 0; tries < 100; tries++)); do [ -e "$each" ] && ! rmdir "$(cat "$each")" 2>/dev/null || break; sleep 0.05; done
+        [ -e "$each" ] || continue
+        for ((tries = 0; tries < 100; tries++)); do rmdir "$(cat "$each")" 2>/dev/null && break; sleep 0.05; done
     done
     ip link del "$bridge" 2>/dev/null || true
     rm -rf "$here"

@@ -9,8 +9,9 @@ struct __sk_buff { /* linux/bpf.h, as far as needed */
         ifindex;
 };
 
-enum { PADDING = 10000 /* B, also in hosts.sh */, SEEN = 77 };
+enum { SEEN = 77 }; /* PADDING, B, comes from hosts.sh */
 
+/* Functions of the kernel by their numbers there. */
 static long (*const clone_redirect)(struct __sk_buff*, unsigned, unsigned long) = (void*)13;
 static long (*const change_tail)(struct __sk_buff*, unsigned, unsigned long) = (void*)38;
 
