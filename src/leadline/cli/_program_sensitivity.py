@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 COLUMNS = {"what": "constant", "share": "share of the time"}
 REST = "other constants"
+WHAT_REST = (
+    "Other constants are all in the machine's file that are no latency, bandwidth of links or overhead: "
+    "copies, sums of reductions, searches of queues, gaps between messages."
+)
 SEEN = 5e-4  # of the time; a rest that is smaller is rounding
 
 
@@ -36,6 +40,8 @@ def print_program_sensitivity(found: "ProgramSensitivity", as_json: bool) -> Non
         shares[REST] = rest
     rows = [{"what": what, "share": f"{100 * share:.2f} %"} for what, share in shares.items()]
     print_table(rows, COLUMNS)
+    if REST in shares:
+        click.echo("\n" + wrapped(WHAT_REST))
     if not found.per_message and not any(found.tolerated.values()):
         click.echo("\nNo message between nodes is on the critical path, whatever its latency.")
         return
