@@ -35,7 +35,13 @@ class Style:
         """A description for paper in this size, with text of TEXT and TITLE points."""
         config = {**spec["config"], "padding": 3}
         sizes: dict[str, Spec] = {
-            "axis": {"labelFontSize": TEXT, "titleFontSize": TITLE, "titlePadding": 4, "labelPadding": 3},
+            "axis": {
+                "labelFontSize": TEXT,
+                "titleFontSize": TITLE,
+                "titlePadding": 4,
+                "labelPadding": 5,
+                "labelSeparation": 3,
+            },
             "legend": {
                 "labelFontSize": TEXT,
                 "titleFontSize": TEXT,
@@ -91,5 +97,5 @@ def _tight(part: Any) -> Any:
         return part
     inner = {key: each if key == "datasets" else _tight(each) for key, each in part.items()}
     if isinstance(scale := inner.get("scale"), dict) and "padding" in scale:
-        inner["scale"] = {**scale, "padding": 2}
+        inner["scale"] = {**scale, "padding": 4}
     return inner
