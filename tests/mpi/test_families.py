@@ -290,6 +290,11 @@ def test_a_stack_names_transports() -> None:
             "=====\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   EXIT CODE: 139\n=====\n",
             "=   EXIT CODE: 139",
         ),
+        (
+            "-----\nORTE has lost communication with a remote daemon.\n\n  HNP daemon: [[6505,0],0] on a\n\n"
+            "This is usually due to either a failure of the TCP network\nconnection to the node, or ...\n",
+            "ORTE has lost communication with a remote daemon.",
+        ),
         ("half a line", "half a line"),
         ("", "nothing was printed"),
     ],

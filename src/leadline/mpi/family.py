@@ -36,7 +36,7 @@ REMOTE = (
 )
 # What names a cause in the output of launchers and libraries, the plainest first.
 TELLING = (
-    r"not enough slots|[Uu]nable to (launch|resolve|find)|[Nn]o such file|command not found",
+    r"not enough slots|[Uu]nable to (launch|resolve|find)|[Nn]o such file|command not found|has lost com",
     r"Permission denied|unable to reach each other|cannot be selected|unreachable|No components were able",
     r"exited on signal|KILLED BY SIGNAL|[Ss]egmentation fault|No data available",
     r"[Ss]ignal \d+|(?i:exit code)",
