@@ -14,9 +14,9 @@ from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.profile import profile
 from leadline.profile.findings import findings
-from leadline.profile.sentences import beside, crowded
+from leadline.profile.sentences import beside, crowded, unseen
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import Kind, Operation, Program
+from leadline.program.model import Construction, Form, Kind, Operation, Program
 
 MS = 1_000_000  # ns
 
@@ -50,6 +50,63 @@ def test_a_sender_that_is_5_ms_late_is_found() -> None:
     assert found.caused().tolist() == [5 * MS, 0]
     assert found.transfer.tolist() == [1000, 3000]
     assert "rank 0, most for its send at app.c:1 main" in findings(found)[0]
+
+
+ALLREDUCE = Operation(int(Kind.ALLREDUCE), bytes=8)
+BEGUN = ALLREDUCE._replace(form=int(Form.NONBLOCKING), request=1)
+READY = ALLREDUCE._replace(form=int(Form.PERSISTENT), request=1)
+START, WAIT = (Operation(int(kind), gives=(1,)) for kind in (Kind.START, Kind.WAIT))
+TOGETHER = {
+    "copy of a communicator": Operation(int(Kind.COMM), extra=1, mode=int(Construction.DUP)),
+    "window": Operation(int(Kind.WIN), extra=1),
+    "fence": Operation(int(Kind.FENCE), extra=1),
+    "end of a window": Operation(int(Kind.WIN_FREE), extra=1),
+    "gather that the root takes": Operation(int(Kind.GATHER), peer=0, bytes=8),
+    "broadcast that nobody took": Operation(int(Kind.BCAST), peer=1, bytes=8),
+}
+
+
+@pytest.mark.parametrize("what", TOGETHER)
+def test_whatever_all_come_to_waits_for_the_last(what: str) -> None:
+    """Rank 0 comes 5 ms late, and rank 1 is in the call until then."""
+    one = TOGETHER[what]
+    found = profile(timed([(one, 5 * MS, 6 * MS)], [(one, 0, 6 * MS)]))
+    assert found.waits.tolist() == [[0, 0, 0, 0], [0, 0, 5 * MS, 0]]
+    assert found.caused().tolist() == [5 * MS, 0]
+    assert (found.path_by_rank()[0] / MS).tolist() == [5, 0]
+
+
+@pytest.mark.parametrize("what", ["gather that the root takes", "broadcast that nobody took"])
+def test_who_left_before_the_other_came_did_not_wait(what: str) -> None:
+    """A message of few bytes is sent without a receiver."""
+    one = TOGETHER[what]
+    found = profile(timed([(one, 5 * MS, 6 * MS)], [(one, 0, MS)]))
+    assert not found.waits.any()
+
+
+@pytest.mark.parametrize("begun", [[BEGUN], [READY, START]])
+def test_a_collective_that_does_not_block_waits_where_it_is_completed(begun: list[Operation]) -> None:
+    """Rank 1 begins at once, computes for 1 ms, and waits until rank 0 begins at 5 ms."""
+    late = [(each, 5 * MS, 5 * MS) for each in begun] + [(WAIT, 5 * MS, 6 * MS)]
+    early = [(each, 0, 0) for each in begun] + [(WAIT, MS, 6 * MS)]
+    found = profile(timed(late, early))
+    assert found.waits.tolist() == [[0, 0, 0, 0], [0, 0, 4 * MS, 0]]
+    assert found.computing.tolist() == [5 * MS, MS]
+
+
+def test_parts_that_some_ranks_make_are_no_meeting_of_all() -> None:
+    """MPI_Comm_create_group is of its group alone."""
+    group = Operation(int(Kind.COMM), extra=1, mode=int(Construction.CREATE_GROUP))
+    found = profile(timed([(group, 5 * MS, 6 * MS)], [(group, 0, MS)]))
+    assert not found.waits.any()
+
+
+def test_time_in_locks_is_said_to_be_unseen() -> None:
+    """Of the ranks' 8 ms together 3; little of it is not worth a sentence."""
+    lock = Operation(int(Kind.LOCK), peer=1, extra=1)
+    found = profile(timed([(lock, 0, 3 * MS), (BARRIER, 4 * MS, 4 * MS)], [(BARRIER, 4 * MS, 4 * MS)]))
+    assert str(unseen(found)).startswith("37.5 % of the time is in locks")
+    assert unseen(profile(timed([(BARRIER, 0, MS)], [(BARRIER, 0, MS)]))) is None
 
 
 def test_other_work_beside_a_recording_is_told() -> None:

@@ -194,6 +194,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
             meeting.service = machine::by_lines(engine, **group.box, asks);
         }
         if (meeting.service) {
+            meeting.under_way = false;  // there are no messages to play
             answered.insert("hardware");
             return;
         }

@@ -91,11 +91,11 @@ def _rows(found: "Profile") -> list[dict[str, object]]:
 def _print_first(path: Path, found: "Profile") -> None:
     """What was profiled, and how much of the ranks' time is what."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
-    from leadline.profile.sentences import beside, crowded, shares  # noqa: PLC0415
+    from leadline.profile.sentences import beside, crowded, shares, unseen  # noqa: PLC0415
 
     time = format_quantity(float(found.end.max(initial=0)) * 1e-9, "s")
     click.echo(f"{path}: {found.program.ranks} ranks, {found.program.operations_in_all:,} operations, {time}")
-    for warning in filter(None, (crowded(found), beside(found))):
+    for warning in filter(None, (crowded(found), beside(found), unseen(found))):
         click.echo(wrapped("  " + warning, "  "))
     click.echo(wrapped("  " + shares(found), "  "))
 

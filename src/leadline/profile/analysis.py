@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.errors import UsageError
-from leadline.program.events import Message, Place, collectives, messages
+from leadline.program.events import End, Message, Place, meetings, messages
 from leadline.program.model import Kind, Operation, Program
 
 SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
@@ -24,6 +24,8 @@ WORTH = 0.02  # of the ranks' time, from which on a wait is a finding
 STALL = 5_000  # ns; what takes less is not looked at for missing progress
 _FROM_ROOT = {Kind.BCAST, Kind.SCATTER}
 _TO_ROOT = {Kind.REDUCE, Kind.GATHER}
+# Whose waits are not looked at: locks, epochs of some ranks, and data that may move in them.
+_UNSEEN = {kind for kind in Kind if Kind.PUT <= kind <= Kind.WAIT_EPOCH} - {Kind.FENCE}
 
 Nanoseconds = npt.NDArray[np.int64]
 
@@ -47,6 +49,7 @@ class Profile:
     computing: Nanoseconds
     waiting: list[Waiting]
     waits: npt.NDArray[np.int64]  # rank by WAITS
+    unseen: Nanoseconds  # of the time in MPI: in _UNSEEN
     path: list[tuple[int, int, int, int]] = field(default_factory=list)  # rank, index, inside, before
 
     @property
@@ -120,16 +123,27 @@ def profile(program: Program) -> Profile:
     waiting = [_none(len(each)) for each in times]
     for message in messages(program):
         _late(times, waiting, message)
-    for operation, places in collectives(program):
-        _imbalance(program, times, waiting, operation, places)
+    for operation, ends_of in meetings(program):
+        _imbalance(program, times, waiting, operation, ends_of)
     ends = np.array([each[-1, 1] if len(each) else 0 for each in times], np.int64)
     inside = np.array([int((each[:, 1] - each[:, 0]).sum()) for each in times], np.int64)
     waits = np.zeros((program.ranks, len(WAITS)), np.int64)
     for rank, each in enumerate(waiting):
         for why in range(len(WAITS)):
             waits[rank, why] = each.time[each.why == why].sum()
-    found = Profile(program, ends, ends - inside, waiting, waits)
+    found = Profile(program, ends, ends - inside, waiting, waits, _unseen(program, times))
     found.path = _path(times, waiting, ends)
+    return found
+
+
+def _unseen(program: Program, times: Sequence[Nanoseconds]) -> Nanoseconds:
+    """Of each rank, the time in operations of _UNSEEN."""
+    found = np.zeros(program.ranks, np.int64)
+    for rank, each in enumerate(times):
+        kinds = np.array([leaf.kind in _UNSEEN for leaf in program.leaves(rank)], bool)
+        if kinds.any():
+            of = kinds[program.sequence(rank).order()]
+            found[rank] = (each[of, 1] - each[of, 0]).sum()
     return found
 
 
@@ -194,20 +208,25 @@ def _imbalance(
     times: Sequence[Nanoseconds],
     waiting: Sequence[Waiting],
     operation: Operation,
-    places: Sequence[Place],
+    ends: Sequence[End],
 ) -> None:
-    """The waits of ranks in a collective for those without whom it cannot be done."""
+    """The waits of ranks in what all do for those without whom it cannot be done.
+
+    Of a broadcast or scatter all wait for the root, of a reduction or gather the root for all. The other way
+    a message may be sent before anybody takes it: there a rank waited that had not left when the other came.
+    """
+    last = max(ends, key=lambda end: int(times[end.rank][end.posted, 0]))
+    rooted = operation.kind in _FROM_ROOT | _TO_ROOT
     members = program.communicators[operation.comm].members
-    root = members[operation.peer]
-    enters = [int(times[rank][index, 0]) for rank, index in places]
-    last = int(np.argmax(enters))
-    if operation.kind in _FROM_ROOT:
-        last = next(n for n, (rank, _) in enumerate(places) if rank == root)
-    for rank, index in places:
-        if operation.kind in _TO_ROOT and rank != root:
+    root = next((each for each in ends if each.rank == members[operation.peer]), last) if rooted else last
+    for each in ends:
+        taking = (operation.kind in _FROM_ROOT) == (each is not root)
+        cause = last if each is root else root
+        if each is cause:
             continue
-        if places[last] != (rank, index):
-            _wait(times, waiting, (rank, index), 2, places[last])
+        came = int(times[cause.rank][cause.posted, 0])
+        if not rooted or taking or int(times[each.rank][each.over, 1]) >= came:
+            _wait(times, waiting, (each.rank, each.over), 2, (cause.rank, cause.posted))
 
 
 def _path(

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from leadline.core.busy import BUSY
 from leadline.core.units import format_quantity
-from leadline.profile.analysis import WAITS, Profile
+from leadline.profile.analysis import WAITS, WORTH, Profile
 
 RANKS = 3  # that are named
 LEAST = 0.05  # of the whole; ranks with less are not named
@@ -28,7 +28,8 @@ def waited_for(found: Profile) -> str | None:
     said = _named(caused / caused.sum(), "rank {0} ({1:.0f} %)")
     if not said:
         return f"Others wait for {(caused > 0).sum():,} ranks, for none of them much."
-    return f"Others wait for: {said} of all waiting."
+    share = 100 * caused.sum() / (int(found.end.sum()) or 1)
+    return f"Others wait for: {said} of all waiting, which is {share:.1f} % of the time."
 
 
 def critical_path(found: Profile) -> str:
@@ -52,6 +53,17 @@ def crowded(found: Profile) -> str | None:
     return (
         f"{ranks:,} ranks were recorded on {processors}: much of the waiting is for a processor, so that "
         "shares of time, and who waits for whom, say little of the program."
+    )
+
+
+def unseen(found: Profile) -> str | None:
+    """How much of the time is in calls whose waits are not looked at; None where that is little."""
+    share = int(found.unseen.sum()) / (int(found.end.sum()) or 1)
+    if share < WORTH:
+        return None
+    return (
+        f"{100 * share:.1f} % of the time is in locks, other epochs of windows and what they move: how much "
+        "of that is waiting, and for whom, is not looked at; it is called transfer and overhead."
     )
 
 

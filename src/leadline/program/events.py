@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from leadline.program.model import ANY_PEER, COLLECTIVES, Form, Kind, Operation, Program
+from leadline.program.model import ANY_PEER, COLLECTIVES, Construction, Form, Kind, Operation, Program
 
 
 class End(NamedTuple):
@@ -25,6 +25,8 @@ class Message(NamedTuple):
 
 Place = tuple[int, int]  # rank, index of an operation
 
+# Constructors of communicators to which all ranks of the parent come.
+_OF_ALL = set(Construction) - {Construction.CREATE_GROUP, Construction.INTER, Construction.MERGE}
 # Of a message: communicator, source and destination as world ranks, tag.
 _Key = tuple[int, int, int, int]
 
@@ -98,17 +100,81 @@ class _Ends:
 
 
 def collectives(program: Program) -> Iterator[tuple[Operation, list[Place]]]:
-    """Every operation of all ranks of a communicator that all of them came to: one rank's, and the places."""
-    turns: defaultdict[tuple[int, int], list[Place]] = defaultdict(list)
-    what: dict[tuple[int, int], Operation] = {}
+    """Every operation of all ranks of a communicator that all of them came to: one rank's, and the places.
+
+    Of those that block, and of those alone that move data or are a barrier.
+    """
+    for operation, ends in meetings(program):
+        if operation.kind in COLLECTIVES and all(each.posted == each.over for each in ends):
+            yield operation, [(each.rank, each.posted) for each in ends]
+
+
+def meetings(program: Program) -> Iterator[tuple[Operation, list[End]]]:
+    """What all ranks of a communicator come to: collectives in all forms, its copies, windows, fences.
+
+    One rank's operation, and of each rank where it came and where it was over. What some ranks did not come
+    to, as in a recording that was cut, is left out.
+    """
+    found: _Meetings = defaultdict(list)
     for rank in range(program.ranks):
-        count: defaultdict[int, int] = defaultdict(int)
-        for index, (_, operation) in enumerate(program.operations(rank)):
-            if operation.kind in COLLECTIVES and operation.form == Form.BLOCKING:
-                key = operation.comm, count[operation.comm]
-                count[operation.comm] += 1
-                turns[key].append((rank, index))
-                what[key] = operation
-    for key, places in turns.items():
-        if len(places) == len(program.communicators[key[0]].members):
-            yield what[key], places
+        _Comings(program, rank, found).read()
+    for turns in found.values():
+        for operation, ends in turns:
+            if len(ends) == len(program.communicators[operation.comm].members):
+                yield operation, ends
+
+
+# By what is in one order on all ranks: each operation in its turn, and where ranks came to it.
+_Meetings = defaultdict[tuple[int, ...], list[tuple[Operation, list[End]]]]
+
+
+class _Comings:
+    """Where one rank comes to what all do."""
+
+    def __init__(self, program: Program, rank: int, found: _Meetings) -> None:
+        self._program, self._rank, self._found = program, rank, found
+        self._count: defaultdict[tuple[int, ...], int] = defaultdict(int)
+        self._ready: dict[int, Operation] = {}  # by slot, as what is under way: the ends, and the place there
+        self._open: dict[int, tuple[list[End], int]] = {}
+
+    def read(self) -> None:
+        for index, (_, operation) in enumerate(self._program.operations(self._rank)):
+            if operation.kind == Kind.START:
+                for slot in operation.gives:
+                    if slot in self._ready:
+                        self._come(self._ready[slot], index)
+            elif operation.kind == Kind.WAIT:
+                for slot in operation.gives:
+                    if slot in self._open:
+                        ends, place = self._open.pop(slot)
+                        ends[place] = ends[place]._replace(over=index)
+            elif _meets(operation) and operation.form == Form.PERSISTENT:
+                self._ready[operation.request] = operation
+            elif _meets(operation):
+                self._come(operation, index)
+
+    def _come(self, operation: Operation, index: int) -> None:
+        key = _meeting(operation)
+        turns, turn = self._found[key], self._count[key]
+        self._count[key] += 1
+        if turn == len(turns):
+            turns.append((operation, []))
+        ends = turns[turn][1]
+        if operation.request:
+            self._open[operation.request] = ends, len(ends)
+        ends.append(End(self._rank, index, index, operation.bytes))
+
+
+def _meets(operation: Operation) -> bool:
+    """Whether all ranks of the operation's communicator come to it."""
+    if operation.kind == Kind.COMM:
+        return operation.mode in _OF_ALL
+    return operation.kind in COLLECTIVES or operation.kind in {Kind.WIN, Kind.WIN_FREE, Kind.FENCE}
+
+
+def _meeting(operation: Operation) -> tuple[int, ...]:
+    """What distinguishes the operations that are in one order on all ranks."""
+    if operation.kind in COLLECTIVES:
+        return (operation.comm,)
+    window = operation.extra if operation.kind == Kind.FENCE else 0
+    return operation.comm, operation.kind, window

@@ -44,6 +44,8 @@ class Rank:
         self.highest = 0
         self.windows: dict[int, tuple[int, int]] = {}  # number and communicator
         self.free_windows: list[int] = []
+        self.posted: dict[int, tuple[int, ...]] = {}  # whom a window is open for, and
+        self.begun: dict[int, tuple[int, ...]] = {}  # whose it reaches
         self.messages: dict[int, tuple[int, int, int]] = {}  # communicator, source, tag
         self.regions: list[int] = []
 
@@ -324,17 +326,14 @@ class Rank:
             heapq.heappush(self.free_windows, number)
             target = 0
         if entry.kind == Kind.POST:
-            self.posted = ranks
+            self.posted[window] = ranks
         elif entry.kind == Kind.START_EPOCH:
-            self.begun = ranks
+            self.begun[window] = ranks
         elif entry.kind == Kind.COMPLETE:
-            ranks = self.begun
+            ranks = self.begun.pop(window, ())
         elif entry.kind == Kind.WAIT_EPOCH:
-            ranks = self.posted
+            ranks = self.posted.pop(window, ())
         self.note(entry, Operation(entry.kind, comm, target, extra=number, mode=entry.mode, gives=ranks))
-
-    posted: tuple[int, ...] = ()
-    begun: tuple[int, ...] = ()
 
     def region(self, entry: Entry) -> None:
         level = entry.values[0]
