@@ -13,6 +13,7 @@ from pathlib import Path
 # What a parameter is, by the letter that follows its name in calls.txt; its value for C and from Fortran.
 VALUES = {
     "b": ("{0}", "{0}"),  # a buffer, or whatever is passed on
+    "s": ("{0}", "{0}"),  # a string, or an array of them: Fortran passes its length, behind all others
     "a": ("{0}", "*{0}"),  # a size of memory
     "i": ("{0}", "*{0}"),
     "t": ("{0}", "PMPI_Type_f2c(*{0})"),
@@ -304,7 +305,10 @@ def fortran_frames(row: Row) -> str:
     body = Body(row, fortran=True)
     frames = ""
     # Buffers, and arrays of counts that no frame reads, may be anything.
-    kinds = {"b": "void *", "I": "int *", "a": "MPI_Aint *"}
+    kinds = {"b": "void *", "s": "void *", "I": "int *", "a": "MPI_Aint *"}
+    lengths = [f"lr_length_of_{each}" for each, letter in parameters if letter == "s"]
+    behind = "".join(f", {each}" for each in lengths)
+    behind_declared = "".join(f", size_t {each}" for each in lengths)
     declared = ", ".join(f"{kinds.get(letter, 'MPI_Fint *')}{each}" for each, letter in parameters)
     plain = ", ".join(each for each, _ in parameters)
     comma = ", " if parameters else ""
@@ -315,18 +319,18 @@ def fortran_frames(row: Row) -> str:
         described = r"lr_in_place(*(void *const *)\1)" if pattern.endswith("ts_") else r"lr_in_place(\1)"
         last = re.sub(r"lr_in_place\((\w+)\)", described, body.last)
         frames += f"""
-LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error) {{
-    static void (*real)({types}{comma}MPI_Fint *);
+LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error{behind_declared}) {{
+    static void (*real)({types}{comma}MPI_Fint *{", size_t" * len(lengths)});
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "{symbol}");
     struct lr_call lr_call;
     if (!{entered(name)}(&lr_call, __builtin_return_address(0))) {{
-        real({plain}{comma}lr_error);
+        real({plain}{comma}lr_error{behind});
         return;
     }}
     {{
         {body.first}
         MPI_Fint lr_code = MPI_SUCCESS;
-        real({body.arguments}{comma}&lr_code);
+        real({body.arguments}{comma}&lr_code{behind});
         {left(name)}
         {last}
         lr_end();

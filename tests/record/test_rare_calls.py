@@ -91,6 +91,17 @@ def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
     assert times[waits[-1], 1] - times[waits[-1], 0] > 200e6  # ns, of 400 ms: asking is waiting
 
 
+def test_epochs_of_two_windows_are_apart(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Each wait is for whom its own window was posted; files by MPI are named. With the MPI, too."""
+    made = _of(tmp_path, mpi, build("epochs.c"), 3)
+    posts, waits = only(made, 0, Kind.POST), only(made, 0, Kind.WAIT_EPOCH)
+    assert _fields(posts, "gives", "extra") == _fields(waits, "gives", "extra") == [((1,), 1), ((2,), 2)]
+    assert [only(made, rank, Kind.COMPLETE)[0].gives for rank in (1, 2)] == [(0,), (0,)]
+    assert any("files" in each for each in made.recorded["outside"])
+    _replayed(tmp_path, "--on", "bgp")
+    _replayed(tmp_path)
+
+
 @pytest.mark.parametrize("module", ["USE_MPI", "F08"])
 def test_requests_and_types_of_fortran(mpi: Mpi, build: Build, tmp_path: Path, module: str) -> None:
     """Each request is over once, persistent ones too; messages and blocks have their sizes, also in place."""

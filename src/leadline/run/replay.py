@@ -141,6 +141,10 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         found.append("synchronous sends are executed as standard ones, which may end earlier")
     if any(kind == Kind.PROBE for kind, _ in program.calls):
         found.append("probes do not wait; the receives that follow them do")
+    if any(kind == Kind.LOCK for kind, _ in program.calls):
+        found.append("locks of windows exclude nobody: no rank waits for another's")
+    if any(kind == Kind.ACCUMULATE for kind, _ in program.calls):
+        found.append("accumulating is executed as a put, without its sums")
     if program.recorded.get("threads", 1) > 1:
         found.append("several threads of a rank called MPI: their calls are executed one after another")
     if outside := program.recorded.get("outside"):
