@@ -96,4 +96,4 @@ def _asked(command: tuple[str, ...]) -> Node:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(here())))
+    sys.stdout.write(json.dumps(asdict(here())))
