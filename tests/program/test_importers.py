@@ -88,7 +88,7 @@ def test_collectives_pass_through_smpi_and_are_refused_by_goal(tmp_path: Path) -
     kinds = (Kind.ALLREDUCE, Kind.BCAST)
     for mine, theirs in zip(executed(first), executed(again), strict=True):
         assert [e for e in mine if e[0].kind in kinds] == [e for e in theirs if e[0].kind in kinds]
-    with pytest.raises(UsageError, match="messages and computation only, but rank 0 calls allreduce"):
+    with pytest.raises(UsageError, match="messages and computation only, but rank 0 calls MPI_Allreduce"):
         exporters.write("goal", first, tmp_path / "no.goal")
     assert not list(tmp_path.glob("no.goal*"))
 

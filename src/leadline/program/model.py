@@ -69,6 +69,17 @@ TO_A_PEER = frozenset(
 )
 
 
+_CALLS = {
+    Kind.COMM: "a constructor of communicators",
+    Kind.WIN: "a constructor of windows",
+    Kind.WIN_FREE: "MPI_Win_free",
+    Kind.START_EPOCH: "MPI_Win_start",
+    Kind.WAIT_EPOCH: "MPI_Win_wait",
+    **{kind: f"MPI_Win_{kind.name.lower()}" for kind in Kind if Kind.FENCE <= kind <= Kind.POST},
+    Kind.COMPLETE: "MPI_Win_complete",
+}
+
+
 class SendMode(IntEnum):
     """How a message is sent, by MPI's names."""
 
@@ -110,6 +121,20 @@ class Form(IntEnum):
     BLOCKING = 0
     NONBLOCKING = 1
     PERSISTENT = 2
+
+
+def called(kind: Kind, form: Form = Form.BLOCKING) -> str:
+    """The MPI call of an operation, in words for a person.
+
+    >>> called(Kind.ALLREDUCE, Form.NONBLOCKING), called(Kind.COMM)
+    ('MPI_Iallreduce', 'a constructor of communicators')
+    """
+    if kind in _CALLS:
+        return _CALLS[kind]
+    name = kind.name.lower()
+    if form == Form.PERSISTENT:
+        return f"MPI_{name.capitalize()}_init"
+    return f"MPI_I{name}" if form else f"MPI_{name.capitalize()}"
 
 
 class Datatype(IntEnum):

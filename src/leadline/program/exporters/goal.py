@@ -9,7 +9,7 @@ format has messages and computation only.
 from collections.abc import Iterator
 
 from leadline.core.errors import UsageError
-from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program
+from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program, called
 
 TITLE = "GOAL"
 
@@ -58,7 +58,7 @@ class _Rank:
             elif kind not in (Kind.NOP, Kind.FREE, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END):
                 raise UsageError(
                     f"{TITLE} has messages and computation only, "
-                    f"but rank {self.rank} calls {Kind(kind).name.lower()}"
+                    f"but rank {self.rank} calls {called(Kind(kind), Form(operation.form))}"
                 )
         if self.after and any(self.after):
             yield from self._chained("calc 0")

@@ -7,7 +7,7 @@ communicators than the world, persistent and nonblocking collectives, blocks tha
 from collections.abc import Iterator
 
 from leadline.core.errors import UsageError
-from leadline.program.model import COLLECTIVES, FREE_TAG, Form, Kind, Operation, Program
+from leadline.program.model import COLLECTIVES, FREE_TAG, Form, Kind, Operation, Program, called
 
 TITLE = "SMPI's time-independent trace"
 _BYTE = 6
@@ -46,7 +46,7 @@ def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> 
     if kind in (Kind.NOP, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END, Kind.FREE):
         return
     if operation.comm:
-        raise _refused(rank, f"{kind.name.lower()} in another communicator than the world")
+        raise _refused(rank, f"{called(kind, form)} in another communicator than the world")
     if kind in (Kind.SEND, Kind.RECV):
         if form:
             started[operation.request] = operation
@@ -68,7 +68,7 @@ def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> 
     elif kind in COLLECTIVES and kind in _COLLECTIVES and not (form or operation.gives or operation.takes):
         yield _COLLECTIVES[kind].format(bytes=operation.bytes, root=operation.peer)
     else:
-        raise _refused(rank, f"{form.name.lower()} {kind.name.lower()}")
+        raise _refused(rank, called(kind, form))
 
 
 def _refused(rank: int, what: str) -> UsageError:
