@@ -217,6 +217,7 @@ def values_of(records: pl.DataFrame, key: str) -> tuple[pl.DataFrame, pl.DataFra
     if len(values) != 2:
         raise UsageError(
             f"one run is compared with itself across two values of {key}, but it has {len(values)}"
+            + (f": {', '.join(map(str, values))}" if values else "")
         )
     first, second = (records.filter(pl.col(key) == value) for value in values)
     return first, second

@@ -32,7 +32,8 @@ def matching(records: pl.DataFrame, wanted: Iterable[str]) -> pl.DataFrame:
     for key, values in by_key.items():
         known = [*_SELECTABLE, *point_columns(records)]
         if key not in known:
-            raise UsageError(f"records have no key {key!r}{suggest(key, known)}")
+            there = suggest(key, known) or f"; known are: {', '.join(known)}"
+            raise UsageError(f"records have no key {key!r}{there}")
         records = pl.concat([_with(records, key, value) for value in dict.fromkeys(values)]).unique(
             maintain_order=True
         )

@@ -51,8 +51,8 @@ def network_option(help: str = "Network model.", default: str | None = "auto") -
         type=Word(["auto", *network_tiers()]),
         default=default,
         show_default=default is not None,
-        help=f"{help} loggp: nodes share no links; flow: messages share links as fluid; packet: packet by "
-        "packet; auto: the fastest that is accurate for each point.",
+        help=f"{help} loggp: no contention for links; flow: messages share links' rates; packet: packet "
+        "by packet; auto: the fastest that is accurate for each point.",
     )
 
 

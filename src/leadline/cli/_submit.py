@@ -37,9 +37,15 @@ def _time(text: str) -> float:
     if len(parts) == 3 and all(part.isdecimal() for part in parts):
         hours, minutes, rest = map(int, parts)
         return 3600.0 * hours + 60 * minutes + rest
-    if (seconds := parse_time(text)) > 0:
+    try:
+        seconds = parse_time(text)
+    except UsageError:
+        seconds = 0.0
+    if seconds > 0:
         return seconds
-    raise UsageError("the time of a job must be positive, but got 0")
+    raise UsageError(
+        f"a job's time limit is like '30 min', '2 h' or 2:00:00 (hours:minutes:seconds), but got {text!r}"
+    )
 
 
 def _options(cut: str) -> list[click.Option]:

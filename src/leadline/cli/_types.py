@@ -21,7 +21,7 @@ class Word(click.Choice):  # type: ignore[type-arg]
 
         if value in self.choices:
             return value
-        name = param.human_readable_name if isinstance(param, click.Argument) else param and param.opts[0]
+        name = f"the {param.name}" if isinstance(param, click.Argument) else param and param.opts[0]
         raise UsageError(f"{name or 'value'} cannot be {value!r}{suggest(str(value), self.choices)}")
 
 

@@ -161,8 +161,8 @@ def _sides(
         return [first], [second]
     if BETWEEN not in runs and len(runs) != 2:
         raise click.UsageError(
-            f"got {len(runs)}: give A and B, several on a side as 'A1 A2 {BETWEEN} B1 B2', "
-            "or one run with --across KEY"
+            f"two runs A and B are compared, several on a side as 'A1 A2 {BETWEEN} B1 B2', or one run with "
+            f"--across KEY, but got {' '.join(map(str, runs)) or 'none'}"
         )
     cut = runs.index(BETWEEN) if BETWEEN in runs else 1
     a, b = named[:cut], named[cut:]

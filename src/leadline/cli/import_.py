@@ -49,8 +49,9 @@ def command(
 ) -> None:
     """Import the output of another benchmark suite as a run.
 
-    Each table of a file is one launch. A test that measures the same as a benchmark of Leadline gets its name
-    (osu_latency is pingpong); everything else keeps its own. FILE may be - for the standard input.
+    Each table of a file counts as one launch; compare needs four or more, so give several files at once. A
+    test that measures the same as a benchmark of Leadline gets its name (osu_latency is pingpong); everything
+    else keeps its own. FILE may be - for the standard input.
     """
     from leadline.analysis import importers  # noqa: PLC0415  (loads polars)
     from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415

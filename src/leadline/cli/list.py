@@ -37,7 +37,7 @@ def keys() -> Rows:
 
     placements = "; ".join(f"{word}: {meaning}" for word, meaning in PLACEMENTS.items())
     rows: Rows = [
-        {"key": name, "of": "launches", "meaning": placements if name == "placement" else axis.says}
+        {"key": name, "of": "every benchmark", "meaning": placements if name == "placement" else axis.says}
         for name, axis in AXES.items()
     ]
     of: dict[tuple[str, str], list[str]] = {}
@@ -59,7 +59,10 @@ def _meaning(sweep: Row) -> str:
     """What a key means, with its words: each beside its own part of the meaning where there are as many."""
     words, parts = sweep["choices"], sweep["help"].split("; ")
     if words and len(words) == len(parts):
-        return "; ".join(f"{word}: {part}" for word, part in zip(words, parts, strict=True))
+        what, between, first = parts[0].partition(": ")
+        told = [first or what, *parts[1:]]
+        each = "; ".join(f"{word}: {part}" for word, part in zip(words, told, strict=True))
+        return f"{what}. {each}" if between else each
     return f"{sweep['help']} ({', '.join(words)})" if words else str(sweep["help"])
 
 
@@ -145,7 +148,7 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
         benchmarks,
         {"name": "benchmark", "question": "question"},
     ),
-    "plans": (plans, {"name": "plan", "time": "time at most", "question": "question"}),
+    "plans": (plans, {"name": "plan", "time": "measuring time", "question": "question"}),
     "mpis": (
         mpis,
         {
@@ -161,7 +164,7 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
         machines,
         {"name": "machine", "title": "title", "topology": "topology", "nodes": "nodes", "ranks": "ranks"},
     ),
-    "keys": (keys, {"key": "key", "meaning": "meaning", "of": "of"}),
+    "keys": (keys, {"key": "key", "meaning": "meaning", "of": "used by"}),
     "metrics": (
         metrics,
         {

@@ -128,7 +128,10 @@ def _alone(
     tunings = [path for path in paths if io_journal.is_tuning(path)]
     context = click.get_current_context()
     if (machine or window) and not programs:
-        raise click.UsageError(f"{'--on' if machine else '--window'} is of a program's page", context)
+        raise click.UsageError(
+            f"{'--on' if machine else '--window'} is for the page of a recorded program (NAME.program)",
+            context,
+        )
     if not programs and not tunings:
         return None
     if len(paths) > 1:

@@ -35,7 +35,7 @@ MOST_PLACES = 8  # ranks whose places are told in a sentence
     multiple=True,
     type=Run(),
     metavar="RUN",
-    help="An earlier run that shows how much runs differ; repeatable, three are the fewest. Default: "
+    help="An earlier run that shows how much runs differ; repeatable; at least three are needed. Default: "
     "finished runs of the same plan and host in the same directory.",
 )
 @click.option("--alone", is_flag=True, help="Print the intervals of this run's launches alone.")
@@ -134,12 +134,16 @@ def _print_about(records: "pl.DataFrame", history: "list[pl.DataFrame]") -> None
 
 def _history(path: Path, earlier: Sequence[Path], *, alone: bool) -> "list[pl.DataFrame]":
     """The records of earlier runs: those given, else those beside the run; UsageError for both words."""
+    from leadline.analysis.history import LEAST  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
 
     if alone and earlier:
         raise click.UsageError("--alone and --earlier exclude each other", click.get_current_context())
     if alone:
         return []
+    if 0 < len(earlier) < LEAST:
+        said = f"--earlier: at least {LEAST} runs show how much runs differ, but got {len(earlier)}"
+        raise click.UsageError(said, click.get_current_context())
     return [store.load(each) for each in earlier] or store.load_earlier(path)
 
 
@@ -155,7 +159,10 @@ def _print_skipped(rows: list[Row]) -> None:
     """The points without a value, one a line below their reason."""
     from leadline.cli._series import differing, words  # noqa: PLC0415
 
-    names = [name for name in (rows[0] if rows else {}) if name not in _fixed() or name in LAUNCH]
+    if not rows:
+        click.echo("Every point has a value.")
+        return
+    names = [name for name in rows[0] if name not in _fixed() or name in LAUNCH]
     telling = ["benchmark", *differing(rows, names)]
     by_reason: dict[tuple[str, str], list[str]] = {}
     for row in rows:

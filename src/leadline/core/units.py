@@ -103,7 +103,7 @@ def parse_time(value: object) -> float:
     """
     seconds, unit = _split(value, "a time", SECONDS, "10 ms")
     if not unit and seconds != 0:
-        raise UsageError(f"a time needs its unit, as in '10 ms' or '2 min', but got {value!r}")
+        raise UsageError(f"a time needs its unit, as in '10 ms' or '30 min', but got {value!r}")
     seconds *= SECONDS[unit or "s"]
     if not math.isfinite(seconds) or seconds < 0:
         raise UsageError(f"a time is 0 or more, but got {value!r}")

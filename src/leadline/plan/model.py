@@ -5,6 +5,7 @@ that can be known without launching a rank; its points are then one benchmark wi
 sweeps, and the launch that it needs.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -164,7 +165,10 @@ class Plan:
         try:
             s = target.settings(measure.settings)
         except UsageError as problem:
-            raise measure.table.error(str(problem), str(problem).partition(":")[0]) from None
+            key = str(problem).partition(":")[0]
+            if not re.search(rf"^\s*{re.escape(key)}\s*=", self.text, re.MULTILINE):
+                raise  # an option has it, not the plan
+            raise measure.table.error(str(problem), key) from None
         smallest = self.registry(SweepContext())[measure.benchmark]
         # Which algorithms there are depends on the point; all other axes are asked for in the plan's words.
         asked = {**s.axes, "ranks": s.axes["ranks"] or (smallest.min_ranks,), "collectives": (None,)}

@@ -13,7 +13,10 @@ SOCKET, SOCKETS, NODES = "socket", "sockets", "nodes"
 PLACEMENTS = (SOCKET, SOCKETS, NODES)
 
 PLACEMENT = Option(
-    "placement", "Placement of the ranks. Default: the nearest with enough cores.", words=PLACEMENTS
+    "placement",
+    "Placement of the ranks: all on one socket; neighbours on different sockets; or on different nodes. "
+    "Default: the nearest with enough cores.",
+    words=PLACEMENTS,
 )
 
 

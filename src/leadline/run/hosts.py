@@ -149,8 +149,8 @@ def compare(asked: HostsRequest, number: int, directory: Path, say: Callable[[st
     """
     if number < 3:
         raise UsageError(
-            f"three hosts or more can be compared, but got {number}: of one pair nobody knows how fast it "
-            "should be; 'leadline run latency' measures it"
+            f"a comparison needs three hosts or more, to tell which of them is slow, but got {number}; "
+            "'leadline run latency --hosts A,B' measures a pair"
         )
     target = LocalMachine.here(hosts=asked.hosts, agent=asked.agent)
     mpi = target.mpis(asked.mpi)[0]
