@@ -23,7 +23,7 @@ from leadline.cli._working import working
     "-w",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Only points that fit, such as mpi=openmpi or communicator=world; may be given several times.",
+    help="Use only points with this value, such as mpi=openmpi or communicator=world; repeat it for others.",
 )
 @json_option
 def command(*, run: Path | None, floor: str | None, where: tuple[str, ...], as_json: bool) -> None:

@@ -74,7 +74,7 @@ def _change(text: str) -> object:
     "--sensitivity",
     is_flag=True,
     help="With --on: print what share of the time is due to latency, bandwidth, overhead and computation, "
-    "and how much more latency lengthens it by 1, 2 and 5 %.",
+    "and how much more latency lengthens it by 1, 2 and 5 %; always by the network model loggp.",
 )
 @click.option(
     "--by",

@@ -91,7 +91,7 @@ class _Run(Submittable):
 )
 @mapping_option()
 @network_option(
-    "With --on: network model, also for measurements whose plan names one. Default: auto.", default=None
+    "With --on: network model in place of the plan's. Default: the plan's, else auto.", default=None
 )
 @click.option(
     "--tuned",

@@ -70,8 +70,8 @@ class _Tune(Submittable):
     "--set",
     "sweeps",
     multiple=True,
-    metavar="SWEEP=VALUE",
-    help="With --kernel: set one of its sweeps, such as mode=read; repeat it for others.",
+    metavar="KEY=VALUE",
+    help="With --kernel: set one of its keys, such as mode=read; repeat it for others.",
 )
 @click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: number of ranks. Default: 4.")
 @click.option(
@@ -114,9 +114,9 @@ class _Tune(Submittable):
     default=40,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Number of combinations of settings to try, each run up to 3 times. Before them come 8 runs with "
-    "the default, for its noise, and one for each setting, to find those that change anything; after them 20 "
-    "that alternate the best and the default, and more for the parts of the best.",
+    help="Number of combinations of settings to try, each run up to 3 times. In addition: 8 runs with the "
+    "default settings to measure noise, one run for each setting to find those that change anything, 20 at "
+    "the end that alternate the best and the default, and some that try parts of the best.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the search and of the order of runs.")
 @click.option(
@@ -149,7 +149,7 @@ class _Tune(Submittable):
     "--limit",
     type=Parsed(positive_time),
     metavar="TIME",
-    help="Time limit of a run, such as '2 min'. Default: four times the run with default settings.",
+    help="Time limit of a run, such as '2 min'. Default: four times as long as with default settings.",
 )
 @click.option(
     "--directory",

@@ -88,6 +88,8 @@ def _asked(command: tuple[str, ...]) -> Node:
         cores = tuple(Core(**core) for core in told["topology"].pop("cores"))
         described = Topology(cores, **{**told["topology"], "caches": tuple(told["topology"]["caches"])})
         return Node(described, told["cores"], told["facts"], told["before"])
+    except FileNotFoundError as problem:
+        raise LeadlineError(f"'{command[0]}', which starts programs on the hosts, is not there") from problem
     except (subprocess.SubprocessError, OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         why = (said.strip().splitlines() or [str(problem)])[-1]
         raise LeadlineError(
