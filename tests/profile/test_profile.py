@@ -16,6 +16,7 @@ from leadline.profile import profile
 from leadline.profile.findings import findings
 from leadline.profile.sentences import beside, crowded, unseen
 from leadline.program.build import ProgramBuilder
+from leadline.program.events import meetings, messages
 from leadline.program.model import Construction, Form, Kind, Operation, Program
 
 MS = 1_000_000  # ns
@@ -92,6 +93,19 @@ def test_a_collective_that_does_not_block_waits_where_it_is_completed(begun: lis
     found = profile(timed(late, early))
     assert found.waits.tolist() == [[0, 0, 0, 0], [0, 0, 4 * MS, 0]]
     assert found.computing.tolist() == [5 * MS, MS]
+
+
+def test_a_slot_that_was_freed_is_another_request() -> None:
+    """A message made ready in the place of a collective starts as a message, and the other way round."""
+    free = Operation(int(Kind.FREE), request=1)
+    rows: list[list[tuple[Operation, int, int]]] = []
+    for message in (send(1), receive(0)):
+        ready = message._replace(form=int(Form.PERSISTENT), request=1)
+        turns = [READY, START, WAIT, free, ready, START, WAIT, free]
+        rows.append([(each, n, n) for n, each in enumerate(turns)])
+    made = timed(*rows)
+    assert len(list(meetings(made))) == 1
+    assert len(list(messages(made))) == 1
 
 
 def test_parts_that_some_ranks_make_are_no_meeting_of_all() -> None:

@@ -81,6 +81,8 @@ class _Ends:
                 for slot in operation.gives:
                     if slot in self._ready:
                         self._begin(self._ready[slot], index)
+            elif kind == Kind.FREE:
+                self._ready.pop(operation.request, None)
             elif kind == Kind.WAIT:
                 for slot in operation.gives:
                     for ends, place in self._open.pop(slot, ()):
@@ -148,6 +150,8 @@ class _Comings:
                     if slot in self._open:
                         ends, place = self._open.pop(slot)
                         ends[place] = ends[place]._replace(over=index)
+            elif operation.kind == Kind.FREE:
+                self._ready.pop(operation.request, None)
             elif _meets(operation) and operation.form == Form.PERSISTENT:
                 self._ready[operation.request] = operation
             elif _meets(operation):

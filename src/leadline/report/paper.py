@@ -39,7 +39,7 @@ class Style:
                 "labelFontSize": TEXT,
                 "titleFontSize": TITLE,
                 "titlePadding": 4,
-                "labelPadding": 5,
+                "labelPadding": 8,
                 "labelSeparation": 3,
             },
             "legend": {
