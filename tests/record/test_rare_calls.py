@@ -88,7 +88,7 @@ def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
     times = made.times(1)
     assert times is not None
     waits = [index for index, (_, each) in enumerate(made.operations(1)) if each.kind == Kind.WAIT]
-    assert times[waits[-1], 1] - times[waits[-1], 0] > 20e6  # ns, of 400 ms: asking is waiting
+    assert times[waits[-1], 1] - times[waits[-1], 0] > 200e6  # ns, of 400 ms: asking is waiting
 
 
 def test_epochs_of_two_windows_are_apart(mpi: Mpi, build: Build, tmp_path: Path) -> None:
@@ -100,6 +100,14 @@ def test_epochs_of_two_windows_are_apart(mpi: Mpi, build: Build, tmp_path: Path)
     assert any("files" in each for each in made.recorded["outside"])
     _replayed(tmp_path, "--on", "bgp")
     _replayed(tmp_path)
+
+
+def test_strings_of_fortran_keep_their_lengths(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """A port's name reaches the library: the program ends as it does without the recorder."""
+    if mpi.family == "mpich":
+        pytest.skip("MPICH over UCX has no MPI_Comm_accept")
+    made = _of(tmp_path, mpi, build("ports.f90"), 2)
+    assert made.recorded["outside"] == ["MPI_Comm_accept", "MPI_Comm_connect"]
 
 
 @pytest.mark.parametrize("module", ["USE_MPI", "F08"])

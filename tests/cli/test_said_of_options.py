@@ -1,0 +1,66 @@
+"""Options that would do nothing, or that have another name now, say so."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline.cli import main
+from leadline.program.build import ProgramBuilder
+from leadline.program.model import Kind, Operation
+from leadline.run.replay import remarks
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulated run of one ping-pong."""
+    place = tmp_path_factory.mktemp("said")
+    (place / "plan.toml").write_text('[[measure]]\nbenchmark = "pingpong"\nbytes = 8\n')
+    words = ["run", str(place / "plan.toml"), "--on", "bgp", "--ranks", "8", "-o", str(place / "run")]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    return place / "run"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["show", "{run}", "--earlier", "{run}"], 2, "at least 3 runs"),
+        (["show", "{run}", "--skipped"], 0, "Every point has a value."),
+        (["show", "{run}", "--where", "foo=1"], 2, "known are: run, "),
+        (["compare", "{run}"], 2, "but got {run}"),
+        (["compare", "{run}", "--across", "mpi"], 2, "it has 1: bgp"),
+        (["run", "latency", "--submit", "slurm", "--time", "2:00"], 2, "2:00:00 (hours:minutes:seconds)"),
+        (["run", "latency", "--on", "bgp", "--mapping", "QWE", "-o", "{run}-2"], 2, "leadline: mapping: "),
+        (["run", "latency", "--hosts", "a", "--agent", "/no/agent", "-o", "{run}-3"], 2, "'/no/agent'"),
+    ],
+)
+def test_one_sentence(run: Path, words: list[str], code: int, said: str) -> None:
+    """With what was got, or what would do."""
+    done = CliRunner().invoke(main, [word.format(run=run) for word in words])
+    assert said.format(run=run) in done.output or said.format(run=run) in str(done.exception)
+    assert (done.exit_code != 0) == (code != 0)
+
+
+def test_the_old_name_of_uncertainty_is_told(run: Path) -> None:
+    """And means the same: bgp's constants have intervals, or it says that none has one."""
+    plan = str(run.parent / "plan.toml")
+    outputs = []
+    for number, option in enumerate(("--sensitivity", "--uncertainty")):
+        words = ["run", plan, "--on", "bgp", "--ranks", "8", option, "-o", f"{run}-u{number}"]
+        outputs.append(CliRunner().invoke(main, words))
+    assert "is now 'run --uncertainty'" in outputs[0].output
+    assert "is now 'run --uncertainty'" not in outputs[1].output
+    assert type(outputs[0].exception) is type(outputs[1].exception)
+
+
+def test_a_replay_says_what_it_does_otherwise() -> None:
+    """Locks and sums of windows are named where a program has them, and only there."""
+    builder = ProgramBuilder(1)
+    kinds = (Kind.WIN, Kind.LOCK, Kind.ACCUMULATE, Kind.UNLOCK, Kind.WIN_FREE)
+    builder.add(0, [Operation(int(kind), extra=1, bytes=8) for kind in kinds])
+    said = " ".join(remarks(builder.build(), None))
+    assert "locks of windows exclude nobody" in said
+    assert "accumulating is executed as a put" in said
+    builder = ProgramBuilder(1)
+    builder.add(0, [Operation(int(kind), extra=1) for kind in (Kind.WIN, Kind.FENCE, Kind.WIN_FREE)])
+    assert remarks(builder.build(), None) == []
