@@ -6,8 +6,8 @@
 
 namespace leadline {
 
-BENCHMARK(allgather, at_least(2), communicators(), variations(), blocks("size of each rank's block"),
-          ways(Collective::allgather), times("allgather")) {
+BENCHMARK(allgather, at_least(2), all_alike(), communicators(), variations(),
+          blocks("size of each rank's block"), ways(Collective::allgather), times("allgather")) {
     return collective(run, {Collective::allgather, Held::block, Held::blocks});
 }
 

@@ -6,7 +6,7 @@
 
 namespace leadline {
 
-BENCHMARK(allreduce, at_least(2), communicators(), reductions(), types(),
+BENCHMARK(allreduce, at_least(2), all_alike(), communicators(), reductions(), types(),
           blocks("size of each rank's operand"), ways(Collective::allreduce), times("reduction")) {
     return collective(run, {Collective::allreduce, Held::block, Held::block});
 }

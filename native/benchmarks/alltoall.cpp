@@ -6,7 +6,7 @@
 
 namespace leadline {
 
-BENCHMARK(alltoall, at_least(2), communicators(), variations(),
+BENCHMARK(alltoall, at_least(2), all_alike(), communicators(), variations(),
           blocks("size of a block of one rank for another"), ways(Collective::alltoall), times("exchange")) {
     return collective(run, {Collective::alltoall, Held::blocks, Held::blocks});
 }

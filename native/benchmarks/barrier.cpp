@@ -6,7 +6,7 @@
 
 namespace leadline {
 
-BENCHMARK(barrier, at_least(2), communicators(), ways(Collective::barrier), times("barrier")) {
+BENCHMARK(barrier, at_least(2), all_alike(), communicators(), ways(Collective::barrier), times("barrier")) {
     return collective(run, {Collective::barrier});
 }
 

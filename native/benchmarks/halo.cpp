@@ -7,7 +7,7 @@
 
 namespace leadline {
 
-BENCHMARK(halo, at_least(2), halo_ways(),
+BENCHMARK(halo, at_least(2), alike_in_grid(2), halo_ways(),
           counts("edge", powers(2, 1024), "numbers of 8 B along an edge of a rank's part: N of N x N"),
           metric("time", Unit::second, lower, largest, "time of one exchange on the slowest rank")) {
     return swap_sides(run, 2, 8 * run["edge"]);

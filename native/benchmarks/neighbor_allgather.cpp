@@ -6,8 +6,8 @@
 
 namespace leadline {
 
-BENCHMARK(neighbor_allgather, at_least(2), communicators(), dimensions(), blocks("size of the block"),
-          ways(Collective::neighbor_allgather), times("exchange")) {
+BENCHMARK(neighbor_allgather, at_least(2), alike_in_grid("dimensions"), communicators(), dimensions(),
+          blocks("size of the block"), ways(Collective::neighbor_allgather), times("exchange")) {
     return collective(run, {Collective::neighbor_allgather, Held::block, Held::neighbours});
 }
 

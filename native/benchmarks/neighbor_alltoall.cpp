@@ -6,7 +6,7 @@
 
 namespace leadline {
 
-BENCHMARK(neighbor_alltoall, at_least(2), communicators(), dimensions(),
+BENCHMARK(neighbor_alltoall, at_least(2), alike_in_grid("dimensions"), communicators(), dimensions(),
           blocks("size of each neighbour's block"), ways(Collective::neighbor_alltoall), times("exchange")) {
     return collective(run, {Collective::neighbor_alltoall, Held::neighbours, Held::neighbours});
 }

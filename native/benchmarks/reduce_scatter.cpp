@@ -5,7 +5,7 @@
 
 namespace leadline {
 
-BENCHMARK(reduce_scatter, at_least(2), communicators(), reductions(), types(), variations(),
+BENCHMARK(reduce_scatter, at_least(2), all_alike(), communicators(), reductions(), types(), variations(),
           blocks("size of the block that each rank gets"), ways(Collective::reduce_scatter),
           times("reduction")) {
     return collective(run, {Collective::reduce_scatter, Held::blocks, Held::block});

@@ -1,5 +1,6 @@
 #include "collectives/program.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "collectives/pieces.hpp"
@@ -10,6 +11,12 @@ Program::Program(std::vector<Stage> stages, std::int32_t ranks) : stages_(std::m
     for (std::size_t i = 0; i < stages_.size(); ++i)
         if (stages_[i].pattern != Stage::Pattern::listed) patterns_.push_back(static_cast<std::int32_t>(i));
     if (patterns_.size() < stages_.size()) list();
+}
+
+bool Program::moves() const {
+    using enum Stage::Pattern;
+    return std::ranges::all_of(
+        stages_, [](const Stage& each) { return each.pattern == shift || each.pattern == local; });
 }
 
 std::int64_t Program::messages() const {

@@ -24,6 +24,8 @@ public:
     [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
     // Of all ranks together.
     [[nodiscard]] std::int64_t messages() const;
+    // Whether every rank does in it, seen from itself, what every other does.
+    [[nodiscard]] bool moves() const;
     [[nodiscard]] const Stage& stage(const Step& step) const {
         return stages_[static_cast<std::size_t>(step.stage)];
     }

@@ -70,6 +70,10 @@ enum class Collective {
     neighbor_allgather,
     neighbor_alltoall
 };
+constexpr bool has_root(Collective what) {
+    using enum Collective;
+    return what == bcast || what == reduce || what == gather || what == scatter;
+}
 constexpr std::string_view name_of(Collective what) {
     constexpr std::array<std::string_view, 12> names{"barrier",
                                                      "bcast",

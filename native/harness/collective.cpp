@@ -27,11 +27,6 @@ bool reduces(Collective what) {
            what == Collective::reduce_scatter || what == Collective::scan;
 }
 
-bool has_root(Collective what) {
-    return what == Collective::bcast || what == Collective::reduce || what == Collective::gather ||
-           what == Collective::scatter;
-}
-
 bool varies(Collective what) {
     return what == Collective::gather || what == Collective::scatter || what == Collective::allgather ||
            what == Collective::alltoall || what == Collective::reduce_scatter;

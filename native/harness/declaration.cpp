@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/grids.hpp"
+
 namespace leadline {
 namespace {
 
@@ -52,6 +54,21 @@ nlohmann::json describe(const Metric& metric) {
 }
 
 }  // namespace
+
+Alike all_alike() {
+    return {[](const Point&, int) { return 1; }};
+}
+
+Alike alike_in_grid(int dimensions) {
+    return {[=](const Point&, int ranks) { return ranks / even_grid(ranks, dimensions).front(); }};
+}
+
+Alike alike_in_grid(const std::string& dimensions) {
+    return {[=](const Point& point, int ranks) {
+        const auto asked = std::get<std::int64_t>(point.at(dimensions));
+        return asked < 1 ? 0 : ranks / even_grid(ranks, static_cast<int>(asked)).front();
+    }};
+}
 
 std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to) {
     std::vector<std::int64_t> all;

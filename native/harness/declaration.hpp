@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ enum class Over { root, largest, smallest, mean, sum };
 
 // A sweep's value at one point: a number (bytes, counts) or a word.
 using Value = std::variant<std::int64_t, std::string>;
+// The values of a point, by their sweeps.
+using Point = std::map<std::string, Value>;
 
 struct Ranks {
     int least;
@@ -66,6 +69,18 @@ struct Sampling {
     bool whole_time = false;     // sample until the point's time is spent, however tight the answer
 };
 
+// After how many ranks the program of a point is the same, seen from the rank itself; 0: never.
+struct Alike {
+    std::function<int(const Point& point, int ranks)> period{};
+};
+// Every rank does the same; one that a point makes a root, or gives a size of its own, is found when it does
+// so.
+Alike all_alike();
+// The same of neighbours in a periodic grid of the ranks, as even as can be, of so many dimensions or of
+// those that a sweep tells: all rows, or all layers.
+Alike alike_in_grid(int dimensions);
+Alike alike_in_grid(const std::string& dimensions);
+
 inline constexpr std::size_t most_metrics = 12;  // of one benchmark
 
 struct Declaration {
@@ -76,6 +91,7 @@ struct Declaration {
     std::vector<Sweep> sweeps{};
     std::vector<Metric> metrics{};
     Sampling sampling{};
+    Alike alike{};
 };
 
 std::vector<std::int64_t> powers(std::int64_t from,
@@ -117,6 +133,7 @@ private:
     static void add(Declaration& to, Sweep part) { to.sweeps.push_back(std::move(part)); }
     static void add(Declaration& to, Metric part) { to.metrics.push_back(std::move(part)); }
     static void add(Declaration& to, Sampling part) { to.sampling = part; }
+    static void add(Declaration& to, Alike part) { to.alike = std::move(part); }
     template <class Part>  // several that benchmarks share
     static void add(Declaration& to, std::vector<Part> parts) {
         for (Part& part : parts) add(to, std::move(part));

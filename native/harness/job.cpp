@@ -128,9 +128,11 @@ std::optional<std::string> ask(Session& session, SharedPoint& asked) {
                std::to_string(ranks);
     std::deque<Run> runs;
     try {
-        session.run([&](Comm world, Control control) {
-            return benchmark.body(runs.emplace_back(asked, std::move(world), std::move(control)));
-        });
+        session.run(
+            [&](Comm world, Control control) {
+                return benchmark.body(runs.emplace_back(asked, std::move(world), std::move(control)));
+            },
+            benchmark.alike.period ? benchmark.alike.period(asked.point, ranks) : 0);
     } catch (const Skipped& skipped) {
         return skipped.what();
     } catch (const Unsupported& unsupported) {

@@ -64,8 +64,6 @@ struct Skipped : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-using Point = std::map<std::string, Value>;
-
 // What the ranks of one process share of the point that is asked: on a real machine one rank's, on a
 // simulated one everybody's.
 class SharedPoint {

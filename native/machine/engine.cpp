@@ -10,11 +10,13 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
                Conditions conditions)
     : machine_(machine),
       topology_(topology),
+      quotient_(conditions.symmetry ? conditions.symmetry->quotient(topology) : nullptr),
       seats_(std::move(seats)),
       conditions_(std::move(conditions)),
-      ranks_(seats_.size()),
-      posted_(MatchQueues::Of::receives, seats_.size(), machine.node.match > 0),
-      unexpected_(MatchQueues::Of::messages, seats_.size(), machine.node.match > 0),
+      players_(conditions_.symmetry ? conditions_.symmetry->players() : ranks()),
+      ranks_(static_cast<std::size_t>(players_)),
+      posted_(MatchQueues::Of::receives, ranks_.size(), machine.node.match > 0),
+      unexpected_(MatchQueues::Of::messages, ranks_.size(), machine.node.match > 0),
       packet_time_(machine_.packets.payload == std::numeric_limits<std::int64_t>::max()
                        ? 0
                        : transfer_time(machine_.packets.largest(), machine_.links.rate)),
@@ -28,7 +30,8 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
           !machine_.node.loggops &&
           (tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
            (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive)))),
-      network_(make_network(conditions_.network, machine_, topology_, *this, conditions_.track_contention)) {
+      network_(make_network(conditions_.network, machine_, quotient_ ? *quotient_ : topology_, *this,
+                            conditions_.track_contention)) {
     operations_.take();  // that is no_operation
     if (machine.any_protocol([](const Protocol& each) { return each.crossing_latency > 0; }))
         crossings_.emplace();
@@ -84,9 +87,11 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     const auto bytes = static_cast<std::int64_t>(data.size());
     const std::uint32_t id = new_message(home(rank), to, bytes, Leg::data);
     Message& message = messages_[id];
-    const Protocol& way = protocol(message.from, to, bytes);
-    message.protocol = &way;
     message.envelope = envelope;
+    if (conditions_.symmetry) [[unlikely]]
+        bring_back(message);
+    const Protocol& way = protocol(message.from, message.to, bytes);
+    message.protocol = &way;
     if (const auto brought = data.data() ? std::min(data.size(), carried) : 0; brought)
         std::memcpy(message.content.data(), data.data(), brought);
     Operation operation = no_operation;
@@ -101,7 +106,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
         message.turn = ++turns_;
         wait_for_send_gap(rank, way.handshake ? 0 : bytes);
     }
-    if (coldness_ && !to_itself(message.from, to)) [[unlikely]]
+    if (coldness_ && !to_itself(message.from, message.to)) [[unlikely]]
         spend(rank, coldness_->sends(message.from, way.handshake));
     if (way.handshake) {
         message.leg = Leg::request;
@@ -116,7 +121,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
     else if (operation != no_operation) operations_[operation].done = at(rank).clock;
-    if (deferred_.empty() || rank >= ranks()) {
+    if (deferred_.empty() || rank >= players_) {
         hand_over(id, handed);
     } else {
         const Time before = computed_[static_cast<std::size_t>(rank)].in_all;
@@ -139,7 +144,17 @@ Operation Engine::receive(int rank, int from, const Envelope& envelope, std::spa
     return operation;
 }
 
+// A message to a rank that is not played is the one that comes from as far away to the rank that is played
+// for it.
+void Engine::bring_back(Message& message) const {
+    const Symmetry& symmetry = *conditions_.symmetry;
+    const int before = message.to - symmetry.player(message.to);
+    message.to -= before;
+    message.from = message.envelope.source = symmetry.seen(message.from, before);
+}
+
 Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
+    if (conditions_.symmetry) throw Asymmetric();
     const std::uint32_t id = new_message(rank, target, bytes, leg);
     const Protocol& way = machine_.protocol(bytes, reach(rank, target));
     messages_[id].protocol = &way;
@@ -163,6 +178,7 @@ Operation Engine::get(int rank, int target, std::int64_t bytes) {
 }
 
 void Engine::signal(int rank, int target, std::function<void()> then) {
+    if (conditions_.symmetry) throw Asymmetric();
     const std::uint32_t id = new_message(rank, target, 8, Leg::signal);
     messages_[id].protocol = &machine_.protocol(8, reach(rank, target));
     signals_.emplace(id, std::move(then));
@@ -206,6 +222,7 @@ void Engine::inject(std::uint32_t id) {
         return;
     }
     if (machine_.coalesce.up_to > 0 && travels_together(message)) [[unlikely]] {
+        if (conditions_.symmetry) throw Asymmetric();
         join_others(id);
         return;
     }
@@ -215,6 +232,11 @@ void Engine::inject(std::uint32_t id) {
 void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
     if (now_ < kept_) [[unlikely]]
         stopped_ = spoiled_ = true;
+    if (const Symmetry* symmetry = conditions_.symmetry) [[unlikely]] {
+        const int before = symmetry->behind(seat(from).node);
+        from = symmetry->seen(from, before);
+        to = symmetry->seen(to, before);
+    }
     network_->send(now_, {.from = seat(from).node,
                           .to = seat(to).node,
                           .bytes = bytes,
@@ -269,7 +291,7 @@ void Engine::reach(std::uint32_t id) {
         case Leg::request: come_in_turn(id); break;
         case Leg::grant:
             message.leg = Leg::data;
-            hand_over(id, seen(message.from) + send_cost(*message.protocol, message.bytes));
+            hand_over(id, seen(player(message.from)) + send_cost(*message.protocol, message.bytes));
             break;
         case Leg::data:
             if (crossings_ && waits_to_cross(id)) [[unlikely]]

@@ -31,6 +31,7 @@
 #include "machine/networks/pairs.hpp"
 #include "machine/pool.hpp"
 #include "machine/rank_state.hpp"
+#include "machine/symmetry.hpp"
 #include "machine/topology.hpp"
 
 namespace leadline::machine {
@@ -47,7 +48,8 @@ struct Conditions {
     bool by_messages = false;       // no collective is computed at once
     std::uint64_t seed = 1;
     bool noise = false;
-    std::string protocol = "default";  // or the name of the one that is forced
+    std::string protocol = "default";    // or the name of the one that is forced
+    const Symmetry* symmetry = nullptr;  // what is played for all; null: every rank is
 };
 
 class Engine final : private Listener {
@@ -58,6 +60,9 @@ public:
     ~Engine() = default;
 
     [[nodiscard]] int ranks() const { return static_cast<int>(seats_.size()); }
+    // Of them those that are played, the first ones; what goes on beside their programs is numbered after
+    // them.
+    [[nodiscard]] int players() const { return players_; }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const Topology& topology() const { return topology_; }
     [[nodiscard]] const Placement& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
@@ -118,7 +123,7 @@ public:
     void end_beside(int agent);
     // The rank as which an agent sends.
     [[nodiscard]] int home(int agent) const {
-        return agent < ranks() ? agent : beside_[static_cast<std::size_t>(agent - ranks())];
+        return agent < players_ ? agent : beside_[static_cast<std::size_t>(agent - players_)];
     }
     // The rank is resumed by `handle` when run() begins.
     void start(int rank, std::coroutine_handle<> handle) { at(rank).handle = handle; }
@@ -136,7 +141,7 @@ public:
     }
     // It enters a call in which it waits, where nothing goes on by itself while a core computes.
     void enter(int rank) {
-        if (!deferred_.empty() && rank < ranks()) [[unlikely]]
+        if (!deferred_.empty() && rank < players_) [[unlikely]]
             progress(rank);
     }
     // Calls `then` once the rank has entered such a call; at once where all goes on by itself.
@@ -150,7 +155,7 @@ public:
         clock += time;
         if (clock > longest) [[unlikely]]
             too_long(seconds(clock));
-        if (!detours_.empty() && rank < ranks()) [[unlikely]]
+        if (!detours_.empty() && rank < players_) [[unlikely]]
             take_detours(rank);
     }
 
@@ -313,6 +318,10 @@ private:
     Operation new_operation(int rank, int peer);
     Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
                    bool blocking);
+    void bring_back(Message& message) const;
+    [[nodiscard]] int player(int rank) const {
+        return conditions_.symmetry ? conditions_.symmetry->player(rank) : rank;
+    }
     Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
     void hand_over(std::uint32_t message, Time when);
@@ -341,9 +350,11 @@ private:
 
     Machine machine_;
     const Topology& topology_;
+    std::unique_ptr<Topology> quotient_;  // what the network is asked of where not all ranks are played
     std::vector<Placement> seats_;
     std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;
+    int players_;
     std::vector<Rank> ranks_;       // and what goes on beside them
     std::vector<Detours> detours_;  // of each rank, where there is noise
     // What each rank has begun, where nothing goes on but in its calls.

@@ -82,7 +82,7 @@ std::string Engine::who_waits() const {
     };
     // Those who have come to a meeting wait for the others: these first.
     for (const bool met : {false, true})
-        for (int rank = 0; rank < ranks(); ++rank) {
+        for (int rank = 0; rank < players_; ++rank) {
             if (at(rank).ended || (at(rank).parked != nullptr) != met) continue;
             ++waiting;
             tell(rank);

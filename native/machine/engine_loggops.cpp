@@ -33,7 +33,7 @@ void Engine::cross(std::uint32_t id, int from, int to) {
 }
 
 bool Engine::await_core(int rank, std::coroutine_handle<> handle, bool sends) {
-    if (cores_.empty() || rank >= ranks()) return false;
+    if (cores_.empty() || rank >= players_) return false;
     ModelCore& core = cores_[static_cast<std::size_t>(rank)];
     core.asks = true;
     core.sends = sends;

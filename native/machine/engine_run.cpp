@@ -99,7 +99,7 @@ void Engine::fetch(const Event& event, int step) const {
 void Engine::run(const std::function<bool(int)>& ended) {
     ended_ = ended;
     stopped_ = false;
-    for (int rank = 0; rank < ranks(); ++rank)
+    for (int rank = 0; rank < players_; ++rank)
         if (at(rank).handle) ready_.push_back(rank);
     for (;;) {
         for (std::size_t i = 0; i < ready_.size() && !stopped_; ++i) resume(ready_[i]);
@@ -126,7 +126,7 @@ void Engine::run(const std::function<bool(int)>& ended) {
             network_->advance();
         }
     }
-    if (std::any_of(ranks_.begin(), ranks_.begin() + ranks(), [](const Rank& rank) { return !rank.ended; }))
+    if (std::any_of(ranks_.begin(), ranks_.begin() + players_, [](const Rank& rank) { return !rank.ended; }))
         throw Deadlock(who_waits());
     check_nothing_left();
 }
@@ -141,7 +141,7 @@ int Engine::beside(int rank, Time clock) {
     free_beside_.pop_back();
     at(agent) = {};
     at(agent).clock = clock;
-    beside_[static_cast<std::size_t>(agent - ranks())] = rank;
+    beside_[static_cast<std::size_t>(agent - players_)] = rank;
     return agent;
 }
 
@@ -151,7 +151,7 @@ void Engine::resume(int rank) {
     const auto handle = std::exchange(at(rank).handle, {});
     at(rank).parked = nullptr;
     handle.resume();
-    if (at(rank).handle || rank >= ranks()) return;
+    if (at(rank).handle || rank >= players_) return;
     at(rank).ended = true;
     stopped_ = ended_(rank) || stopped_;
 }

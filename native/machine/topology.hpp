@@ -56,6 +56,12 @@ public:
     [[nodiscard]] virtual std::vector<int> axes() const = 0;
     // Whether there is a grid.
     [[nodiscard]] virtual bool grid() const { return false; }
+    // Whether nodes that are moved so far along each axis, and round its end, have the routes of those where
+    // they were, moved with them; and what a link becomes by it.
+    [[nodiscard]] virtual bool moves(const std::vector<int>&) const { return false; }
+    [[nodiscard]] virtual Link moved(Link link, const std::vector<int>&) const { return link; }
+    // Where nodes stand for one another (Symmetry): the one whose engines they use.
+    [[nodiscard]] virtual int place(int node) const { return node; }
 };
 
 // A topology of a kind ("torus", "mesh", "fat-tree", "dragonfly", "single") from its table of the machine

@@ -257,7 +257,7 @@ public:
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }
     [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const;
     template <class Program>
-    void run(Program program) {
+    void run(Program program, int = 0) {
         program(world(), control_).complete();
     }
     static bool exact() { return false; }

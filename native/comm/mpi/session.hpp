@@ -34,7 +34,7 @@ public:
 
     // This rank's program, to its end.
     template <class Program>
-    void run(Program program) {
+    void run(Program program, int = 0) {
         program(world(), *control_).complete();
     }
     static bool exact() { return false; }

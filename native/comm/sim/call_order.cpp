@@ -87,7 +87,7 @@ Signature signature_of(const Call& call, Form form) {
 }
 
 void CallOrder::enter(const Group& group, int rank, const Call& call, Form form) {
-    if (made_.empty()) made_.resize(static_cast<std::size_t>(group.ranks));
+    if (made_.empty()) made_.resize(static_cast<std::size_t>(group.players));
     const Plain plain{.algorithm = call.algorithm.data(),
                       .length = call.algorithm.size(),
                       .out = call.out.size(),
@@ -116,7 +116,7 @@ void CallOrder::enter(const Group& group, int rank, const Call& call, Form form)
 }
 
 void CallOrder::enter(const Group& group, int rank, const Signature& call, Layout blocks) {
-    if (made_.empty()) made_.resize(static_cast<std::size_t>(group.ranks));
+    if (made_.empty()) made_.resize(static_cast<std::size_t>(group.players));
     const std::uint32_t turn = made_[static_cast<std::size_t>(rank)]++ - done_;
     if (turn == open_.size()) open_.push_back({.call = call, .rank = rank});
     Open& open = open_[turn];
@@ -132,7 +132,7 @@ void CallOrder::enter(const Group& group, int rank, const Signature& call, Layou
 
 // One more has come to it.
 void CallOrder::count(const Group& group, Open& open) {
-    if (++open.come < group.ranks) return;
+    if (++open.come < group.players) return;
     if (rooted_blocks(open.call)) check_blocks(group, open);
     // The earliest is the first that all have made: each rank makes its calls in order.
     open_.pop_front();

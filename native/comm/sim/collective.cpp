@@ -134,12 +134,12 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
 
 // The collective to which a rank comes: of its communicator the one after its last.
 Meeting& World::join(Group& group, int rank, const Call& call) {
-    while (!group.meetings.empty() && group.meetings.front()->left == group.ranks) {
+    while (!group.meetings.empty() && group.meetings.front()->left == group.players) {
         group.over.push_back(std::move(group.meetings.front()));
         group.meetings.pop_front();
         ++group.first_meeting;
     }
-    group.entered.resize(static_cast<std::size_t>(group.ranks));
+    group.entered.resize(static_cast<std::size_t>(group.players));
     const auto turn =
         static_cast<std::size_t>(group.entered[static_cast<std::size_t>(rank)] - group.first_meeting);
     if (turn >= group.meetings.size()) {
@@ -165,7 +165,7 @@ Meeting& World::join(Group& group, int rank, const Call& call) {
 
 // What the first rank's call makes of a collective. Throws for what there is not.
 void World::found(Meeting& meeting, Group& group, const Call& call) {
-    const auto ranks = static_cast<std::size_t>(group.ranks);
+    const auto ranks = static_cast<std::size_t>(group.players);
     meeting.group = &group;
     meeting.asked = arguments_of(call, group.ranks);
     meeting.come = meeting.left = 0;
@@ -200,10 +200,12 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
         }
     }
     meeting.program = program(group, meeting.asked);
+    if (engine.conditions().symmetry && !meeting.program->moves()) throw machine::Asymmetric();
     const auto& conditions = engine.conditions();
     const bool each_by_itself = conditions.network == "loggp" && !conditions.track_contention &&
                                 !conditions.by_messages && engine.machine().node.ranks == 1;
-    if (!each_by_itself && meeting.program->messages() > most_messages)
+    const std::int64_t played = meeting.program->messages() / group.ranks * group.players;
+    if (!each_by_itself && played > most_messages)
         throw Unsupported(std::string(name_of(meeting.asked.what)) + " of " + std::to_string(group.ranks) +
                           " ranks is " + std::to_string(meeting.program->messages()) +
                           " messages, and a simulation plays up to " + std::to_string(most_messages) +
@@ -256,7 +258,7 @@ void World::come_to_network(Meeting& meeting, int rank) {
     meeting.waiting.push_back(rank);
     const machine::Service& service = *meeting.service;
     const bool begins =
-        service.waits_for_all ? meeting.come == meeting.group->ranks : rank == meeting.asked.root;
+        service.waits_for_all ? meeting.come == meeting.group->players : rank == meeting.asked.root;
     if (!begins) return;
     const Time begin = service.waits_for_all ? std::ranges::max(meeting.clocks)
                                              : meeting.clocks[static_cast<std::size_t>(rank)];

@@ -39,6 +39,7 @@ void Comm::Parting::await_suspend(std::coroutine_handle<> handle) const {
     sim::World& world = *comm.me_.world;
     const auto* what = !copies ? "split" : dimensions.empty() ? "dup" : "cart";
     group.calls.enter(group, comm.me_.rank, {.what = what, .periodic = periodic, .lengths = dimensions});
+    if (world.engine.conditions().symmetry && !copies) throw machine::Asymmetric();
     if (!copies) {
         group.given.resize(static_cast<std::size_t>(group.ranks));
         group.given[static_cast<std::size_t>(comm.me_.rank)] = given;
@@ -85,6 +86,7 @@ Comm::Opening Comm::window(std::size_t bytes, Exposure exposure) {
 void Comm::Opening::await_suspend(std::coroutine_handle<> handle) const {
     sim::World& world = *comm.me_.world;
     sim::Group& group = *comm.me_.group;
+    if (world.engine.conditions().symmetry) throw machine::Asymmetric();
     group.calls.enter(group, comm.me_.rank, {.what = "window"});
     group.exposed = std::max(group.exposed, bytes);  // each rank says how much of its own
     world.come(group, comm.me_.rank, handle, "for a window to be made", [&] {

@@ -185,7 +185,7 @@ bool World::at_once() {
         const Group& first = *held_.front()->group;
         const bool apart = meeting == held_.front() || (group.split >= 0 && group.split == first.split);
         const bool again = std::ranges::count(held_, &group, &Meeting::group) > 1;
-        if (meeting->come < group.ranks || !apart || again) return false;
+        if (meeting->come < group.players || !apart || again) return false;
         parts.push_back(
             {.members = group.members, .clocks = &meeting->clocks, .stages = &meeting->program->stages()});
     }

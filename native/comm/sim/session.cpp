@@ -18,6 +18,7 @@ void Session::configure(const nlohmann::json& job) {
     protocol_ = job.value("protocol", protocol_);
     seed_ = job.value("seed", seed_);
     messages_only_ = job.value("collectives", "auto") == "messages";
+    least_played_ = job.value("least_played", least_played_);
     noise_ = job.value("noise", false) && machine_.noise.present;
     seats_ = sim::take_seats(machine_, *topology_, ranks, job.value("mapping", std::string("XYZT")),
                              job.value("placement", std::string("default")));
@@ -27,20 +28,39 @@ nlohmann::json Session::facts(const std::vector<std::string>&) const {
     return {{"library", "leadline-sim"}, {"machine", machine_.name}, {"nodes", topology_->nodes()}};
 }
 
-void Session::begin() {
+// Machines on which what a rank does leaves nothing behind that its number or its place on the node would
+// tell.
+bool Session::may_play_some(const std::string& network) const {
+    const machine::Node& node = machine_.node;
+    const auto remembers = [](const machine::Protocol& each) {
+        return each.one_way || each.crossing_latency > 0;
+    };
+    return size() >= least_played_ && !asymmetric_ && !noise_ && network != "packet" && !node.loggops &&
+           node.sockets == 1 && node.rendezvous_credits == 0 && machine_.cold.empty() &&
+           !machine_.any_protocol(remembers);
+}
+
+void Session::begin(int period) {
     const bool automatic = network_ == "auto";
+    const std::string network = !automatic ? network_ : fallback_tier_.empty() ? "loggp" : fallback_tier_;
+    const machine::Symmetry* symmetry = nullptr;
+    if (period > 0 && may_play_some(network)) {
+        const auto [found, isnew] = symmetries_.try_emplace(period);
+        if (isnew) found->second = machine::Symmetry::find(*topology_, seats_, period);
+        if (found->second) symmetry = &*found->second;
+    }
+    needs_rerun_ = false;
     world_ = std::make_unique<sim::World>(
         machine_, *topology_, seats_,
-        machine::Conditions{.network = !automatic               ? network_
-                                       : fallback_tier_.empty() ? "loggp"
-                                                                : fallback_tier_,
+        machine::Conditions{.network = network,
                             .track_contention = automatic && fallback_tier_.empty(),
                             .automatic = automatic,
                             .settled = settled_,
-                            .by_messages = by_messages_ || messages_only_ || noise_,
+                            .by_messages = by_messages_ || messages_only_ || noise_ || symmetry,
                             .seed = seed_,
                             .noise = noise_,
-                            .protocol = protocol_});
+                            .protocol = protocol_,
+                            .symmetry = symmetry});
 }
 
 void Session::end() {
@@ -57,6 +77,7 @@ void Session::end() {
     if (engine.spoiled()) by_messages_ = true;
     else if (needs_rerun_) fallback_tier_ = by_size;
     if (needs_rerun_) return;
+    asymmetric_ = false;
     fallback_tier_.clear();
     by_messages_ = false;
 }

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,13 +37,30 @@ public:
     [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const;
     [[nodiscard]] bool exact() const { return !noise_; }
 
-    // Every rank's program, all to their ends. Throws what the first rank threw, or machine::Deadlock.
+    // Every rank's program, all to their ends. Throws what the first rank threw, or machine::Deadlock. Where
+    // `period` is not 0, every rank does what the rank does that is so many before it, seen from itself; then
+    // it may be that some are played for all.
     template <class Program>
-    void run(Program program) {
-        begin();
+    void run(Program program, int period = 0) {
+        begin(period);
+        try {
+            play(program);
+        } catch (const machine::Asymmetric&) {
+            asymmetric_ = needs_rerun_ = true;
+        }
+    }
+    // Whether the point must be asked again, since a dearer way of computing it is needed for the truth.
+    [[nodiscard]] bool needs_rerun() const { return needs_rerun_; }
+    [[nodiscard]] nlohmann::json answered() const;
+    [[noreturn]] static void abandon() { std::exit(1); }
+
+private:
+    template <class Program>
+    void play(Program& program) {
         std::vector<Task<>> tasks;
-        tasks.reserve(seats_.size());
-        for (int rank = 0; rank < size(); ++rank) {
+        const int players = world_->engine.players();
+        tasks.reserve(static_cast<std::size_t>(players));
+        for (int rank = 0; rank < players; ++rank) {
             tasks.push_back(
                 program(Comm(*world_, world_->groups.front(), rank), Control(world_.get(), rank, size())));
             world_->engine.start(rank, tasks.back().handle());
@@ -55,14 +74,9 @@ public:
         end();
         if (failed >= 0) tasks[static_cast<std::size_t>(failed)].finish();
     }
-    // Whether the point must be asked again, since a dearer way of computing it is needed for the truth.
-    [[nodiscard]] bool needs_rerun() const { return needs_rerun_; }
-    [[nodiscard]] nlohmann::json answered() const;
-    [[noreturn]] static void abandon() { std::exit(1); }
-
-private:
-    void begin();
+    void begin(int period);
     void end();
+    [[nodiscard]] bool may_play_some(const std::string& network) const;
 
     std::vector<Place> places_{my_place()};
     machine::Machine machine_;
@@ -76,7 +90,10 @@ private:
     bool settled_ = false;       // and it stays, whatever messages come
     bool by_messages_ = false;   // and without computing collectives at once, where that was not
     bool needs_rerun_ = false;
-    bool messages_only_ = false;  // no collective is ever computed at once
+    bool messages_only_ = false;                                  // no collective is ever computed at once
+    bool asymmetric_ = false;                                     // the point's ranks do not all do the same
+    int least_played_ = 4'096;                                   // fewer ranks are all played
+    std::map<int, std::optional<machine::Symmetry>> symmetries_;  // by period
     std::unique_ptr<sim::World> world_;
     std::set<std::string> answered_;
 };

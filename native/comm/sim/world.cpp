@@ -13,19 +13,20 @@ World::World(const machine::Machine& machine, const machine::Topology& topology,
 
 Group& World::new_group(Group&& made) {
     made.context = static_cast<std::int32_t>(groups.size());
+    made.players = engine.conditions().symmetry ? engine.players() : made.ranks;
     return groups.emplace_back(std::move(made));
 }
 
 bool World::all_here(Group& group, int rank) const {
-    if (group.clocks.empty()) group.clocks.resize(static_cast<std::size_t>(group.ranks));
+    if (group.clocks.empty()) group.clocks.resize(static_cast<std::size_t>(group.players));
     group.clocks[static_cast<std::size_t>(rank)] = engine.clock(group.world_rank(rank));
-    if (++group.come < group.ranks) return false;
+    if (++group.come < group.players) return false;
     group.come = 0;
     return true;
 }
 
 void World::progress(Group& group) {
-    for (int each = 0; each < group.ranks; ++each)
+    for (int each = 0; each < group.players; ++each)
         engine.wake(group.world_rank(each), group.clocks[static_cast<std::size_t>(each)]);
 }
 

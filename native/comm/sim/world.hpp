@@ -85,6 +85,7 @@ struct Group {
     std::vector<int> dimensions{};        // of a grid, the last fastest
     bool periodic = false;
     int ranks = 0;
+    int players = 0;  // of them those that are played
     CallOrder calls{};
     int come = 0;                       // ranks that wait to agree, or for a communicator
     std::vector<Time> clocks{};         // of each, once it has come

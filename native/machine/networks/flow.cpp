@@ -140,12 +140,12 @@ int FlowNetwork::find_route(const Transfer& transfer, int variant) {
     route_.clear();
     int hops = 0;
     if (transfer.from == transfer.to) {
-        route_.push_back(engines + 2 * nodes + transfer.from);
+        route_.push_back(engines + 2 * nodes + topology_.place(transfer.from));
     } else {
         topology_.route(transfer.from, transfer.to, variant, route_);
         hops = static_cast<int>(route_.size());
-        route_.push_back(engines + transfer.from);
-        route_.push_back(engines + nodes + transfer.to);
+        route_.push_back(engines + topology_.place(transfer.from));
+        route_.push_back(engines + nodes + topology_.place(transfer.to));
     }
     std::erase_if(route_, [&](Link r) { return std::isinf(loads_[r].capacity); });
     return hops;
@@ -178,7 +178,7 @@ FlowNetwork::StreamId FlowNetwork::open(const Transfer& transfer, int variant) {
 void FlowNetwork::begin(Stream& stream) {
     stream.since = now_;
     if (!next_out_.empty() && stream.hops > 0) {
-        Time& free_again = next_out_[static_cast<std::size_t>(stream.from())];
+        Time& free_again = next_out_[static_cast<std::size_t>(topology_.place(stream.from()))];
         stream.since = std::max(now_, free_again);
         free_again = stream.since + machine_.node.message_gap;
         clear_ = std::max(clear_, free_again);
@@ -200,7 +200,7 @@ void FlowNetwork::complete(StreamId id) {
     Time arrived = now_ + (stream.hops > 0 ? machine_.links.base + stream.hops * machine_.links.hop
                                            : machine_.node.local_latency);
     if (!next_in_.empty() && stream.hops > 0) {
-        Time& free_again = next_in_[static_cast<std::size_t>(stream.to())];
+        Time& free_again = next_in_[static_cast<std::size_t>(topology_.place(stream.to()))];
         arrived = std::max(arrived, free_again);
         free_again = arrived + machine_.node.message_gap;
     }

@@ -188,9 +188,13 @@ double FlowNetwork::spare(const Stream& stream) {
         if (!on.oversubscribed()) continue;
         if (on.count > 64) return 0;
         double left = on.capacity * (1 - 1e-9);
-        for (std::int32_t u = on.head; u >= 0; u = loads_.use(u).next)
-            left -= at(loads_.use(u).stream()).rate;
-        rate = std::min(rate, left);
+        int own = 0;  // uses of it, more than one where links stand for one another
+        for (std::int32_t u = on.head; u >= 0; u = loads_.use(u).next) {
+            const Stream& other = at(loads_.use(u).stream());
+            if (&other == &stream) ++own;
+            left -= other.rate;
+        }
+        rate = std::min(rate, left / own);
     }
     return std::max(rate, 0.0);
 }

@@ -8,6 +8,7 @@
 // another out of a port of their node do so in every tier.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "machine/event_queue.hpp"
@@ -33,11 +34,20 @@ public:
             widths_.resize(ports_.size(), 1);
             widths_[static_cast<std::size_t>(link)] = width;
         }
+        for (int node = 0; node < topology.nodes(); ++node) {
+            const int place = topology.place(node);
+            if (place == node && places_.empty()) continue;
+            if (places_.empty()) {
+                places_.resize(engines_.size());
+                std::iota(places_.begin(), places_.end(), 0);
+            }
+            places_[static_cast<std::size_t>(node)] = place;
+        }
     }
 
     void send(Time now, const Transfer& transfer) override {
         const std::int64_t wire = machine_.packets.wire(transfer.bytes);
-        Engines& from = engines_[static_cast<std::size_t>(transfer.from)];
+        Engines& from = engines(transfer.from);
         if (transfer.from == transfer.to) {
             const Time lasts = transfer_time(wire, machine_.node.local);
             const Time start = std::max(now, from.local);
@@ -166,10 +176,15 @@ private:
             __builtin_prefetch(&ports_[static_cast<std::size_t>(port)]);
     }
 
+    Engines& engines(int node) {
+        return engines_[static_cast<std::size_t>(places_.empty() ? node
+                                                                 : places_[static_cast<std::size_t>(node)])];
+    }
+
     // The port is free: the message takes the engine and goes.
     void leave(Id id, Time now) {
         InFlight& coming = coming_[id];
-        Engines& from = engines_[static_cast<std::size_t>(coming.from)];
+        Engines& from = engines(coming.from);
         const Time start = std::max(now, from.injection);
         waited_ = waited_ || start > now;
         if (shares_turns(from.given_to_long, coming, start > now)) coming.late += start - now;
@@ -184,7 +199,7 @@ private:
     void arrive(Id id, Time now) {
         const InFlight coming = coming_[id];
         coming_.give_back(id);
-        Engines& to = engines_[static_cast<std::size_t>(coming.to)];
+        Engines& to = engines(coming.to);
         Time& engine = to.reception;
         Time start = std::max(now, engine);
         bool turns = shares_turns(to.taken_by_long, coming, engine > now);
@@ -270,6 +285,7 @@ private:
     std::vector<Port> ports_;
     std::vector<Span> spans_;
     std::vector<double> widths_;  // of the links; none: all 1
+    std::vector<int> places_;     // of nodes, whose engines they use; none: their own
     mutable std::array<Times, 16> times_{};
     std::vector<Link> route_;
     EventQueue<Event> events_;

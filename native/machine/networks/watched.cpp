@@ -79,11 +79,11 @@ private:
         const Stay stay{handed, when, machine_.packets.wire(transfer.bytes)};
         if (when < handed) say("a message arrived before it was handed over");
         if (transfer.from == transfer.to) {
-            stays_[engine(local, transfer.from)].push_back(stay);
+            stays_[engine(local, topology_.place(transfer.from))].push_back(stay);
             return;
         }
-        stays_[engine(injection, transfer.from)].push_back(stay);
-        stays_[engine(reception, transfer.to)].push_back(stay);
+        stays_[engine(injection, topology_.place(transfer.from))].push_back(stay);
+        stays_[engine(reception, topology_.place(transfer.to))].push_back(stay);
         // By load nobody knows which way it went; and `loggp` has the links at the two ends only, where a
         // node's own messages and those that come to its neighbour over the same link do not meet.
         if (transfer.adaptive && tier_ != "loggp") return;

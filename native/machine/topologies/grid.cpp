@@ -153,6 +153,22 @@ public:
         return node;
     }
 
+    // Ties that go by the source's parity stay as they are where no axis changes it, round its end neither.
+    [[nodiscard]] bool moves(const std::vector<int>& by) const override {
+        const auto tied = [](const Axis& axis) { return axis.length % 2 == 0; };
+        const bool any = parity_ && std::ranges::any_of(axes_, tied);
+        for (std::size_t i = 0; i < axes_.size(); ++i)
+            if (by[i] != 0 && (!wrap_ || (any && (by[i] % 2 != 0 || !tied(axes_[i]))))) return false;
+        return true;
+    }
+
+    [[nodiscard]] Link moved(Link link, const std::vector<int>& by) const override {
+        int left = link / ports_, node = 0;
+        for (std::size_t i = 0; i < axes_.size(); ++i)
+            node += (take(axes_[i], left) + by[i]) % axes_[i].length * axes_[i].stride.by();
+        return node * ports_ + link % ports_;
+    }
+
 private:
     // The coordinate on an axis; what is left of the node's number is for the axes after it.
     static int take(const Axis& axis, int& node) {

@@ -24,6 +24,7 @@ const std::vector<std::string> shapes{
     R"({"kind": "torus", "shape": [4, 1, 3]})",
     R"({"kind": "torus", "shape": [4, 6, 5]})",
     R"({"kind": "torus", "shape": [2, 3, 2, 4]})",
+    R"({"kind": "torus", "shape": [4, 3, 2], "ties": "growing"})",
     R"({"kind": "mesh", "shape": [1, 1]})",
     R"({"kind": "mesh", "shape": [2, 5]})",
     R"({"kind": "mesh", "shape": [3, 4, 5]})",
@@ -93,6 +94,30 @@ TEST_P(TopologyContract, TheFirstVariantHasAsManyLinksAsThereAreHops) {
         ASSERT_EQ(static_cast<int>(route(from, to, 0).size()), topology->hops(from, to))
             << from << " to " << to;
     });
+}
+
+// Routes move with their ends wherever a topology says so.
+TEST_P(TopologyContract, WhatMovesTakesItsRoutesAlong) {
+    const std::vector<int> axes = topology->axes();
+    std::vector<int> by(axes.size(), 0);
+    const auto next = [&] {
+        std::size_t axis = 0;
+        while (axis < axes.size() && ++by[axis] == axes[axis]) by[axis++] = 0;
+        return axis < axes.size();
+    };
+    while (topology->grid() && next()) {
+        if (!topology->moves(by)) continue;
+        const auto move = [&](int node) {
+            std::vector<int> at = topology->coordinates(node);
+            for (std::size_t axis = 0; axis < axes.size(); ++axis)
+                at[axis] = (at[axis] + by[axis]) % axes[axis];
+            return topology->node_at(at);
+        };
+        each_route([&](int from, int to, int variant, Route links) {
+            for (Link& link : links) link = topology->moved(link, by);
+            ASSERT_EQ(route(move(from), move(to), variant), links) << from << " to " << to;
+        });
+    }
 }
 
 // Hops are the distance that a breadth-first search over all cables finds: no way is shorter. Not so on a

@@ -44,34 +44,6 @@ json small_machine() {
                {"receive_copy", 1e9}}}}};
 }
 
-// Few of a sweep's default values: all words, of numbers the least and one that is not large.
-std::vector<json> few(const json& sweep) {
-    const json& all = sweep.at("default");
-    if (sweep.at("kind") == "choice") return all;
-    const std::int64_t most = sweep.at("kind") == "bytes" ? 4096 : 64;
-    std::vector<json> chosen{all.front()};
-    for (const auto& value : all)
-        if (value > chosen.front() && value <= most && (value == all.back() || value >= most / 16)) {
-            chosen.push_back(value);
-            break;
-        }
-    return chosen;
-}
-
-// Points that differ from the first values of all sweeps in one.
-json points_of(const json& benchmark) {
-    json first = json::object();
-    for (const auto& sweep : benchmark.at("sweeps")) first[sweep.at("name")] = few(sweep).front();
-    json all = json::array({question(benchmark.at("name"), first)});
-    for (const auto& sweep : benchmark.at("sweeps"))
-        for (const auto& value : few(sweep)) {
-            json point = first;
-            point[sweep.at("name")] = value;
-            if (point != first) all.push_back(question(benchmark.at("name"), point));
-        }
-    return all;
-}
-
 // What was answered, without what the host took for it.
 std::vector<json> answers(const json& points, const json& simulate) {
     std::vector<json> lines;

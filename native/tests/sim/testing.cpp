@@ -29,6 +29,20 @@ const bool watched = [] {
     return true;
 }();
 
+// Few of a sweep's default values: all words, of numbers the least and one that is not large.
+std::vector<json> few(const json& sweep) {
+    const json& all = sweep.at("default");
+    if (sweep.at("kind") == "choice") return all;
+    const std::int64_t most = sweep.at("kind") == "bytes" ? 4096 : 64;
+    std::vector<json> chosen{all.front()};
+    for (const auto& value : all)
+        if (value > chosen.front() && value <= most && (value == all.back() || value >= most / 16)) {
+            chosen.push_back(value);
+            break;
+        }
+    return chosen;
+}
+
 }  // namespace
 
 json round_machine() {
@@ -64,6 +78,19 @@ std::vector<json> ask(const json& points, const json& simulate) {
     for (std::string line; std::getline(file, line);) lines.push_back(json::parse(line));
     std::filesystem::remove(path);
     return lines;
+}
+
+json points_of(const json& benchmark) {
+    json first = json::object();
+    for (const auto& sweep : benchmark.at("sweeps")) first[sweep.at("name")] = few(sweep).front();
+    json all = json::array({question(benchmark.at("name"), first)});
+    for (const auto& sweep : benchmark.at("sweeps"))
+        for (const auto& value : few(sweep)) {
+            json point = first;
+            point[sweep.at("name")] = value;
+            if (point != first) all.push_back(question(benchmark.at("name"), point));
+        }
+    return all;
 }
 
 json question(const std::string& benchmark, json point) {

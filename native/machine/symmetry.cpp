@@ -1,0 +1,116 @@
+#include "machine/symmetry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leadline::machine {
+namespace {
+
+// Where each node is moved to.
+std::vector<int> move_nodes(const Topology& topology, const std::vector<int>& by) {
+    const std::vector<int> axes = topology.axes();
+    std::vector<int> moved(static_cast<std::size_t>(topology.nodes()));
+    for (int node = 0; node < topology.nodes(); ++node) {
+        std::vector<int> at = topology.coordinates(node);
+        for (std::size_t axis = 0; axis < axes.size(); ++axis) at[axis] = (at[axis] + by[axis]) % axes[axis];
+        moved[static_cast<std::size_t>(node)] = topology.node_at(at);
+    }
+    return moved;
+}
+
+// What becomes what by `moved`: for each the first of its round, and how many moves it is from there.
+std::vector<std::pair<int, int>> rounds(const std::vector<int>& moved) {
+    std::vector<std::pair<int, int>> found(moved.size(), {-1, 0});
+    for (std::size_t first = 0; first < moved.size(); ++first) {
+        auto at = first;
+        for (int moves = 0; found[at].first < 0; ++moves, at = static_cast<std::size_t>(moved[at]))
+            found[at] = {static_cast<int>(first), moves};
+    }
+    return found;
+}
+
+class Quotient final : public Topology {
+public:
+    Quotient(const Topology& whole, std::vector<int> places, const std::vector<int>& by)
+        : whole_(whole), places_(std::move(places)) {
+        std::vector<int> moved(static_cast<std::size_t>(whole.links()));
+        for (Link link = 0; link < whole.links(); ++link)
+            moved[static_cast<std::size_t>(link)] = whole.moved(link, by);
+        for (const auto& [first, moves] : rounds(moved)) links_.push_back(first);
+    }
+
+    [[nodiscard]] int nodes() const override { return whole_.nodes(); }
+    [[nodiscard]] Link links() const override { return whole_.links(); }
+    [[nodiscard]] int hops(int from, int to) const override { return whole_.hops(from, to); }
+    [[nodiscard]] int diameter() const override { return whole_.diameter(); }
+    [[nodiscard]] double width(Link link) const override { return whole_.width(link); }
+    [[nodiscard]] std::pair<int, int> ends(Link link) const override { return whole_.ends(link); }
+    [[nodiscard]] int variants(int from, int to) const override { return whole_.variants(from, to); }
+    void route(int from, int to, int variant, std::vector<Link>& route) const override {
+        const std::size_t before = route.size();
+        whole_.route(from, to, variant, route);
+        for (std::size_t i = before; i < route.size(); ++i) route[i] = link(route[i]);
+    }
+    [[nodiscard]] RouteEnds route_ends(int from, int to) const override {
+        RouteEnds ends = whole_.route_ends(from, to);
+        ends.first = link(ends.first);
+        ends.last = link(ends.last);
+        return ends;
+    }
+    [[nodiscard]] std::vector<int> coordinates(int node) const override { return whole_.coordinates(node); }
+    [[nodiscard]] int node_at(const std::vector<int>& at) const override { return whole_.node_at(at); }
+    [[nodiscard]] std::vector<int> axes() const override { return whole_.axes(); }
+    [[nodiscard]] bool grid() const override { return whole_.grid(); }
+    [[nodiscard]] int place(int node) const override { return places_[static_cast<std::size_t>(node)]; }
+
+private:
+    [[nodiscard]] Link link(Link of_whole) const { return links_[static_cast<std::size_t>(of_whole)]; }
+
+    const Topology& whole_;
+    std::vector<int> places_;
+    std::vector<Link> links_{};  // the number that each has here
+};
+
+}  // namespace
+
+std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vector<Placement>& seats,
+                                       int period) {
+    const int ranks = static_cast<int>(seats.size());
+    if (period < 1 || !topology.grid()) return std::nullopt;
+    const std::vector<int> axes = topology.axes();
+    const auto node = [&](int rank) { return seats[static_cast<std::size_t>(rank)].node; };
+    const std::vector<int> first = topology.coordinates(node(0));
+    for (int step = period; 2 * step <= ranks; step += period) {
+        if (ranks % step != 0) continue;
+        std::vector<int> by = topology.coordinates(node(step));
+        for (std::size_t axis = 0; axis < axes.size(); ++axis)
+            by[axis] = (by[axis] - first[axis] + axes[axis]) % axes[axis];
+        if (!topology.moves(by)) continue;
+        const std::vector<int> moved = move_nodes(topology, by);
+        const auto moves = [&](int rank) {
+            return moved[static_cast<std::size_t>(node(rank))] == node((rank + step) % ranks);
+        };
+        int rank = 0;
+        while (rank < ranks && moves(rank)) ++rank;
+        if (rank < ranks) continue;
+        Symmetry found;
+        found.ranks_ = ranks;
+        found.step_ = step;
+        found.by_ = by;
+        int most = 0;  // moves
+        for (const auto& [place, moves] : rounds(moved)) {
+            found.places_.push_back(place);
+            found.behind_.push_back(moves * step);
+            most = std::max(most, moves);
+        }
+        if (ranks / step != most + 1) return std::nullopt;
+        return found;
+    }
+    return std::nullopt;
+}
+
+std::unique_ptr<Topology> Symmetry::quotient(const Topology& topology) const {
+    return std::make_unique<Quotient>(topology, places_, by_);
+}
+
+}  // namespace leadline::machine

@@ -1,0 +1,59 @@
+// Which ranks need to be played where all do the same, each seen from itself.
+//
+// Let there be a step s such that rank r + s does to rank q + s whatever rank r does to rank q (numbers go
+// round), and let its node be r's moved by one vector along the axes, for all r, on a topology whose routes
+// move with their ends. Then whatever happens to r, to a link or to an engine happens at the same moment to
+// r + s and to what the link or the engine becomes. So ranks 0 to s - 1 are played:
+//
+//   - A message to a rank beyond them is the one that comes from as far away to the rank that is played for
+//   it.
+//   - Links and engines that become each other are one: it has every use that a route makes of any of them,
+//   as
+//     each of them has it in turn.
+//
+// It is none where so many steps lead back to the node but not to the rank: ranks of a node that hand over
+// messages at one moment are served one after the other, and so are not alike.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "machine/mapping.hpp"
+#include "machine/topology.hpp"
+
+namespace leadline::machine {
+
+// Thrown by a word that ranks may not all do alike: the program is played by all of them then.
+struct Asymmetric {};
+
+class Symmetry {
+public:
+    // The one with the smallest step that is a multiple of `period`; nothing where there is none.
+    static std::optional<Symmetry> find(const Topology& topology, const std::vector<Placement>& seats,
+                                        int period);
+
+    [[nodiscard]] int players() const { return step_; }
+    [[nodiscard]] int ranks() const { return ranks_; }
+    // The rank that is played for this one.
+    [[nodiscard]] int player(int rank) const { return rank < step_ ? rank : rank % step_; }
+    // A rank as who is so many ranks before its observer sees it.
+    [[nodiscard]] int seen(int rank, int before) const {
+        return rank < before ? rank - before + ranks_ : rank - before;
+    }
+    // How many ranks lie between those of a node and those of the one whose engines it uses.
+    [[nodiscard]] int behind(int node) const { return behind_[static_cast<std::size_t>(node)]; }
+    // What routes are asked of: links and engines that become each other have one number. The topology must
+    // outlive it.
+    [[nodiscard]] std::unique_ptr<Topology> quotient(const Topology& topology) const;
+
+private:
+    int ranks_ = 0;
+    int step_ = 0;
+    std::vector<int> by_{};      // what a step is along each axis
+    std::vector<int> places_{};  // of nodes: the first that becomes it
+    std::vector<int> behind_{};
+};
+
+}  // namespace leadline::machine

@@ -1,0 +1,193 @@
+// Where all ranks do the same some are played for all: what is answered must be what all of them give.
+#include "machine/symmetry.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tiers.hpp"
+
+namespace leadline {
+namespace {
+
+using namespace testing_sim;
+
+constexpr int all = 1 << 30;
+constexpr int some = 2;
+
+// Tori on which the ranks fill nodes of one or two, core by core.
+std::vector<json> machines(const std::string& tier) {
+    std::vector<json> made;
+    made.push_back(every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {12}}}, tier));
+    made.push_back(
+        every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {6, 5}}, {"ties", "growing"}}, tier));
+    made.push_back(
+        every_seat(two_ranks(packet_machine()), {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
+    return made;
+}
+
+std::vector<json> records(const json& points, json simulate, int least_played) {
+    simulate["least_played"] = least_played;
+    std::vector<json> found;
+    for (json& line : ask(points, simulate)) {
+        line.erase("duration");
+        if (line.at("event") == "record" || line.at("event") == "skip") found.push_back(std::move(line));
+    }
+    return found;
+}
+
+// By discovery: of every benchmark that says after how many ranks its program is the same.
+void same_as_all(const std::string& tier) {
+    int tried = 0;
+    for (const json& benchmark : describe({.ranks = 8, .per_node = 2, .hops = 2})) {
+        const std::string name = benchmark.at("name");
+        if (!find(name)->alike.period) continue;
+        const json points = points_of(benchmark);
+        for (const json& simulate : machines(tier)) {
+            const auto wanted = records(points, simulate, all);
+            const auto found = records(points, simulate, some);
+            ASSERT_EQ(found.size(), wanted.size()) << name;
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                if (wanted[i].at("event") == "skip") {
+                    EXPECT_EQ(found[i], wanted[i]);
+                    continue;
+                }
+                const double value = wanted[i].at("samples").at(0);
+                EXPECT_NEAR(found[i].at("samples").at(0), value, 1e-9 * value)
+                    << simulate.at("topology") << ' ' << simulate.at("ranks") << wanted[i]
+                    << points[wanted[i].at("id").get<std::size_t>()];
+            }
+        }
+        ++tried;
+    }
+    EXPECT_GE(tried, 9);
+}
+
+TEST(Symmetry, SomeRanksGiveWhatAllGiveByLogGp) { same_as_all("loggp"); }
+TEST(Symmetry, SomeRanksGiveWhatAllGiveByFlow) { same_as_all("flow"); }
+TEST(Symmetry, SomeRanksGiveWhatAllGiveByWhatIsEnough) { same_as_all("auto"); }
+
+// ------------------------------------------------------------------------------------- who is played
+
+struct Played {
+    std::vector<double> ends;  // of each rank, s; less than nothing: it was not played
+    int programs = 0;          // that were begun, of all that was tried
+};
+using Body = std::function<Task<>(Comm&, Control&)>;
+
+Played played(json simulate, int period, int least_played, const Body& body) {
+    simulate["least_played"] = least_played;
+    Played found{.ends = std::vector<double>(simulate.at("ranks").get<std::size_t>(), -1)};
+    play(
+        simulate,
+        [&](Comm world, Control control) -> Task<> {
+            ++found.programs;
+            co_await body(world, control);
+            found.ends[static_cast<std::size_t>(world.rank())] = control.now();
+        },
+        period);
+    return found;
+}
+
+// Long and short messages over many distances, from whom it may be and in order, on top of each other.
+Task<> shifts(Comm& world, Control& control) {
+    const int ranks = world.size();
+    std::vector<std::byte> out(20'000);
+    std::vector<std::byte> in(20'000);
+    for (const int by : {1, 3, 10, ranks / 2, ranks - 1}) {
+        const auto bytes = static_cast<std::size_t>(by * 977 % 20'000);
+        co_await control.busy(1e-6 * by);
+        std::vector<Comm::Request> requests{
+            by % 2 == 0 ? world.irecv_any(in, by) : world.irecv(in, (world.rank() + ranks - by) % ranks, by),
+            world.isend(std::span(out).first(bytes), (world.rank() + by) % ranks, by)};
+        co_await world.wait_all(requests);
+    }
+}
+
+json torus(json described, const std::vector<int>& shape, const std::string& mapping) {
+    json simulate = on(1, std::move(described), shape);
+    int nodes = 1;
+    for (const int length : shape) nodes *= length;
+    simulate["ranks"] = nodes * simulate.at("machine").at("node").at("ranks").get<int>();
+    simulate["mapping"] = mapping;
+    return simulate;
+}
+
+// 6 x 4 nodes, X fastest: ties go by parity, so a step is two rows.
+TEST(Symmetry, RanksOfTheFirstRowsArePlayedAndEndAsTheyDoWhereAllAre) {
+    for (const std::string tier : {"loggp", "flow"}) {
+        json simulate = torus(packet_machine(), {6, 4}, "XYT");
+        simulate["machine"]["node"] = {{"cores", 1}, {"ranks", 1}, {"injection", 2e9}, {"reception", 1.5e9}};
+        simulate["network"] = tier;
+        const Played wanted = played(simulate, 1, all, shifts);
+        const Played found = played(simulate, 1, some, shifts);
+        EXPECT_EQ(wanted.programs, 24);
+        EXPECT_EQ(found.programs, 12);
+        for (std::size_t rank = 0; rank < 12; ++rank) {
+            EXPECT_NEAR(found.ends[rank], wanted.ends[rank], 1e-9 * wanted.ends[rank]) << tier << rank;
+            EXPECT_NEAR(wanted.ends[rank], wanted.ends[rank + 12], 1e-9 * wanted.ends[rank]) << tier << rank;
+        }
+    }
+}
+
+TEST(Symmetry, AllArePlayedWhereTheyMightNotBeAlike) {
+    const auto count = [](const json& simulate, int period) {
+        return played(simulate, period, some, shifts).programs;
+    };
+    const json one = torus(round_machine(), {6, 4}, "XYT");
+    const json two = torus(two_ranks(round_machine()), {6, 4}, "TXY");
+    EXPECT_EQ(count(one, 1), 12);
+    EXPECT_EQ(count(one, 8), 24);  // no two rows are a multiple of what the program repeats itself after
+    EXPECT_EQ(count(one, 0), 24);
+    EXPECT_EQ(count(two, 1), 24);  // of 48
+    json other = two;
+    other["mapping"] = "XYT";  // ranks of a node are 24 apart: one of them is served first
+    EXPECT_EQ(count(other, 1), 48);
+    other["mapping"] = "random:1";
+    EXPECT_EQ(count(other, 1), 48);
+    other = one;
+    other["topology"]["kind"] = "mesh";
+    EXPECT_EQ(count(other, 1), 24);
+    other = one;
+    other["ranks"] = 20;  // they do not go round
+    EXPECT_EQ(count(other, 1), 20);
+    other = one;
+    other["topology"]["ties"] = "growing";
+    EXPECT_EQ(count(other, 1), 6);
+    other = one;
+    other["network"] = "packet";
+    EXPECT_EQ(count(other, 1), 24);
+    other = one;
+    other["machine"]["protocol"][0]["crossing_latency"] = 1e-6;
+    EXPECT_EQ(count(other, 1), 24);
+    other = one;
+    other["machine"]["cold"] = json::array({{{"walked", 1 << 20}, {"time", 1e-4}, {"overhead", 1e-6}}});
+    EXPECT_EQ(count(other, 1), 24);
+}
+
+// A word that makes ranks unlike each other has the point begun again, with all of them.
+TEST(Symmetry, AllArePlayedOnceOneIsUnlikeTheOthers) {
+    const json simulate = torus(round_machine(), {6, 4}, "XYT");
+    const auto expect_all = [&](const Body& body) {
+        const Played found = played(simulate, 1, some, body);
+        EXPECT_GT(found.programs, 24);
+        EXPECT_EQ(found.ends, played(simulate, 1, all, body).ends);
+    };
+    expect_all([](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> data(100);
+        co_await world.bcast(data, 5);
+    });
+    expect_all([](Comm& world, Control&) -> Task<> {
+        Comm part = co_await world.split(world.rank() % 3, world.rank());
+        co_await part.barrier();
+    });
+    expect_all([](Comm& world, Control&) -> Task<> {
+        Window window = co_await world.window(64, Exposure::allocated);
+        co_await window.free();
+    });
+    expect_all([](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> data(64);
+        co_await world.allreduce(data, data, Type::int64, Reduce::sum);  // not by shifts alone
+    });
+}
+
+}  // namespace
+}  // namespace leadline
