@@ -208,7 +208,7 @@ BENCHMARK(sum3d, at_least(2),
           metric("scatter", Unit::second, lower, mean,
                  "part of it in the scatter of two arrays, mean over ranks"),
           metric("gather", Unit::second, lower, mean, "part of it in the gather of the sum, mean over ranks"),
-          metric("rest", Unit::second, lower, mean, "rest of it, mean over ranks"),
+          metric("rest", Unit::second, lower, mean, "time in neither, mean over ranks"),
           metric("least", Unit::one, higher, smallest, "elements of the rank with the fewest"),
           metric("most", Unit::one, lower, largest, "elements of the rank with the most")) {
     const Asking& asked = run.once([&] { return asking(run); });

@@ -7,7 +7,7 @@
 namespace leadline {
 
 BENCHMARK(copy, at_least(1), sizes("bytes", {1024, 8192, 65536, 262144}, "size of a buffer"),
-          metric("time", Unit::second, lower, mean, "time to copy it, mean over ranks")) {
+          metric("time", Unit::second, lower, mean, "time of one copy, mean over ranks")) {
     const Bytes in = run.buffers(run["bytes"])[0];
     const Bytes out = run.buffers(run["bytes"])[0];
     while (co_await run.next_sample()) {

@@ -47,7 +47,8 @@ std::vector<Sweep> ways(Collective what) {
                "the suites OSU and IMB define it",
                {"back-to-back"}),
         choice("algorithm", [what] { return algorithms_of(what); },
-               "the library's own choice, or by messages of ours", {library})};
+               "the library's own choice, or one of Leadline's algorithms over point-to-point messages",
+               {library})};
 }
 
 std::vector<Metric> times(const std::string& operation) {

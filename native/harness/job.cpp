@@ -238,8 +238,9 @@ void run_job(const Job& job, Session& session, Answers* answers) {
         json line = session.facts(job.settings);
         line.update(json{{"event", "launch"},
                          {"ranks", session.size()},
-                         {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}},
-                         {"rotation", {{"bytes", Run::rotation()}, {"cache", last_level_cache()}}}});
+                         {"clock", {{"resolution", clock.resolution}, {"overhead", clock.overhead}}}});
+        if constexpr (Session::measures)
+            line["rotation"] = {{"bytes", Run::rotation()}, {"cache", last_level_cache()}};
         answers->write(line);
     }
     Arena arena;

@@ -96,8 +96,9 @@ Buffers Run::buffers(std::int64_t bytes, std::int64_t count) {
 }
 
 std::size_t Run::rotation() {
-    static const std::size_t footprint =
-        std::clamp(2 * last_level_cache(), std::size_t{16} << 20U, most_rotated);
+    constexpr std::size_t least = std::size_t{16} << 20U;
+    if constexpr (!Control::computes) return least;  // a described machine's messages touch no memory
+    static const std::size_t footprint = std::clamp(2 * last_level_cache(), least, most_rotated);
     return footprint;
 }
 

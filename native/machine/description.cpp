@@ -310,6 +310,7 @@ Machine parse_machine(const json& description) {
     from.flag("line_broadcast", machine.line_broadcast);
     from.factor("line_reduce", machine.line_reduce);
     from.whole("lines_from", machine.lines_from);
+    from.time("collective_overhead", machine.collective_overhead);
     from.rate("copy", machine.copy);
     from.rate("reduce", machine.reduce);
     from.flag("reduce_streams", machine.reduce_streams);

@@ -142,12 +142,13 @@ struct Machine {
     std::vector<Protocol> own_protocols;    // of a rank to itself, without a way; empty: as within a node
     BarrierNetwork barrier;
     CollectiveNetwork collective;
-    bool line_broadcast = false;  // packets that every node of a line takes as they pass
-    double line_reduce = 0;       // B/s of a reduction along lines; 0: there is none
-    std::int64_t lines_from = 0;  // B; what is shorter goes as from rank to rank
-    Rate copy = infinite;         // B/s at which a core copies within its memory; infinite: not known
-    Rate reduce = infinite;       // B/s at which a core combines two operands
-    bool reduce_streams = false;  // it combines packets as they come, not a message that is there
+    bool line_broadcast = false;   // packets that every node of a line takes as they pass
+    double line_reduce = 0;        // B/s of a reduction along lines; 0: there is none
+    std::int64_t lines_from = 0;   // B; what is shorter goes as from rank to rank
+    Time collective_overhead = 0;  // of a core that begins a collective by messages, beside its messages
+    Rate copy = infinite;          // B/s at which a core copies within its memory; infinite: not known
+    Rate reduce = infinite;        // B/s at which a core combines two operands
+    bool reduce_streams = false;   // it combines packets as they come, not a message that is there
     Coalescing coalesce;
     Noise noise;
     std::vector<Choice> collectives;

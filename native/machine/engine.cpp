@@ -144,15 +144,6 @@ Operation Engine::receive(int rank, int from, const Envelope& envelope, std::spa
     return operation;
 }
 
-// A message to a rank that is not played is the one that comes from as far away to the rank that is played
-// for it.
-void Engine::bring_back(Message& message) const {
-    const Symmetry& symmetry = *conditions_.symmetry;
-    const int before = message.to - symmetry.player(message.to);
-    message.to -= before;
-    message.from = message.envelope.source = symmetry.seen(message.from, before);
-}
-
 Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
     if (conditions_.symmetry) throw Asymmetric();
     const std::uint32_t id = new_message(rank, target, bytes, leg);

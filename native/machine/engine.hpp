@@ -272,14 +272,6 @@ private:
         std::uint32_t id;
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    // Short messages of collectives from one node to another that will travel as one.
-    struct Bundle {
-        Time began = 0;  // when the first of them was handed over
-        Time until = 0;  // when they go
-        std::uint64_t key = 0;
-        std::vector<std::uint32_t> messages{};
-    };
-
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
     void resume(int rank);

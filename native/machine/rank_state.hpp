@@ -49,6 +49,14 @@ struct PairQueue {
     std::uint32_t due = 0;                         // whose envelope is seen next
     std::map<std::uint32_t, std::uint32_t> early;  // messages that came before it, by their turns
 };
+// Short messages of collectives from one node to another that will travel as one.
+struct Bundle {
+    Time began = 0;  // when the first of them was handed over
+    Time until = 0;  // when they go
+    std::uint64_t key = 0;
+    std::vector<std::uint32_t> messages{};
+};
+
 struct Granted {
     int coming = 0;                        // data of one rank to another that were granted
     std::vector<std::uint32_t> waiting{};  // grants the other way, until all of them have come

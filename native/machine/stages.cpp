@@ -11,7 +11,7 @@ using collectives::Stage;
 
 std::optional<std::set<std::string>> Stages::run(std::span<const CommunicatorStages> parts) {
     // Messages of several stages meet there, or a rank copies what it brings.
-    if (!machine_.cold.empty() || machine_.copies() ||
+    if (!machine_.cold.empty() || machine_.copies() || machine_.collective_overhead > 0 ||
         machine_.any_protocol([](const Protocol& each) { return each.one_way || each.crossing_latency > 0; }))
         return std::nullopt;
     const Time clear = engine_.network().clear();

@@ -76,9 +76,10 @@ private:
 std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vector<Placement>& seats,
                                        int period) {
     const int ranks = static_cast<int>(seats.size());
-    if (period < 1 || !topology.grid()) return std::nullopt;
+    if (period < 1) return std::nullopt;
     const std::vector<int> axes = topology.axes();
     const auto node = [&](int rank) { return seats[static_cast<std::size_t>(rank)].node; };
+    const auto core = [&](int rank) { return seats[static_cast<std::size_t>(rank)].core; };
     const std::vector<int> first = topology.coordinates(node(0));
     for (int step = period; 2 * step <= ranks; step += period) {
         if (ranks % step != 0) continue;
@@ -88,7 +89,8 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
         if (!topology.moves(by)) continue;
         const std::vector<int> moved = move_nodes(topology, by);
         const auto moves = [&](int rank) {
-            return moved[static_cast<std::size_t>(node(rank))] == node((rank + step) % ranks);
+            const Placement& to = seats[static_cast<std::size_t>((rank + step) % ranks)];
+            return moved[static_cast<std::size_t>(node(rank))] == to.node && core(rank) == to.core;
         };
         int rank = 0;
         while (rank < ranks && moves(rank)) ++rank;

@@ -78,6 +78,7 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
     const Program& program = *meeting.program;
     // Among a communicator's collectives the messages of each are its own.
     const std::int32_t tag = -1 - meeting.number;
+    engine.spend(agent, engine.machine().collective_overhead);
     if (engine.machine().copies())
         engine.spend(agent, engine.copy_cost(copied(meeting.asked, group.ranks, rank)));
     Program::Walk walk(program, rank);
@@ -114,6 +115,7 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     const std::int32_t tag = -1 - meeting.number;
     const int root = meeting.asked.root;
     const bool gathers = meeting.asked.what == Collective::gather;
+    engine.spend(agent, engine.machine().collective_overhead);
     const auto receive = [&](int from, std::int64_t bytes) {
         return engine.receive(agent, group.world_rank(from), {group.inner(), from, tag}, sized(bytes));
     };

@@ -36,8 +36,7 @@ bool Session::may_play_some(const std::string& network) const {
         return each.one_way || each.crossing_latency > 0;
     };
     return size() >= least_played_ && !asymmetric_ && !noise_ && network != "packet" && !node.loggops &&
-           node.sockets == 1 && node.rendezvous_credits == 0 && machine_.cold.empty() &&
-           !machine_.any_protocol(remembers);
+           node.rendezvous_credits == 0 && machine_.cold.empty() && !machine_.any_protocol(remembers);
 }
 
 void Session::begin(int period) {

@@ -33,7 +33,7 @@ public:
     static void broadcast(std::string&) {}
     static std::vector<double> gather(const std::vector<double>& mine) { return mine; }
     static std::vector<std::string> gather_texts(const std::string& mine) { return {mine}; }
-    [[nodiscard]] const std::vector<Place>& places() const { return places_; }  // of the simulator itself
+    [[nodiscard]] const std::vector<Place>& places() const { return places_; }
     [[nodiscard]] nlohmann::json facts(const std::vector<std::string>&) const;
     [[nodiscard]] bool exact() const { return !noise_; }
 
@@ -78,7 +78,7 @@ private:
     void end();
     [[nodiscard]] bool may_play_some(const std::string& network) const;
 
-    std::vector<Place> places_{my_place()};
+    std::vector<Place> places_{1};  // one process, and where it runs is no matter
     machine::Machine machine_;
     std::unique_ptr<machine::Topology> topology_;
     std::vector<machine::Placement> seats_;
@@ -92,7 +92,7 @@ private:
     bool needs_rerun_ = false;
     bool messages_only_ = false;                                  // no collective is ever computed at once
     bool asymmetric_ = false;                                     // the point's ranks do not all do the same
-    int least_played_ = 4'096;                                   // fewer ranks are all played
+    int least_played_ = 4'096;                                    // fewer ranks are all played
     std::map<int, std::optional<machine::Symmetry>> symmetries_;  // by period
     std::unique_ptr<sim::World> world_;
     std::set<std::string> answered_;

@@ -111,6 +111,29 @@ public:
     }
     [[nodiscard]] std::vector<int> axes() const override { return {nodes_}; }
 
+    // By whole trees below the top, of which none lacks nodes, with no change of the switch that routes up
+    // pass.
+    [[nodiscard]] bool moves(const std::vector<int>& by) const override {
+        int tree = 1;
+        for (std::size_t i = 0; i < levels_.size(); ++i) {
+            const int above = levels_[i].above.by();
+            if (by[0] % above != 0 || nodes_ % above != 0) return false;
+            if (i + 1 < levels_.size()) tree *= levels_[i].arity.by();
+        }
+        return by[0] % tree == 0 && nodes_ % tree == 0;
+    }
+
+    [[nodiscard]] Link moved(Link link, const std::vector<int>& by) const override {
+        const std::size_t at = level_of(link);
+        const Level& level = levels_[at];
+        const int cables = level.below * level.above.by();
+        const int down = (link - level.first) / cables, cable = (link - level.first) % cables;
+        int shift = by[0];
+        for (std::size_t i = 0; i < at; ++i) shift /= levels_[i].arity.by();
+        const int a = (level.above.quotient(cable) + shift) % level.below;
+        return level.first + down * cables + a * level.above.by() + level.above.rest(cable);
+    }
+
 private:
     // The level of the lowest switches that stand above both.
     [[nodiscard]] std::size_t climb(int from, int to) const {

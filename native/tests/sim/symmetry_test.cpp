@@ -19,8 +19,7 @@ std::vector<json> machines(const std::string& tier) {
     made.push_back(every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {12}}}, tier));
     made.push_back(
         every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {6, 5}}, {"ties", "growing"}}, tier));
-    made.push_back(
-        every_seat(two_ranks(packet_machine()), {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
+    made.push_back(every_seat(two_ranks(packet_machine()), {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
     return made;
 }
 

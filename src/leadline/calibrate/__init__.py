@@ -131,6 +131,10 @@ def calibrate(
     for begin, library in LIBRARIES.items():
         if str(first["mpi"]).startswith(begin):
             made.top["library"] = library
+    if (overhead := _node.collective_overhead(near)) is not None:
+        made.top["collective_overhead"] = overhead
+    elif "allgather" not in near.get_column("benchmark"):
+        made.notes.append(_lacks(["allgather"], "what a core takes to begin a collective"))
     for key, benchmark, what in CORES:
         if rate := _node.rate_of_cores(records, benchmark):
             made.top[key] = rate

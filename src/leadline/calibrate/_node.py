@@ -1,19 +1,22 @@
 """What a run says of a node beside its messages: matching, the way between sockets, sums, and noise."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from leadline.analysis.estimates import launch_estimates
-from leadline.analysis.series import draw_jointly, pingpong
+from leadline.analysis.series import draw_jointly, pingpong, series
 from leadline.calibrate._values import Value, from_launches
 from leadline.core.record import MEASURED
 
 Array = NDArray[np.float64]
 
 SOLVER_BYTES, SOLVER_FLOPS = 16, 6  # of an update: read and written once; five additions and a product
+PLAIN = {"communicator": "world", "form": "blocking", "cadence": "back-to-back", "algorithm": "library"}
+KNOWN = 0.05  # of a collective's time: what it takes beside messages is known to no less
 SMALL = 1024  # B; up to here two sockets differ by their distance, beyond also by their copies
 
 
@@ -54,6 +57,33 @@ def socket_latency(near: pl.DataFrame, far: pl.DataFrame) -> Value | None:
     value = max(0.0, float(np.median(typical[1] - typical[0])))
     draws = np.maximum(0.0, np.median(drawn[1] - drawn[0], axis=1))
     return Value.drawn(value, draws, min(part.launches for part in both), "s", ("pingpong",))
+
+
+def collective_overhead(near: pl.DataFrame) -> Value | None:
+    """What a core takes to begin a collective, beside its messages; None where that is next to nothing, or not
+    measured.
+
+    An allgather of two ranks is one exchange, by any library's choice: what it takes longer than messages
+    that cross (`bibandwidth` with a window of 1) of as many bytes.
+    """
+    gathers = [each for each in series(near, "allgather", "time") if each.keys.items() >= PLAIN.items()]
+    crossing = [each for each in series(near, "bibandwidth", "bandwidth") if each.keys.get("window") == 1]
+    if not gathers or not crossing:
+        return None
+    exchange = replace(crossing[0], medians=2 * crossing[0].sizes / crossing[0].medians)
+    both = [gathers[0], exchange]
+    common = np.intersect1d(both[0].sizes, both[1].sizes)
+    common = common[common <= SMALL]
+    if not common.size:
+        return None
+    places = [np.searchsorted(part.sizes, common) for part in both]
+    whole, messages = (part.typical[place] for part, place in zip(both, places, strict=True))
+    drawn = [draw[:, place] for draw, place in zip(draw_jointly(both), places, strict=True)]
+    value = float(np.median(whole - messages))
+    if value < KNOWN * float(np.median(whole)):
+        return None
+    draws = np.maximum(0.0, np.median(drawn[0] - drawn[1], axis=1))
+    return Value.drawn(value, draws, min(part.launches for part in both), "s", ("allgather", "bibandwidth"))
 
 
 def rate_of_cores(records: pl.DataFrame, benchmark: str) -> Value | None:

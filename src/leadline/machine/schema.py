@@ -226,6 +226,7 @@ BESIDE: dict[str, TableSchema] = {
 
 # Numbers and switches of the native program that stand in no table.
 TOP: dict[str, Kind] = {
+    "collective_overhead": TIME,
     "copy": RATE,
     "reduce": RATE,
     "reduce_streams": FLAG,
