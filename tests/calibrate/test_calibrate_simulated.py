@@ -16,6 +16,7 @@ KNOWN = """
 title = "A machine whose constants are known"
 reduce = { value = "5 GB/s", source = "chosen" }
 copy = { value = "120 GB/s", source = "chosen" }
+collective_overhead = { value = "80 ns", source = "chosen" }
 [topology]
 kind = "fat-tree"
 arity = { value = [2], source = "chosen" }

@@ -47,6 +47,17 @@ TEST(Collective, RecursiveDoublingIsLogGpByHand) {
     for (std::size_t r = 0; r < expected.size(); ++r) EXPECT_NEAR(simulated[r], expected[r], 1e-13);
 }
 
+// Each rank begins its messages as much later, whichever messages they are.
+TEST(Collective, BeginningOneTakesACoreSoLong) {
+    json slow = round_machine();
+    slow["collective_overhead"] = 7e-7;
+    for (const bool barrier : {true, false}) {
+        const auto before = at_once(12, on(12), barrier, 64);
+        const auto after = at_once(12, on(12, slow), barrier, 64);
+        for (std::size_t r = 0; r < before.size(); ++r) EXPECT_NEAR(after[r] - before[r], 7e-7, 1e-12);
+    }
+}
+
 // A core that copies 1000 B in 1 us does so before its messages where its result will be elsewhere: all ranks
 // of a reduction or an allgather, of its own block in an alltoall, the root of a gather.
 TEST(Collective, WhatARankBringsIsCopiedFirst) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tiers.hpp"
 
 namespace leadline {
@@ -64,8 +66,6 @@ TEST(Symmetry, SomeRanksGiveWhatAllGiveByLogGp) { same_as_all("loggp"); }
 TEST(Symmetry, SomeRanksGiveWhatAllGiveByFlow) { same_as_all("flow"); }
 TEST(Symmetry, SomeRanksGiveWhatAllGiveByWhatIsEnough) { same_as_all("auto"); }
 
-// ------------------------------------------------------------------------------------- who is played
-
 struct Played {
     std::vector<double> ends;  // of each rank, s; less than nothing: it was not played
     int programs = 0;          // that were begun, of all that was tried
@@ -85,6 +85,82 @@ Played played(json simulate, int period, int least_played, const Body& body) {
         period);
     return found;
 }
+
+// Programs by chance of shifts and of collectives by shifts, computation between, whole and half machines.
+struct Chance {
+    std::mt19937_64 random;
+    int below(int bound) { return static_cast<int>(random() % static_cast<std::uint64_t>(bound)); }
+    bool one_in(int many) { return below(many) == 0; }
+};
+
+// The same numbers on every rank.
+Task<> by_chance(Comm& world, Control& control, Chance chance) {
+    const int ranks = world.size();
+    const auto from = [&](int by) { return (world.rank() + ranks - by) % ranks; };
+    const auto to = [&](int by) { return (world.rank() + by) % ranks; };
+    std::vector<std::byte> out(50'000);
+    std::vector<std::byte> in(50'000);
+    for (int step = 0; step < 12; ++step) {
+        const int by = 1 + chance.below(ranks - 1);
+        const auto bytes =
+            static_cast<std::size_t>(chance.one_in(2) ? chance.below(300) : chance.below(40'000));
+        const Bytes gives = std::span(out).first(bytes);
+        switch (chance.below(5)) {
+            case 0: co_await world.sendrecv(gives, to(by), in, from(by), step); break;
+            case 1: {
+                const int other = 1 + chance.below(ranks - 1);
+                std::vector<Comm::Request> requests{
+                    world.irecv(in, from(by), step), world.irecv_any(in, 100 + step),
+                    world.isend(gives, to(other), 100 + step), world.isend(gives, to(by), step)};
+                co_await world.wait_all(requests);
+                break;
+            }
+            case 2: co_await control.busy(1e-6 * chance.below(30)); break;
+            case 3: co_await world.barrier(); break;
+            default: {
+                const auto all = static_cast<std::size_t>(ranks) * (bytes / 200);
+                std::vector<std::byte> blocks(all);
+                const Call call{.what = Collective::alltoall,
+                                .out = blocks,
+                                .in = blocks,
+                                .algorithm = chance.one_in(2) ? "bruck" : "pairwise"};
+                co_await world.collective(call);
+            }
+        }
+    }
+}
+
+// To the last picosecond where a node has one rank. Of two on a node, messages come to nodes at one instant
+// of which the model does not say who is first: the two ways may take turns otherwise.
+TEST(Symmetry, ProgramsByChanceEndTheSame) {
+    int fewer = 0, same = 0;
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        Chance chance{std::mt19937_64(seed)};
+        json topology{{"kind", "torus"}, {"ties", chance.one_in(2) ? "growing" : "parity"}};
+        std::vector<int> shape(1 + static_cast<std::size_t>(chance.below(3)));
+        for (int& length : shape) length = 2 + chance.below(4);
+        topology["shape"] = shape;
+        if (chance.one_in(4)) topology = {{"kind", "fat-tree"}, {"arity", {2 + chance.below(3), 2, 3}}};
+        const bool one = chance.one_in(2);
+        json simulate = every_seat(one ? packet_machine() : two_ranks(packet_machine()), topology,
+                                   chance.one_in(2) ? "loggp" : "flow");
+        const Body body = [&](Comm& world, Control& control) { return by_chance(world, control, chance); };
+        const Played wanted = played(simulate, 1, all, body);
+        const Played found = played(simulate, 1, some, body);
+        double off = 0;
+        for (std::size_t rank = 0; rank < wanted.ends.size(); ++rank)
+            if (found.ends[rank] >= 0)
+                off = std::max(off, std::abs(found.ends[rank] / wanted.ends[rank] - 1));
+        EXPECT_LE(off, one ? 1e-9 : 0.05) << "seed " << seed << ": " << simulate.at("topology");
+        if (found.programs >= wanted.programs) continue;
+        ++fewer;
+        if (off < 1e-9) ++same;
+    }
+    EXPECT_GE(fewer, 30);
+    EXPECT_GE(same, fewer * 3 / 4);
+}
+
+// ------------------------------------------------------------------------------------- who is played
 
 // Long and short messages over many distances, from whom it may be and in order, on top of each other.
 Task<> shifts(Comm& world, Control& control) {
