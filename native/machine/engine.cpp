@@ -10,7 +10,6 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
                Conditions conditions)
     : machine_(machine),
       topology_(topology),
-      quotient_(conditions.symmetry ? conditions.symmetry->quotient(topology) : nullptr),
       seats_(std::move(seats)),
       conditions_(std::move(conditions)),
       players_(conditions_.symmetry ? conditions_.symmetry->players() : ranks()),
@@ -30,7 +29,8 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
           !machine_.node.loggops &&
           (tapered_ || machine_.node.control_first || conditions_.network == "packet" ||
            (conditions_.network != "loggp" && std::ranges::any_of(machine_.protocols, &Protocol::adaptive)))),
-      network_(make_network(conditions_.network, machine_, quotient_ ? *quotient_ : topology_, *this,
+      network_(make_network(conditions_.network, machine_,
+                            conditions_.symmetry ? conditions_.symmetry->quotient() : topology_, *this,
                             conditions_.track_contention)) {
     operations_.take();  // that is no_operation
     if (machine.any_protocol([](const Protocol& each) { return each.crossing_latency > 0; }))

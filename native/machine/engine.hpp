@@ -342,7 +342,6 @@ private:
 
     Machine machine_;
     const Topology& topology_;
-    std::unique_ptr<Topology> quotient_;  // what the network is asked of where not all ranks are played
     std::vector<Placement> seats_;
     std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;

@@ -6,17 +6,23 @@
 namespace leadline::machine {
 namespace {
 
-// Where each node is moved to.
-std::vector<int> move_nodes(const Topology& topology, const std::vector<int>& by) {
-    const std::vector<int> axes = topology.axes();
-    std::vector<int> moved(static_cast<std::size_t>(topology.nodes()));
-    for (int node = 0; node < topology.nodes(); ++node) {
-        std::vector<int> at = topology.coordinates(node);
-        for (std::size_t axis = 0; axis < axes.size(); ++axis) at[axis] = (at[axis] + by[axis]) % axes[axis];
-        moved[static_cast<std::size_t>(node)] = topology.node_at(at);
+// Where a node is moved to.
+class Moves {
+public:
+    Moves(const Topology& topology, const std::vector<int>& by)
+        : topology_(topology), axes_(topology.axes()), by_(by) {}
+    int operator()(int node) const {
+        std::vector<int> at = topology_.coordinates(node);
+        for (std::size_t axis = 0; axis < axes_.size(); ++axis)
+            at[axis] = (at[axis] + by_[axis]) % axes_[axis];
+        return topology_.node_at(at);
     }
-    return moved;
-}
+
+private:
+    const Topology& topology_;
+    std::vector<int> axes_;
+    const std::vector<int>& by_;
+};
 
 // What becomes what by `moved`: for each the first of its round, and how many moves it is from there.
 std::vector<std::pair<int, int>> rounds(const std::vector<int>& moved) {
@@ -79,7 +85,6 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
     if (period < 1) return std::nullopt;
     const std::vector<int> axes = topology.axes();
     const auto node = [&](int rank) { return seats[static_cast<std::size_t>(rank)].node; };
-    const auto core = [&](int rank) { return seats[static_cast<std::size_t>(rank)].core; };
     const std::vector<int> first = topology.coordinates(node(0));
     for (int step = period; 2 * step <= ranks; step += period) {
         if (ranks % step != 0) continue;
@@ -87,32 +92,32 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
         for (std::size_t axis = 0; axis < axes.size(); ++axis)
             by[axis] = (by[axis] - first[axis] + axes[axis]) % axes[axis];
         if (!topology.moves(by)) continue;
-        const std::vector<int> moved = move_nodes(topology, by);
-        const auto moves = [&](int rank) {
-            const Placement& to = seats[static_cast<std::size_t>((rank + step) % ranks)];
-            return moved[static_cast<std::size_t>(node(rank))] == to.node && core(rank) == to.core;
-        };
+        const Moves moved(topology, by);
         int rank = 0;
-        while (rank < ranks && moves(rank)) ++rank;
+        for (; rank < ranks; ++rank) {
+            const Placement& from = seats[static_cast<std::size_t>(rank)];
+            const Placement& to = seats[static_cast<std::size_t>((rank + step) % ranks)];
+            if (moved(from.node) != to.node || from.core != to.core) break;
+        }
         if (rank < ranks) continue;
+        std::vector<int> nodes(static_cast<std::size_t>(topology.nodes()));
+        for (int each = 0; each < topology.nodes(); ++each)
+            nodes[static_cast<std::size_t>(each)] = moved(each);
         Symmetry found;
         found.ranks_ = ranks;
         found.step_ = step;
-        found.by_ = by;
-        int most = 0;  // moves
-        for (const auto& [place, moves] : rounds(moved)) {
-            found.places_.push_back(place);
+        int most = 0;             // moves
+        std::vector<int> places;  // of nodes: the first that becomes it
+        for (const auto& [place, moves] : rounds(nodes)) {
+            places.push_back(place);
             found.behind_.push_back(moves * step);
             most = std::max(most, moves);
         }
         if (ranks / step != most + 1) return std::nullopt;
+        found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), by);
         return found;
     }
     return std::nullopt;
-}
-
-std::unique_ptr<Topology> Symmetry::quotient(const Topology& topology) const {
-    return std::make_unique<Quotient>(topology, places_, by_);
 }
 
 }  // namespace leadline::machine

@@ -30,7 +30,8 @@ struct Asymmetric {};
 
 class Symmetry {
 public:
-    // The one with the smallest step that is a multiple of `period`; nothing where there is none.
+    // The one with the smallest step that is a multiple of `period`; nothing where there is none. The
+    // topology must outlive it.
     static std::optional<Symmetry> find(const Topology& topology, const std::vector<Placement>& seats,
                                         int period);
 
@@ -44,16 +45,14 @@ public:
     }
     // How many ranks lie between those of a node and those of the one whose engines it uses.
     [[nodiscard]] int behind(int node) const { return behind_[static_cast<std::size_t>(node)]; }
-    // What routes are asked of: links and engines that become each other have one number. The topology must
-    // outlive it.
-    [[nodiscard]] std::unique_ptr<Topology> quotient(const Topology& topology) const;
+    // What routes are asked of: links and engines that become each other have one number.
+    [[nodiscard]] const Topology& quotient() const { return *quotient_; }
 
 private:
     int ranks_ = 0;
     int step_ = 0;
-    std::vector<int> by_{};      // what a step is along each axis
-    std::vector<int> places_{};  // of nodes: the first that becomes it
-    std::vector<int> behind_{};
+    std::vector<int> behind_{};  // of nodes
+    std::shared_ptr<const Topology> quotient_{};
 };
 
 }  // namespace leadline::machine
