@@ -11,6 +11,7 @@ from leadline import program
 from leadline.cli import main
 from leadline.program import exporters, importers
 from leadline.program.model import SendMode
+from leadline.run.replay import patience
 
 MACHINE = """
 title = "Two numbers"
@@ -271,3 +272,15 @@ def test_an_impossible_memory_is_a_damaged_file(place: Path, memory: list[object
     )
     assert told.exit_code == 1
     assert "the file is damaged" in told.output
+
+
+def test_a_launch_counts_as_hanging_after_many_times_what_was_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A minute and 50 times 2 s on two cores; 8 ranks share them by four; an hour where nothing is known."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    assert patience(2.0, 2) == 160
+    assert patience(2.0, 8) == 460
+    assert patience(2.0, 2, compute=3) == 360
+    assert patience(2.0, 2, compute=0) == 160
+    assert patience(None, 2) == 3600

@@ -131,6 +131,16 @@ def calibrate(
     for begin, library in LIBRARIES.items():
         if str(first["mpi"]).startswith(begin):
             made.top["library"] = library
+    _collectives(made, records, near)
+    if found := _node.noise(records):
+        made.tables["noise"] = dict(found)
+    elif "noise" not in records.get_column("benchmark"):
+        made.notes.append(_lacks(["noise"], "detours of the cores"))
+    return made
+
+
+def _collectives(made: Calibration, records: pl.DataFrame, near: pl.DataFrame) -> None:
+    """What a core does in a collective beside its messages."""
     if (overhead := _node.collective_overhead(near)) is not None:
         made.top["collective_overhead"] = overhead
     elif "allgather" not in near.get_column("benchmark"):
@@ -140,11 +150,6 @@ def calibrate(
             made.top[key] = rate
         elif benchmark not in records.get_column("benchmark"):
             made.notes.append(_lacks([benchmark], what))
-    if found := _node.noise(records):
-        made.tables["noise"] = dict(found)
-    elif "noise" not in records.get_column("benchmark"):
-        made.notes.append(_lacks(["noise"], "detours of the cores"))
-    return made
 
 
 def _about(provenance: Mapping[str, Any], first: Mapping[str, Any]) -> str:

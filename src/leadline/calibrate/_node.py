@@ -60,8 +60,7 @@ def socket_latency(near: pl.DataFrame, far: pl.DataFrame) -> Value | None:
 
 
 def collective_overhead(near: pl.DataFrame) -> Value | None:
-    """What a core takes to begin a collective, beside its messages; None where that is next to nothing, or not
-    measured.
+    """What a core takes to begin a collective, beside its messages; None where it is small or not measured.
 
     An allgather of two ranks is one exchange, by any library's choice: what it takes longer than messages
     that cross (`bibandwidth` with a window of 1) of as many bytes.

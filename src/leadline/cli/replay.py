@@ -145,6 +145,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             detailed=bool(asked["by"] or asked["times"]),
             launches=asked["launches"],
             mpi=mpi,
+            recorded=recorded,
             say=say,
         )
         alternatives = _alternatives(program, target, read.ranks, asked, say) if asked["changes"] else []

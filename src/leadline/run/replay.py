@@ -5,6 +5,7 @@ Of a described machine it is also known when each rank entered and left each ope
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -64,13 +65,15 @@ def replay(
     detailed: bool = False,
     launches: int | None = None,
     mpi: str = "default",
+    recorded: float | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Replay:
     """Executes the program of a file, of so many ranks, at a target.
 
     `compute` is a factor of the computation between operations, `algorithms` such as "allreduce=ring" (of
-    described machines alone), `mpi` the library without one. `detailed` keeps the times of each rank. Raises
-    LeadlineError with the reason where it could not be executed.
+    described machines alone), `mpi` the library without one. `detailed` keeps the times of each rank.
+    `recorded` is how long it took, s: a launch of a real MPI that takes many times as long counts as hanging.
+    Raises LeadlineError with the reason where it could not be executed.
     """
     described = isinstance(target, SimulatedMachine)
     with TemporaryDirectory() as place:
@@ -85,7 +88,11 @@ def replay(
         }
         keys: dict[str, Any] = {"time": _FOR_EVER}
         if not described:
-            keys |= {"mpi": mpi, "oversubscribe": True, "point_limit": "3600 s"}
+            keys |= {
+                "mpi": mpi,
+                "oversubscribe": True,
+                "point_limit": f"{patience(recorded, ranks, compute):.0f} s",
+            }
             keys |= {"launches": launches or {"at_least": 6, "at_most": 12}}
         records = simulate(Plan.of(measure, name="replay", **keys), target, say=say)
         kinds = isinstance(target, SimulatedMachine) and target.kinds is not None
@@ -105,6 +112,16 @@ def replay(
         times=times,
         made_of=made_of,
     )
+
+
+def patience(recorded: float | None, ranks: int, compute: float = 1.0) -> float:
+    """After how long a launch counts as hanging, s: a minute, and 50 times what it may be expected to take.
+
+    As long as recorded, times the ranks that share a core of this machine; an hour where nothing is known.
+    """
+    if recorded is None:
+        return 3600.0
+    return 60 + 50 * recorded * max(1.0, compute) * max(1.0, ranks / len(os.sched_getaffinity(0)))
 
 
 def _value(row: dict[str, object]) -> Value:
