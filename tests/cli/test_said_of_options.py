@@ -28,6 +28,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["show", "{run}", "--skipped"], 0, "Every point has a value."),
         (["show", "{run}", "--where", "foo=1"], 2, "known are: run, "),
         (["compare", "{run}"], 2, "but got {run}"),
+        (["figure", "{run}"], 2, "run has pingpong"),
+        (["list", "plans", "foo"], 2, "only 'leadline list benchmarks' takes a name"),
         (["compare", "{run}", "--across", "mpi"], 2, "it has 1: bgp"),
         (["run", "latency", "--submit", "slurm", "--time", "2:00"], 2, "2:00:00 (hours:minutes:seconds)"),
         (["run", "latency", "--on", "bgp", "--mapping", "QWE", "-o", "{run}-2"], 2, "leadline: mapping: "),

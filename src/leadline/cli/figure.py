@@ -24,7 +24,7 @@ def _size(text: str) -> tuple[float, float]:
 
 @click.command()
 @click.argument("run", type=Run(), required=False)
-@click.option("--benchmark", "-b", required=True, metavar="NAME", help="The benchmark, such as pingpong.")
+@click.option("--benchmark", "-b", metavar="NAME", help="The benchmark, such as pingpong. Required.")
 @where_option("Draw only points with this value, such as mpi=openmpi.")
 @click.option("--error-bars", is_flag=True, help="Draw all intervals as error bars, not as bands.")
 @click.option("--no-fits", is_flag=True, help="Draw the measured points without fitted models.")
@@ -53,7 +53,7 @@ def _size(text: str) -> tuple[float, float]:
 def command(
     *,
     run: Path | None,
-    benchmark: str,
+    benchmark: str | None,
     where: tuple[str, ...],
     error_bars: bool,
     no_fits: bool,
@@ -67,13 +67,18 @@ def command(
     fits, bands are 95 % intervals over launches. Colours and shapes are the same in all formats.
     """
     from leadline.analysis.select import matching  # noqa: PLC0415  (loads polars)
+    from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.report import write_paper_figures  # noqa: PLC0415
     from leadline.report.paper import Style  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
 
     with working("reading and fitting"):
         run = run or newest_run()
-        records = matching(store.load(run), [f"benchmark={benchmark}", *where])
+        records = store.load(run)
+        if benchmark is None:
+            there = ", ".join(records.get_column("benchmark").unique().sort())
+            raise UsageError(f"name a benchmark with --benchmark; {run.stem} has {there}")
+        records = matching(records, [f"benchmark={benchmark}", *where])
         style = Style(*size, error_bars=error_bars, fits=not no_fits, formats=formats or ("pdf",))
         paths = write_paper_figures(records, benchmark, output or Path("figures") / run.stem, style)
     for path in paths:

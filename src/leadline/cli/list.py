@@ -192,7 +192,7 @@ def command(what: str, name: str | None, as_json: bool) -> None:
     """
     if name is not None and what != "benchmarks":
         raise click.UsageError(
-            f"a name is for a benchmark: 'leadline list benchmarks NAME', but got {what} {name}"
+            f"only 'leadline list benchmarks' takes a name, but got 'leadline list {what} {name}'"
         )
     make, columns = LISTS[what]
     with working(f"listing {what}"):  # the benchmarks' program may have to be built
