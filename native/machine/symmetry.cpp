@@ -106,14 +106,11 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
         Symmetry found;
         found.ranks_ = ranks;
         found.step_ = step;
-        int most = 0;             // moves
         std::vector<int> places;  // of nodes: the first that becomes it
         for (const auto& [place, moves] : rounds(nodes)) {
             places.push_back(place);
             found.behind_.push_back(moves * step);
-            most = std::max(most, moves);
         }
-        if (ranks / step != most + 1) return std::nullopt;
         found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), by);
         return found;
     }

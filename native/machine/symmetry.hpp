@@ -11,8 +11,8 @@
 //   as
 //     each of them has it in turn.
 //
-// It is none where so many steps lead back to the node but not to the rank: ranks of a node that hand over
-// messages at one moment are served one after the other, and so are not alike.
+// A rank becomes one with the same number on its node. Ranks of one node do not become each other: what they
+// hand over at one moment is served one after the other, so they are not alike.
 #pragma once
 
 #include <cstddef>

@@ -31,6 +31,7 @@ const std::vector<std::string> shapes{
     R"({"kind": "fat-tree", "arity": [5]})",
     R"({"kind": "fat-tree", "arity": [4, 3], "nodes": 1})",
     R"({"kind": "fat-tree", "arity": [4, 3, 2]})",
+    R"({"kind": "fat-tree", "arity": [4, 3], "up": [2]})",
     R"({"kind": "fat-tree", "arity": [3, 1, 4], "up": [2, 5]})",
     R"({"kind": "fat-tree", "arity": [4, 3, 2], "up": [2, 1], "width": [1, 2, 4], "nodes": 17})",
     R"({"kind": "dragonfly", "groups": 1, "routers": 1, "nodes": 1, "links": 1})",

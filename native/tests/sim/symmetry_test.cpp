@@ -2,7 +2,10 @@
 #include "machine/symmetry.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "tiers.hpp"
@@ -21,7 +24,15 @@ std::vector<json> machines(const std::string& tier) {
     made.push_back(every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {12}}}, tier));
     made.push_back(
         every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {6, 5}}, {"ties", "growing"}}, tier));
-    made.push_back(every_seat(two_ranks(packet_machine()), {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
+    json asking = two_ranks(packet_machine());
+    asking["node"]["progress"] = "calls";
+    asking["protocol"][0]["up_to"] = 1200;
+    asking["protocol"].push_back({{"name", "rendezvous"},
+                                  {"send_overhead", 5e-7},
+                                  {"receive_overhead", 6e-7},
+                                  {"handshake", true},
+                                  {"handshake_overhead", 2e-7}});
+    made.push_back(every_seat(asking, {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
     return made;
 }
 
@@ -203,6 +214,55 @@ TEST(Symmetry, RanksOfTheFirstRowsArePlayedAndEndAsTheyDoWhereAllAre) {
     }
 }
 
+// What comes over one cable to a node takes turns there, from whichever node it is.
+TEST(Symmetry, MessagesFromFarAndNearShareTheWayIntoANode) {
+    json simulate = torus(packet_machine(), {12}, "XT");
+    simulate["topology"]["ties"] = "growing";
+    simulate["machine"]["node"] = {{"cores", 1}, {"ranks", 1}, {"injection", 2e9}, {"reception", 1.5e9}};
+    const Body body = [](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> data(20'000);
+        const int ranks = world.size();
+        std::vector<Comm::Request> requests;
+        for (const int by : {2, 3}) {
+            requests.push_back(world.irecv(data, (world.rank() + ranks - by) % ranks));
+            requests.push_back(world.isend(data, (world.rank() + by) % ranks));
+        }
+        co_await world.wait_all(requests);
+    };
+    const Played wanted = played(simulate, 1, all, body);
+    const Played found = played(simulate, 1, some, body);
+    EXPECT_EQ(found.programs, 1);
+    EXPECT_NEAR(found.ends[0], wanted.ends[0], 1e-9 * wanted.ends[0]);
+}
+
+// Ranks 2 i and 2 i + 1 on neighbours: of a node's two ranks one is among the first and one among the last.
+TEST(Symmetry, RanksOfANodeMayBeFarApart) {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("leadline-symmetry-" + std::to_string(getpid()));
+    {
+        std::ofstream file(path);
+        for (int i = 0; i < 8; ++i) file << i << " 0\n" << (i + 1) % 8 << " 1\n";
+    }
+    json simulate = torus(two_ranks(packet_machine()), {8}, "file:" + path.string());
+    simulate["topology"]["ties"] = "growing";
+    simulate["network"] = "flow";
+    // A node's ranks send to one node, one after the other, and wait for each other on the way.
+    const Body body = [](Comm& world, Control& control) -> Task<> {
+        std::vector<std::byte> data(30'000);
+        const int ranks = world.size();
+        co_await control.busy(1e-6 * (world.rank() % 2));
+        std::vector<Comm::Request> requests{world.irecv(data, (world.rank() + ranks - 6) % ranks),
+                                            world.isend(data, (world.rank() + 6) % ranks)};
+        co_await world.wait_all(requests);
+    };
+    const Played wanted = played(simulate, 2, all, body);
+    const Played found = played(simulate, 2, some, body);
+    std::filesystem::remove(path);
+    EXPECT_EQ(found.programs, 2);
+    for (std::size_t rank = 0; rank < 2; ++rank)
+        EXPECT_NEAR(found.ends[rank], wanted.ends[rank], 1e-9 * wanted.ends[rank]) << rank;
+}
+
 TEST(Symmetry, AllArePlayedWhereTheyMightNotBeAlike) {
     const auto count = [](const json& simulate, int period) {
         return played(simulate, period, some, shifts).programs;
@@ -257,6 +317,25 @@ TEST(Symmetry, AllArePlayedOnceOneIsUnlikeTheOthers) {
     expect_all([](Comm& world, Control&) -> Task<> {
         Window window = co_await world.window(64, Exposure::allocated);
         co_await window.free();
+    });
+    expect_all([](Comm& world, Control&) -> Task<> {
+        // Each gives its own number of bytes to all, as it gets of them.
+        const auto ranks = static_cast<std::size_t>(world.size());
+        std::vector<std::byte> out(ranks * ranks * ranks);
+        std::vector<std::byte> in(ranks * ranks * ranks);
+        std::vector<Part> gives;
+        std::vector<Part> takes;
+        for (int peer = 0; peer < world.size(); ++peer) {
+            gives.push_back({peer, world.rank(), std::int64_t{peer} * world.rank()});
+            takes.push_back({peer, peer, std::int64_t{peer} * (peer - 1) / 2});
+        }
+        const Call call{.what = Collective::alltoall,
+                        .out = out,
+                        .in = in,
+                        .gives = gives,
+                        .takes = takes,
+                        .varies = true};
+        co_await world.collective(call);
     });
     expect_all([](Comm& world, Control&) -> Task<> {
         std::vector<std::byte> data(64);
