@@ -117,7 +117,7 @@ TEST(FlowPool, NoLinkThatStandsForOthersIsAboveItsCapacity) {
     const auto symmetry = Symmetry::find(*nodes, seats, 1);
     ASSERT_TRUE(symmetry);
     ASSERT_EQ(symmetry->players(), 25);
-    auto sends = random_messages(5, 500, us / 100);
+    auto sends = random_messages(5, 2000, us / 20);
     std::erase_if(sends, [&](const Sent& each) { return symmetry->behind(each.transfer.from) > 0; });
     for (std::size_t i = 0; i < sends.size(); ++i) sends[i].transfer.token = static_cast<std::uint32_t>(i);
     for (const std::size_t exact : {std::size_t{1}, std::size_t{256}}) {
