@@ -128,6 +128,7 @@ Task<> by_chance(Comm& world, Control& control, Chance chance) {
                 std::vector<Comm::Request> requests{
                     world.irecv(in, from(by), step), world.irecv_any(in, 100 + step),
                     world.isend(gives, to(other), 100 + step), world.isend(gives, to(by), step)};
+                if (chance.one_in(2)) co_await world.sendrecv({}, to(by), {}, from(by), 200 + step);
                 co_await control.busy(1e-6 * chance.below(60));
                 co_await world.wait_all(requests);
                 break;
@@ -169,7 +170,7 @@ TEST(Symmetry, ProgramsByChanceEndTheSame) {
         for (std::size_t rank = 0; rank < wanted.ends.size(); ++rank)
             if (found.ends[rank] >= 0)
                 off = std::max(off, std::abs(found.ends[rank] / wanted.ends[rank] - 1));
-        EXPECT_LE(off, one ? 1e-9 : 0.05) << "seed " << seed << ": " << simulate.at("topology");
+        EXPECT_LE(off, one ? 1e-9 : 0.1) << "seed " << seed << ": " << simulate.at("topology");
         if (found.programs >= wanted.programs) continue;
         ++fewer;
         if (off < 1e-9) ++same;
@@ -223,14 +224,14 @@ TEST(Symmetry, RanksOfTheFirstRowsArePlayedAndEndAsTheyDoWhereAllAre) {
 
 // What comes over one cable to a node takes turns there, whichever cable it left its own node by.
 TEST(Symmetry, MessagesOfTwoWaysShareTheWayIntoANode) {
-    json simulate = torus(packet_machine(), {6, 4}, "XYT");
+    json simulate = torus(packet_machine(), {6, 8}, "XYT");
     simulate["topology"]["ties"] = "growing";
     simulate["machine"]["node"] = {{"cores", 1}, {"ranks", 1}, {"injection", 2e9}, {"reception", 1.5e9}};
     const Body body = [](Comm& world, Control&) -> Task<> {
         std::vector<std::byte> data(20'000);
         const int ranks = world.size();
         std::vector<Comm::Request> requests;
-        for (const int by : {6, 7}) {  // one up, and one to the right and up
+        for (const int by : {12, 19}) {  // two up, and one to the right and three up
             requests.push_back(world.irecv(data, (world.rank() + ranks - by) % ranks));
             requests.push_back(world.isend(data, (world.rank() + by) % ranks));
         }
