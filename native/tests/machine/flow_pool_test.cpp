@@ -113,6 +113,7 @@ TEST(FlowPool, NoLinkThatStandsForOthersIsAboveItsCapacity) {
     description["ties"] = "growing";
     const auto nodes = make_topology(description);
     std::vector<Placement> seats;
+    seats.reserve(static_cast<std::size_t>(nodes->nodes()));
     for (int node = 0; node < nodes->nodes(); ++node) seats.push_back({.node = node});
     const auto symmetry = Symmetry::find(*nodes, seats, 1);
     ASSERT_TRUE(symmetry);
