@@ -176,7 +176,7 @@ def _memory(benchmark: str, limit: float, small: list[Taken], large: list[Taken]
 
 
 def _ratios(pattern: str, runs: dict[str, list[Taken]]) -> Iterator[Found]:
-    """Rows of SMPI's processor time over ours, of the process and of its point; each size is in the note."""
+    """Rows of SMPI's processor time over ours, of a process and of its point (wall time)."""
     took: dict[str, tuple[int, Callable[[Taken], float]]] = {
         "whole process": (300, lambda each: each.seconds),
         "a point within a process": (1000, lambda each: float(each.answer("record")["duration"])),

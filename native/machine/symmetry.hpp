@@ -5,11 +5,9 @@
 // move with their ends. Then whatever happens to r, to a link or to an engine happens at the same moment to
 // r + s and to what the link or the engine becomes. So ranks 0 to s - 1 are played:
 //
-//   - A message to a rank beyond them is the one that comes from as far away to the rank that is played for
-//   it.
+//   - A message to a rank beyond them is the one that comes from as far away to the rank that is played.
 //   - Links and engines that become each other are one: it has every use that a route makes of any of them,
-//   as
-//     each of them has it in turn.
+//     in turn.
 //
 // A rank becomes one with the same number on its node. Ranks of one node do not become each other: what they
 // hand over at one moment is served one after the other, so they are not alike.

@@ -65,6 +65,7 @@ void Session::begin(int period) {
 void Session::end() {
     answered_ = world_->answered;
     if (world_->engine.messages() > 0) answered_.insert(world_->engine.conditions().network);
+    if (world_->engine.conditions().symmetry) answered_.insert("symmetry");
     const sim::Engine& engine = world_->engine;
     const std::string& network = engine.conditions().network;
     const auto messages = static_cast<std::int64_t>(engine.messages());
