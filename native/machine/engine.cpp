@@ -20,7 +20,7 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
                        ? 0
                        : transfer_time(machine_.packets.largest(), machine_.links.rate)),
       forced_(conditions_.protocol != "default"),
-      tapered_(find_tapered()),
+      tapered_(!topology_.uniform()),
       // MPI matches messages of one rank to another in the order of sending. A network keeps it where all of
       // them go one way at one rate; not where some choose their way by load, or a long one is slowed down
       // half-way, not where requests pass what waits, and not where a packet of a message is told of once an

@@ -77,6 +77,9 @@ public:
     [[nodiscard]] const Network& network() const { return *network_; }
     // Of machines where computation takes the caches from messages; else null.
     [[nodiscard]] Coldness* coldness() { return coldness_ ? &*coldness_ : nullptr; }
+    // Whether ranks whose numbers differ in one bit, always the same, sit on nodes whose numbers do: on a
+    // grid whose axes are powers of two, with a rank a node in any order of the axes.
+    [[nodiscard]] bool seated_by_bits() const;
     // Whether some links are slower or faster than others.
     [[nodiscard]] bool tapered() const { return tapered_; }
     [[nodiscard]] int socket(int rank) const;
@@ -292,7 +295,6 @@ private:
     void go_together(std::uint32_t number);
     void reach(std::uint32_t id);
     bool waits_to_cross(std::uint32_t id);
-    [[nodiscard]] bool find_tapered() const;
     void share_cores();
     [[nodiscard]] bool in_line(const Message& message) const;
     [[nodiscard]] static std::uint64_t pair(const Message& message);
@@ -368,6 +370,7 @@ private:
     Time packet_time_;  // of a full packet on a link
     bool forced_;       // the protocol of messages
     bool tapered_;
+    mutable std::optional<bool> by_bits_{};  // once somebody has asked
     bool overtaking_;  // messages of one rank to another may come in another order than they left in
     Pairs pairs_;      // sender and receiver, to queues_
     Pool<PairQueue> queues_;

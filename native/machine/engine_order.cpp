@@ -1,13 +1,23 @@
 // Messages of one rank to another are met in the order of sending, on networks where some may overtake
 // others.
+#include <algorithm>
+#include <bit>
+
 #include "machine/engine.hpp"
 
 namespace leadline::machine {
 
-bool Engine::find_tapered() const {
-    for (Link link = 0; link < topology_.links(); ++link)
-        if (const double width = topology_.width(link); width != 1 && width != 0) return true;
-    return false;
+bool Engine::seated_by_bits() const {
+    if (by_bits_) return *by_bits_;
+    const auto power = [](int count) { return std::has_single_bit(static_cast<unsigned>(count)); };
+    by_bits_ = topology_.grid() && power(ranks()) && std::ranges::all_of(topology_.axes(), power);
+    for (int rank = 1; *by_bits_ && rank < ranks(); ++rank) {
+        const int rest = rank & (rank - 1);
+        const int node = seat(rank).node;
+        by_bits_ =
+            rest == 0 ? seat(0).node == 0 && power(node) : node == (seat(rest).node ^ seat(rank ^ rest).node);
+    }
+    return *by_bits_;
 }
 
 bool Engine::in_line(const Message& message) const {

@@ -23,6 +23,8 @@ std::size_t MatchQueues::Hash::operator()(const Envelope& key) const {
 }
 
 void MatchQueues::append(int rank, const Envelope& envelope, Id id) {
+    if (lines_.empty()) [[unlikely]]
+        lines_.resize(ranks_);
     MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
     ++line.count;
     if (line.count == 1) {
@@ -65,6 +67,7 @@ void MatchQueues::make_index(MatchQueue& line) {
 }
 
 MatchQueues::Found MatchQueues::take(int rank, const Envelope& envelope) {
+    if (lines_.empty()) return {};
     MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
     Found found;
     std::uint32_t at = none;
@@ -93,6 +96,7 @@ MatchQueues::Found MatchQueues::take(int rank, const Envelope& envelope) {
 }
 
 const Envelope* MatchQueues::first(int rank) const {
+    if (lines_.empty()) return nullptr;
     const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
     if (line.id != none) return &line.envelope;
     return line.head == none ? nullptr : &entries_[line.head].envelope;

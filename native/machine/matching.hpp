@@ -42,13 +42,13 @@ public:
     // searched for a receive. `walk`: always search from the head, since somebody charges for what is passed
     // by.
     enum class Of { receives, messages };
-    MatchQueues(Of of, std::size_t ranks, bool walk) : lines_(ranks), of_(of), walk_(walk) {}
+    MatchQueues(Of of, std::size_t ranks, bool walk) : ranks_(ranks), of_(of), walk_(walk) {}
 
     void append(int rank, const Envelope& envelope, Id id);
     // Takes out the earliest entry that fits: either side may be from any_source.
     Found take(int rank, const Envelope& envelope);
     [[nodiscard]] std::uint32_t length(int rank) const {
-        return lines_[static_cast<std::size_t>(rank)].count;
+        return lines_.empty() ? 0 : lines_[static_cast<std::size_t>(rank)].count;
     }
     // Entries of all lines.
     [[nodiscard]] std::size_t entries() const { return entries_.used() + inside_; }
@@ -64,13 +64,17 @@ public:
         }
     }
     // What a search of a rank's queue needs: the queue, and what its first entry is the number of.
-    void fetch(int rank) const { __builtin_prefetch(&lines_[static_cast<std::size_t>(rank)]); }
+    void fetch(int rank) const {
+        if (!lines_.empty()) __builtin_prefetch(&lines_[static_cast<std::size_t>(rank)]);
+    }
     void fetch_first(int rank) const {
+        if (lines_.empty()) return;
         if (const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
             line.id == none && line.head != none)
             __builtin_prefetch(&entries_[line.head]);
     }
     [[nodiscard]] Id first_id(int rank) const {
+        if (lines_.empty()) return none;
         const MatchQueue& line = lines_[static_cast<std::size_t>(rank)];
         if (line.id != none) return line.id;
         return line.head == none ? none : entries_[line.head].id;
@@ -111,7 +115,8 @@ private:
     void unlink(MatchQueue& line, std::uint32_t entry);
     void make_index(MatchQueue& line);
 
-    std::vector<MatchQueue> lines_;
+    std::size_t ranks_;
+    std::vector<MatchQueue> lines_;  // of the ranks, once anything has stood in one
     Pool<Entry> entries_;
     std::vector<std::unique_ptr<Index>> indices_;
     std::vector<std::uint32_t> free_indices_;

@@ -1,6 +1,7 @@
 #include "machine/stages.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "machine/topologies/parts.hpp"
@@ -61,9 +62,14 @@ bool Stages::pass_all(std::span<const CommunicatorStages> parts) {
 void Stages::take(std::span<const CommunicatorStages> parts) {
     together_.clear();
     clocks_.clear();
+    level_.reset();
     if (parts.size() == 1) {
         members_ = parts.front().members;
-        clocks_ = *parts.front().clocks;
+        const std::vector<Time>& given = *parts.front().clocks;
+        ranks_ = given.size();
+        const Time first = given.front();
+        if (std::ranges::all_of(given, [first](Time each) { return each == first; })) level_ = first;
+        else clocks_ = given;
         return;
     }
     for (const CommunicatorStages& part : parts) {
@@ -71,9 +77,20 @@ void Stages::take(std::span<const CommunicatorStages> parts) {
         clocks_.insert(clocks_.end(), part.clocks->begin(), part.clocks->end());
     }
     members_ = together_;
+    ranks_ = clocks_.size();
+}
+
+// All clocks, where one stood for them.
+void Stages::unlevel() {
+    if (level_) clocks_.assign(ranks_, *level_);
+    level_.reset();
 }
 
 void Stages::give_back(std::span<const CommunicatorStages> parts) {
+    if (level_) {
+        std::ranges::fill(*parts.front().clocks, *level_);
+        return;
+    }
     if (parts.size() == 1) {
         clocks_.swap(*parts.front().clocks);
         return;
@@ -102,6 +119,7 @@ bool Stages::pass(const std::vector<StageInstance>& all) {
         answered_.insert("loggp");
         return std::ranges::all_of(sending, [&](const StageInstance& reach) { return step(reach); });
     }
+    unlevel();
     through_ = !step_through(sending);
     if (!through_) clocks_.swap(next_);
     return !through_;
@@ -109,6 +127,10 @@ bool Stages::pass(const std::vector<StageInstance>& all) {
 
 void Stages::copy(const StageInstance& reach) {
     const Time lasts = engine_.copy_cost(reach.stage->bytes);
+    if (level_) {  // of one communicator
+        *level_ += lasts;
+        return;
+    }
     for (std::size_t r = reach.start; r < reach.start + reach.ranks; ++r) clocks_[r] += lasts;
 }
 
@@ -136,6 +158,11 @@ bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
         const Time send = engine_.send_cost(way, bytes);
         passes =
             std::max(passes, transfer_time(machine_.packets.wire(bytes + way.header), machine_.links.rate));
+        if (level_) {
+            first = std::min(first, *level_ + send);
+            last = std::max(last, *level_ + send);
+            continue;
+        }
         each_message(reach, [&](std::size_t from, std::size_t) {
             first = std::min(first, clocks_[from] + send);
             last = std::max(last, clocks_[from] + send);
@@ -162,7 +189,7 @@ bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
     };
     return std::ranges::all_of(all, [&](const StageInstance& reach) {
         bool straight = true;
-        each_message(reach, [&](std::size_t sender, std::size_t receiver) {
+        const auto see = [&](std::size_t sender, std::size_t receiver) {
             const int from = engine_.seat(rank_of(sender)).node;
             const int to = engine_.seat(rank_of(receiver)).node;
             if (!straight || on_line(lines[axis], from, to)) return;
@@ -170,9 +197,24 @@ bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
             while (axis < lines.size() && !on_line(lines[axis], from, to)) ++axis;
             straight = axis < lines.size();
             if (!straight) axis = 0;
-        });
+        };
+        if (alike(reach)) see(0, static_cast<std::size_t>(reach.stage->by));
+        else each_message(reach, see);
         return straight;
     });
+}
+
+// Whether each rank of the world deals with the one whose number differs by one bit, and their nodes do too,
+// wherever they are: then every message goes along the same axis, equally far.
+bool Stages::alike(const StageInstance& reach) const {
+    const Stage& stage = *reach.stage;
+    return members_.empty() && exchanges_all(stage) && stage.first == 0 &&
+           std::has_single_bit(static_cast<std::uint32_t>(stage.by)) && engine_.seated_by_bits();
+}
+
+bool Stages::exchanges_all(const Stage& stage) const {
+    return stage.pattern == Stage::Pattern::exchange && stage.step == 1 &&
+           std::cmp_equal(stage.ranks, ranks_);
 }
 
 const Protocol& Stages::protocol(const StageInstance& reach) const {
@@ -197,13 +239,14 @@ struct Stages::Costs {
     Time send;      // of the sender, before a message is handed over
     Time busy;      // and with what follows
     Time receive;   // of the receiver, with combining where that begins when all is there
-    Time uses;      // how long the message keeps an engine or a port
+    Time lasts;     // the message, on its way
+    Time uses;      // how long it keeps an engine or a port
     Time anywhere;  // under way, where that is the same everywhere
     bool same;
     bool streams;
 };
 
-// One stage in two ways, with the costs that both share.
+// One stage in several ways, with the costs that they share.
 // NOLINTNEXTLINE(readability-function-size)
 bool Stages::step(const StageInstance& reach) {
     const Stage& stage = *reach.stage;
@@ -213,14 +256,17 @@ bool Stages::step(const StageInstance& reach) {
     const Time lasts =
         transfer_time(machine_.packets.wire(stage.bytes + way.header),
                       std::min({machine_.node.injection, machine_.links.rate, machine_.node.reception}));
+    const bool by_bit = alike(reach);
     const Costs costs{.way = way,
                       .send = send,
                       .busy = send + engine_.send_rest(way, stage.bytes),
                       .receive = engine_.receive_cost(way, stage.bytes) +
                                  (stage.combines && !streams ? engine_.combine_cost(stage.bytes) : 0),
+                      .lasts = lasts,
                       .uses = std::max(lasts, machine_.node.message_gap),
-                      .anywhere = engine_.under_way(0, std::min(1, engine_.ranks() - 1), way, stage.bytes),
-                      .same = members_.size() < 2 && machine_.links.hop == 0,
+                      .anywhere = engine_.under_way(0, by_bit ? stage.by : std::min(1, engine_.ranks() - 1),
+                                                    way, stage.bytes),
+                      .same = by_bit || (members_.size() < 2 && machine_.links.hop == 0),
                       .streams = streams};
     const auto under_way = [&](std::size_t from, std::size_t to) {
         return costs.same ? costs.anywhere : engine_.under_way(rank_of(from), rank_of(to), way, stage.bytes);
@@ -233,6 +279,10 @@ bool Stages::step(const StageInstance& reach) {
             clock = engine_.combined(rank_of(passed.from), rank_of(passed.to), stage.bytes, passed.start,
                                      free, clock);
     };
+    if (level_ && !each_ && costs.same && !streams &&
+        (exchanges_all(stage) || stage.pattern == Stage::Pattern::shift))
+        return step_level(costs);
+    unlevel();
     if (!each_) {
         if (costs.same && !streams && stage.pattern == Stage::Pattern::exchange && stage.first == 0 &&
             stage.step == 1)
@@ -278,6 +328,17 @@ bool Stages::step(const StageInstance& reach) {
     return true;
 }
 
+// Every rank sends and receives a message, and all have come at one moment: they leave at one.
+bool Stages::step_level(const Costs& costs) {
+    const Time start = *level_ + costs.send;
+    const Time arrived = start + costs.anywhere;
+    if (!begins_after(start)) return false;
+    level_ = std::max(*level_ + costs.busy, arrived) + costs.receive;
+    kept_.out = start + costs.uses;
+    kept_.in = arrived - costs.lasts + costs.uses;
+    return true;
+}
+
 // What most ranks of the largest machines do, in a loop without a question.
 bool Stages::step_exchange(const StageInstance& reach, const Costs& costs) {
     const auto by = static_cast<std::size_t>(reach.stage->by);
@@ -296,7 +357,7 @@ bool Stages::step_exchange(const StageInstance& reach, const Costs& costs) {
     if (!begins_after(least + costs.send)) return false;
     std::copy(before + ranks, before + reach.ranks, after + ranks);
     kept_.out = most + costs.send + costs.uses;
-    kept_.in = most + costs.send + costs.anywhere + costs.uses;
+    kept_.in = most + costs.send + costs.anywhere - costs.lasts + costs.uses;
     clocks_.swap(next_);
     return true;
 }

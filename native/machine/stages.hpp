@@ -94,10 +94,14 @@ private:
     // Each message by itself. False where one may find what it needs in use.
     struct Costs;  // of the messages of a stage
     [[nodiscard]] bool by_itself(const StageInstance& reach) const;
+    [[nodiscard]] bool exchanges_all(const collectives::Stage& stage) const;  // each rank with another
+    [[nodiscard]] bool alike(const StageInstance& reach) const;
     [[nodiscard]] bool meet_nobody(const std::vector<StageInstance>& all) const;
     [[nodiscard]] const Protocol& protocol(const StageInstance& reach) const;  // between nodes
     [[nodiscard]] bool step(const StageInstance& reach);
+    [[nodiscard]] bool step_level(const Costs& costs);
     [[nodiscard]] bool step_exchange(const StageInstance& reach, const Costs& costs);
+    void unlevel();
     [[nodiscard]] bool begins_after(Time first_start) const;
     void know_each();
 
@@ -130,6 +134,8 @@ private:
     std::span<const std::int32_t> members_;  // of all parts; none: the whole world in order
     std::vector<std::int32_t> together_;     // they, of several parts
     std::vector<Time> clocks_;
+    std::optional<Time> level_;  // what all clocks are, where they are one; then clocks_ are not kept
+    std::size_t ranks_ = 0;      // how many there are
     std::vector<Time> next_;
     std::vector<Time> left_;  // when each rank's own message had left, where it waits for that
     std::set<std::string> answered_;

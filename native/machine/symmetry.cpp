@@ -50,6 +50,7 @@ public:
     [[nodiscard]] int hops(int from, int to) const override { return whole_.hops(from, to); }
     [[nodiscard]] int diameter() const override { return whole_.diameter(); }
     [[nodiscard]] double width(Link link) const override { return whole_.width(link); }
+    [[nodiscard]] bool uniform() const override { return whole_.uniform(); }
     [[nodiscard]] std::pair<int, int> ends(Link link) const override { return whole_.ends(link); }
     [[nodiscard]] int variants(int from, int to) const override { return whole_.variants(from, to); }
     void route(int from, int to, int variant, std::vector<Link>& route) const override {

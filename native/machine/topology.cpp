@@ -36,6 +36,12 @@ Topology::RouteEnds Topology::route_ends(int from, int to) const {
     return {.first = links.front(), .last = links.back(), .hops = static_cast<std::int32_t>(links.size())};
 }
 
+bool Topology::uniform() const {
+    for (Link link = 0; link < links(); ++link)
+        if (const double capacity = width(link); capacity != 1 && capacity != 0) return false;
+    return true;
+}
+
 std::unique_ptr<Topology> make_topology(const nlohmann::json& description) {
     if (!description.is_object() || !description.contains("kind") || !description["kind"].is_string())
         throw std::invalid_argument("topology: kind is one of " + known() + ", but got " +

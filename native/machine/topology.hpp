@@ -34,6 +34,8 @@ public:
     // A link's capacity as a multiple of the machine's link rate (a tapered or a doubled link); 0 for a
     // number of a port without a cable, which no route has.
     [[nodiscard]] virtual double width(Link) const { return 1; }
+    // Whether every link that a route may have is of width 1.
+    [[nodiscard]] virtual bool uniform() const;
     // Where a link begins and ends: a node's number, or nodes() and more for a switch.
     [[nodiscard]] virtual std::pair<int, int> ends(Link link) const = 0;
     // In how many ways a message may travel. Variant 0 is the deterministic route; an adaptive network

@@ -42,7 +42,7 @@ std::int64_t own_block(const Call& call) {
 }  // namespace
 
 const char* stands(Collective what) {
-    constexpr std::array<const char*, 12> sentences{
+    static constexpr std::array<const char*, 12> sentences{
         "in a barrier",        "in a bcast",   "in a reduce",        "in an allreduce",
         "in a gather",         "in a scatter", "in an allgather",    "in an alltoall",
         "in a reduce_scatter", "in a scan",    "for its neighbours", "for its neighbours"};
@@ -172,6 +172,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
     meeting.clocks.resize(ranks);
     meeting.stays.resize(ranks);
     meeting.waiting.clear();
+    meeting.waiting.reserve(ranks);
     meeting.parts = {};
     meeting.beside.clear();
     meeting.program.reset();

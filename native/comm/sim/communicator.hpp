@@ -54,13 +54,26 @@ public:
         void await_suspend(std::coroutine_handle<> handle) const;
         [[nodiscard]] Window await_resume() const;
     };
-    // A collective whose call nobody but this holds.
+    // A collective whose call nobody but this holds: what is in it of a call, for there is one of them for
+    // each rank. What it brings and takes is only time, so that of the buffers their sizes are kept.
     struct Called {
         sim::Member member;
-        Call call;
+        Collective what;
+        std::int32_t root = 0;
+        std::size_t out = 0;
+        std::size_t in = 0;
+        Type type = Type::float64;
+        Reduce reduce = Reduce::sum;
         sim::Stay stay{};
         [[nodiscard]] bool await_ready() const { return member.group->ranks == 1; }
         bool await_suspend(std::coroutine_handle<> handle) {
+            std::byte* const nothing = nullptr;
+            const Call call{.what = what,
+                            .out = {nothing, out},
+                            .in = {nothing, in},
+                            .root = root,
+                            .type = type,
+                            .reduce = reduce};
             member.enter(call, Form::blocking);
             return member.world->stop_for(*member.group, member.rank, handle, call, stay);
         }
@@ -106,12 +119,17 @@ public:
         engine().spend(me_.mine, engine().copy_cost(static_cast<std::int64_t>(in.size())));
         return {};
     }
-    Called barrier() { return {me_, {.what = Collective::barrier}}; }
+    Called barrier() { return {.member = me_, .what = Collective::barrier}; }
     Called bcast(Bytes data, int root) {
-        return {me_, {.what = Collective::bcast, .in = data, .root = root}};
+        return {.member = me_, .what = Collective::bcast, .root = root, .in = data.size()};
     }
     Called allreduce(Bytes in, Bytes out, Type type, Reduce reduce) {
-        return {me_, {.what = Collective::allreduce, .out = in, .in = out, .type = type, .reduce = reduce}};
+        return {.member = me_,
+                .what = Collective::allreduce,
+                .out = in.size(),
+                .in = out.size(),
+                .type = type,
+                .reduce = reduce};
     }
     sim::Doing collective(const Call& call) { return {me_, call, Form::blocking, nullptr}; }
     Ready<Prepared> prepare(const Call& call, Form form) { return {Prepared(me_, call, form)}; }

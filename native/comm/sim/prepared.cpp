@@ -57,10 +57,12 @@ void Member::enter(const Call& call, Form form) const {
         throw Unsupported(
             "on a machine with node.loggops collectives are what a program sends, and this is a " +
             std::string(name_of(call.what)));
-    // Where ranks stand for others none is a root, or has sizes of its own.
-    const bool alike =
-        !has_root(call.what) && call.what != Collective::scan && !has_layout(call) && !call.varies;
-    if (engine().conditions().symmetry && !alike) throw machine::Asymmetric();
+    if (engine().conditions().symmetry) {
+        // Where ranks stand for others none is a root, or has sizes of its own.
+        const bool alike =
+            !has_root(call.what) && call.what != Collective::scan && !has_layout(call) && !call.varies;
+        if (!alike) throw machine::Asymmetric();
+    }
     group->calls.enter(*group, rank, call, form);
 }
 

@@ -21,31 +21,11 @@ namespace {
 class LogGp final : public Network {
 public:
     LogGp(const Machine& machine, const Topology& topology, Listener& listener, bool track_contention)
-        : machine_(machine),
-          topology_(topology),
-          listener_(listener),
-          engines_(static_cast<std::size_t>(topology.nodes())),
-          ports_(static_cast<std::size_t>(topology.links())),
-          spans_(track_contention ? static_cast<std::size_t>(topology.links()) : 0) {
-        // Asked of the topology once: most have links of one width only, and then nothing is kept.
-        for (Link link = 0; link < topology.links(); ++link) {
-            const double width = topology.width(link);
-            if (width == 1 || width == 0) continue;
-            widths_.resize(ports_.size(), 1);
-            widths_[static_cast<std::size_t>(link)] = width;
-        }
-        for (int node = 0; node < topology.nodes(); ++node) {
-            const int place = topology.place(node);
-            if (place == node && places_.empty()) continue;
-            if (places_.empty()) {
-                places_.resize(engines_.size());
-                std::iota(places_.begin(), places_.end(), 0);
-            }
-            places_[static_cast<std::size_t>(node)] = place;
-        }
-    }
+        : machine_(machine), topology_(topology), listener_(listener), tracks_(track_contention) {}
 
     void send(Time now, const Transfer& transfer) override {
+        if (engines_.empty()) [[unlikely]]
+            make_room();
         const std::int64_t wire = machine_.packets.wire(transfer.bytes);
         Engines& from = engines(transfer.from);
         if (transfer.from == transfer.to) {
@@ -64,7 +44,7 @@ public:
             .handed = now, .wire = wire, .token = transfer.token, .from = transfer.from, .to = transfer.to};
         double narrowest = 1;
         Topology::RouteEnds ends;
-        if (widths_.empty() && spans_.empty()) {
+        if (widths_.empty() && !tracks_) {
             ends = topology_.route_ends(transfer.from, transfer.to);
         } else {
             route_.clear();
@@ -98,9 +78,9 @@ public:
     }
 
     void expect(int from, int to) const override {
-        if (from == to) return;
+        if (from == to || engines_.empty()) return;
         __builtin_prefetch(&engines_[static_cast<std::size_t>(from)]);
-        if (spans_.empty())
+        if (!tracks_)
             __builtin_prefetch(&ports_[static_cast<std::size_t>(topology_.route_ends(from, to).first)]);
     }
 
@@ -122,7 +102,7 @@ public:
 
     [[nodiscard]] Time clear() const override { return clear_; }
     [[nodiscard]] double contention() const override { return contention_; }
-    [[nodiscard]] bool waited() const override { return spans_.empty() || waited_; }
+    [[nodiscard]] bool waited() const override { return !tracks_ || waited_; }
 
 private:
     using Id = Pool<int>::Id;
@@ -176,6 +156,29 @@ private:
             __builtin_prefetch(&ports_[static_cast<std::size_t>(port)]);
     }
 
+    // With the first message: collectives that are computed at once use none of it, whatever the machine's
+    // size.
+    void make_room() {
+        engines_.resize(static_cast<std::size_t>(topology_.nodes()));
+        ports_.resize(static_cast<std::size_t>(topology_.links()));
+        if (tracks_) spans_.resize(ports_.size());
+        // Asked of the topology once: most have links of one width only, and then nothing is kept.
+        if (!topology_.uniform()) {
+            widths_.resize(ports_.size(), 1);
+            for (Link link = 0; link < topology_.links(); ++link)
+                widths_[static_cast<std::size_t>(link)] = topology_.width(link);
+        }
+        for (int node = 0; node < topology_.nodes(); ++node) {
+            const int place = topology_.place(node);
+            if (place == node && places_.empty()) continue;
+            if (places_.empty()) {
+                places_.resize(engines_.size());
+                std::iota(places_.begin(), places_.end(), 0);
+            }
+            places_[static_cast<std::size_t>(node)] = place;
+        }
+    }
+
     Engines& engines(int node) {
         return engines_[static_cast<std::size_t>(places_.empty() ? node
                                                                  : places_[static_cast<std::size_t>(node)])];
@@ -191,7 +194,7 @@ private:
         from.injection = start + times(coming.wire).injection;
         ports_[static_cast<std::size_t>(coming.out)].out = start + port_time(coming.wire, coming.out);
         clear_ = std::max({clear_, from.injection, ports_[static_cast<std::size_t>(coming.out)].out});
-        if (!spans_.empty()) note(coming, start);
+        if (tracks_) note(coming, start);
         listener_.injected(coming.token, start + coming.lasts);
         events_.push(start + machine_.links.base + coming.hops * machine_.links.hop, {id, Kind::arrives});
     }
@@ -210,7 +213,7 @@ private:
             port.in = start + port_time(coming.wire, coming.in);
             clear_ = std::max(clear_, port.in);
         }
-        if (!spans_.empty()) weigh(coming, turns ? start - now : 0);
+        if (tracks_) weigh(coming, turns ? start - now : 0);
         engine = start + times(coming.wire).reception;
         clear_ = std::max(clear_, engine);
         waited_ = waited_ || start > now;
@@ -281,6 +284,7 @@ private:
     const Machine& machine_;
     const Topology& topology_;
     Listener& listener_;
+    const bool tracks_;  // by how much messages are late for others
     std::vector<Engines> engines_;
     std::vector<Port> ports_;
     std::vector<Span> spans_;

@@ -81,6 +81,8 @@ public:
         return from == to ? 0 : 1;
     }
 
+    [[nodiscard]] bool uniform() const override { return true; }
+
     [[nodiscard]] std::pair<int, int> ends(Link link) const override {
         const int node = link / ports_, port = link % ports_;
         int left = node, at = 0;

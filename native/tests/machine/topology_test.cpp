@@ -84,6 +84,14 @@ TEST_P(TopologyContract, EveryRouteIsAWalkOverCablesFromTheOneNodeToTheOther) {
     });
 }
 
+TEST_P(TopologyContract, IsUniformWhereEveryLinkOfARouteHasWidthOne) {
+    bool uniform = true;
+    each_route([&](int, int, int, const Route& links) {
+        for (const Link link : links) uniform = uniform && topology->width(link) == 1;
+    });
+    EXPECT_EQ(topology->uniform(), uniform);
+}
+
 TEST_P(TopologyContract, NoRoutePassesALinkTwice) {
     each_route([&](int from, int to, int, const Route& links) {
         ASSERT_EQ(std::set<Link>(links.begin(), links.end()).size(), links.size()) << from << " to " << to;

@@ -2,6 +2,7 @@
 // that need not.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -222,6 +223,35 @@ TEST(AtOnce, WhatIsKnownToMeetNobodyGivesWhatItsMessagesGive) {
                                 EXPECT_NEAR(once[r], messages[r], told * messages[r])
                                     << simulate << ' ' << algorithm << ' ' << bytes << ' ' << skew;
                         }
+}
+
+// Ranks that begin at one moment and deal with the one whose number differs by a bit are told of by one of
+// them, if it is as far from each to its own: so where nodes are numbered as ranks are, bit by bit, in any
+// order of the axes. Where seats are drawn, or neighbours in number are neighbours on a line (a Gray code, of
+// which one bit of the rank is several of the node), the distances are many.
+TEST(AtOnce, WhatIsAsFarForAllGivesWhatItsMessagesGive) {
+    const std::vector<int> shape{4, 8, 2};
+    const std::string gray = testing::TempDir() + "leadline-gray-code";
+    std::ofstream file(gray);
+    for (unsigned rank = 0; rank < 64; ++rank) {
+        const unsigned node = rank ^ rank >> 1U;
+        file << node / 16 << ' ' << node / 2 % 8 << ' ' << node % 2 << " 0\n";
+    }
+    file.close();
+    for (const std::string kind : {"torus", "mesh"})
+        for (const std::string& mapping :
+             {std::string("XYZT"), std::string("ZXYT"), std::string("tiled:2x4x1"), std::string("random:5"),
+              "file:" + gray})
+            for (const std::string network : {"loggp", "auto"})
+                for (const std::size_t bytes : {8U, 5000U}) {
+                    json simulate = on(64, round_machine(), shape);
+                    simulate["topology"]["kind"] = kind;
+                    simulate["mapping"] = mapping;
+                    simulate["network"] = network;
+                    EXPECT_EQ(repeated(simulate, "allreduce", "recursive-doubling", bytes, false, 0),
+                              repeated(simulate, "allreduce", "recursive-doubling", bytes, true, 0))
+                        << simulate << ' ' << bytes;
+                }
 }
 
 // And it is taken: messages of one instant over the same links would have the books of contention see some
