@@ -177,6 +177,26 @@ TEST(AtOnce, EveryAlgorithmGivesWhatItsMessagesGive) {
                 }
 }
 
+// Ranks that come at one moment: cores that copy their own block, that hand over packets for longer than a
+// message is under way, engines and ports that are in use for longer than cores are.
+TEST(AtOnce, RanksThatComeTogetherLeaveAsTheirMessagesLetThem) {
+    json copies = round_machine();
+    copies["node"]["memory"] = 1e9;
+    json packets = round_machine();
+    packets["packets"] = {{"payload", 64}};
+    packets["protocol"][0]["send_packet"] = 4e-6;
+    json gap = round_machine();
+    gap["node"]["message_gap"] = 2e-5;
+    for (const json& described : {copies, packets, gap})
+        for (const auto& algorithm : collectives::algorithms())
+            for (const std::size_t bytes : {8U, 300U}) {
+                const json simulate = on(16, described);
+                EXPECT_EQ(repeated(simulate, algorithm.operation, algorithm.name, bytes, false, 0),
+                          repeated(simulate, algorithm.operation, algorithm.name, bytes, true, 0))
+                    << algorithm.operation << ' ' << algorithm.name << ", " << bytes << " B, " << described;
+            }
+}
+
 // A handshake costs its request and grant also where the sender does not wait for the message to leave.
 TEST(AtOnce, AHandshakeIsAskedForWhetherOrNotTheSenderWaits) {
     for (const bool waits : {true, false})
