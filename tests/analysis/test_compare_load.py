@@ -6,7 +6,7 @@ import polars as pl
 from click.testing import CliRunner
 
 from analysis.test_compare import launches, verdicts
-from leadline.analysis.compare import compare, nearest
+from leadline.analysis.compare import compare, nearest, study
 from leadline.cli import main as cli
 from leadline.run import store
 
@@ -35,6 +35,21 @@ def test_a_change_under_heavy_load_is_suspected_only(tmp_path: Path) -> None:
     paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
     done = CliRunner().invoke(cli, ["compare", *paths])
     assert done.exit_code == 2 and "nothing can be told of these runs" in done.output
+
+
+def test_a_few_wild_launches_move_nothing_together() -> None:
+    """Three launches of ten in one side take ten thousand times as long: the mean moves, and nothing is said
+    of all points; twice as slow in all launches is said.
+    """
+    a, b = launches(1), launches(2)
+    wild = b.with_columns(
+        samples=pl.when(pl.col("launch") < 3)
+        .then(pl.col("samples").list.eval(pl.element() * 1e4))
+        .otherwise("samples")
+    )
+    said = study(a, wild).sentences()[0]
+    assert said.startswith("All points together do not differ by more than launches scatter")
+    assert study(a, launches(2, factor=2.0)).sentences()[0].startswith("All points together are 10")
 
 
 def test_points_are_chosen_by_their_values(tmp_path: Path) -> None:

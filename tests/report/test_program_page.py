@@ -160,6 +160,7 @@ def test_options_of_a_program_s_page(tmp_path: Path) -> None:
     assert said(str(timed), "--window", "1ms:6ms")[0] == 0
     assert said(str(timed), "--window", "6ms:1ms") == (2, said(str(timed), "--window", "6ms:1ms")[1])
     assert "later one last" in said(str(timed), "--window", "6ms:1ms")[1]
+    assert "begins after the end of the program" in said(str(timed), "--window", "5s:6s")[1]
     assert "needs a program's times" in said(str(plain), "--window", "1ms:6ms")[1]
     assert "name it alone" in said(str(timed), str(plain))[1]
     assert said(str(plain))[0] == 0

@@ -228,6 +228,39 @@ def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) ->
     assert "rank 0" in done.output
 
 
+def test_a_program_that_would_wait_for_ever_is_not_launched(place: Path) -> None:
+    """Nothing was recorded that would say how long to wait: it is simulated first, with every message eager."""
+    program.evaluate(never, ranks=2).write(place / "never.program")
+    done = CliRunner().invoke(main, ["replay", str(place / "never.program")])
+    assert done.exit_code == 1
+    assert "deadlock: rank 0 waits for a message from rank 1" in done.output
+
+
+def test_times_do_not_replace_the_program_nor_a_file_of_another_kind(place: Path) -> None:
+    """An output names a new file, or one of its kind."""
+    there = place / "notes.c"
+    there.write_text("int main() {}\n")
+    for output, said in (
+        (there, "is there already and is no recorded program"),
+        ("exchange.program", "itself"),
+    ):
+        words = ["--on", str(place / "two.toml"), "--times", str(place / output)]
+        done = CliRunner().invoke(main, ["replay", str(place / "exchange.program"), *words])
+        assert done.exit_code == 2
+        assert said in done.output
+    assert there.read_text() == "int main() {}\n"
+
+
+def test_ranks_that_share_a_node_pass_no_link(place: Path) -> None:
+    """It is said, as changes of links change nothing then."""
+    (place / "node.toml").write_text(MACHINE.replace("cores = 1\nranks = 1", "cores = 2\nranks = 2"))
+    for machine, said in (("node.toml", True), ("two.toml", False)):
+        done = CliRunner().invoke(
+            main, ["replay", str(place / "exchange.program"), "--on", str(place / machine)]
+        )
+        assert ("no message passes a link" in done.output) == said
+
+
 COLD = """
 [[cold]]
 source = "made up"

@@ -335,18 +335,21 @@ def _one_sided(medians: Mapping[str, list[float] | None], lost: Mapping[str, Row
 
 def _of_days(common: Common) -> str:
     """How far all points moved together, and how much of that days explain."""
-    together = f"All points together are {100 * abs(expm1(common.shift)):.1f} % "
-    together += "slower" if common.shift > 0 else "faster"
+    if common.moved:
+        together = f"All points together are {100 * abs(expm1(common.shift)):.1f} % "
+        together += f"{'slower' if common.shift > 0 else 'faster'} in B"
+    else:
+        together = "All points together do not differ by more than launches scatter"
     share = expm1(common.explained)
     explained = f"{100 * share:.0f} %" if share <= 1 else f"a factor of {1 + share:.0f}"
     if max(common.runs) > 1:
         counts = f"{common.runs[0]} and {common.runs[1]}"
-        return f"{together} in B; by these {counts} runs, days explain up to {explained}."
+        return f"{together}; by these {counts} runs, days explain up to {explained}."
     if common.earlier:
         by = f"by {common.earlier} runs before A"
     else:
         by = f"taking {100 * RUN_SPREAD:g} % as the standard deviation of a run beside what launches scatter"
     return (
-        f"{together} in B; two single runs: differences below {explained} may be those between days, {by}; "
+        f"{together}; two single runs: differences below {explained} may be those between days, {by}; "
         "several runs on each side tell more."
     )

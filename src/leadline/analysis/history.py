@@ -51,7 +51,8 @@ def widened(table: pl.DataFrame, earlier: pl.DataFrame, point: Sequence[str]) ->
     `earlier` is the summary of the earlier runs, each under a name of its own; `point` names the columns that
     tell points apart. Adds `between`, the standard deviation between runs' values (relative), and
     `earlier_runs`; null and 0 where they are not known. Points without an interval, with values that are not
-    above zero, and simulated ones stay as they are.
+    above zero, and simulated ones stay as they are. The next launch may be one of another hour: where it will
+    lie is not known better than the value.
     """
     from scipy.special import stdtrit  # noqa: PLC0415  (0.1 s to import)
 
@@ -69,11 +70,14 @@ def widened(table: pl.DataFrame, earlier: pl.DataFrame, point: Sequence[str]) ->
     most = pl.when(wild).then(pl.max_horizontal("most", "value")).otherwise(pl.col("value") * reach)
     held = pl.when(wild).then(1 - 0.5 ** pl.col("earlier_runs")).otherwise(CONFIDENCE)
     joined = table.join(seen, on=list(point), how="left", nulls_equal=True, maintain_order="left")
+    low, high = pl.min_horizontal("low", least), pl.max_horizontal("high", most)
     return joined.with_columns(
         between=pl.when(known).then(pl.col("between").exp() - 1),
         earlier_runs=pl.when(known).then("earlier_runs").otherwise(0).cast(pl.Int64),
-        low=pl.when(known).then(pl.min_horizontal("low", least)).otherwise("low"),
-        high=pl.when(known).then(pl.max_horizontal("high", most)).otherwise("high"),
+        low=pl.when(known).then(low).otherwise("low"),
+        high=pl.when(known).then(high).otherwise("high"),
+        next_low=pl.when(known).then(pl.min_horizontal("next_low", low)).otherwise("next_low"),
+        next_high=pl.when(known).then(pl.max_horizontal("next_high", high)).otherwise("next_high"),
         confidence=pl.when(known & wild)
         .then(held)
         .when(known)

@@ -278,7 +278,7 @@ def _with_disturbance(table: pl.DataFrame) -> pl.DataFrame:
     texts = [
         _disturbance(row) if row["disturbed"] else None
         for row in marked.select(
-            "disturbed", "meaningless", "below", "above", "share", "launches", *names
+            "disturbed", "meaningless", "below", "above", "share", "launches", "earlier_runs", *names
         ).iter_rows(named=True)
     ]
     return marked.with_columns(pl.Series("disturbance", texts, dtype=pl.String))
@@ -292,8 +292,9 @@ def _disturbance(row: dict[str, float | None]) -> str:
     told = describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
     said = [f"in {percent(share)} of its launches: {told}"] if share else []
     if row["meaningless"]:
-        above = row["above"] or 0.0
+        below, above = row["below"] or 0.0, row["above"] or 0.0
         end = f"{percent(above)} above it" if above <= 1 else f"{1 + above:,.0f} times it"
-        start = f"from {percent(row['below'] or 0.0)} below the value"
-        said.insert(0, f"the interval reaches {start} to {end}, too wide to use it")
+        start = f"from {percent(below)} below the value" if below <= 1 else "from beyond zero"
+        reach = f"the interval reaches {start} to {end}, too wide to use it"
+        said.insert(0, reach if share or not row["earlier_runs"] else f"{reach}, as earlier runs differ")
     return "; ".join(said)

@@ -101,11 +101,17 @@ class Common:
     point_spread: float  # standard deviation of a point's own shift in a run
     runs: tuple[int, int]
     earlier: int = 0  # earlier runs by which `explained` is known
+    error: float = 0.0  # of `shift`, by what launches scatter: as if a launch moved all points alike
 
     @property
     def changed(self) -> bool:
         """Whether all points moved together by more than days explain."""
         return abs(self.shift) > self.explained
+
+    @property
+    def moved(self) -> bool:
+        """Whether all points moved together by more than launches scatter."""
+        return abs(self.shift) > NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * self.error
 
 
 def judge(
@@ -136,18 +142,23 @@ def judge(
     noise = (a.weight + b.weight) * variance
     terms: list[tuple[Array, Array | float]] = [(noise, freedom)]
     if not days:
-        common = Common(float(np.median(shift)), 0.0, 0.0, runs)
+        common = Common(float(np.median(shift)), 0.0, 0.0, runs, error=_typical(noise))
         return _changes(enough, (shift, shift, shift), terms, WITHIN_RUN), common
     share = a.share + b.share
     spread, spread_freedom = _point_spread((a, b), variance, shift, noise, _restless(earlier))
     terms.append((spread**2 * share, spread_freedom))
     per_run, explained = _run_spread((a, b), noise + spread**2 * share, earlier)
-    common = Common(float(np.median(shift)), explained, spread, runs, len(earlier))
+    common = Common(float(np.median(shift)), explained, spread, runs, len(earlier), _typical(noise))
     taken, error = _taken_out(shift, noise + spread**2 * share, per_run * share)
     terms.append((error, inf))
     own = shift - np.clip(taken, -explained, explained)
     shifts = (shift, own, shift if common.changed else own)
     return _changes(enough, shifts, terms, LEVEL), common
+
+
+def _typical(noise: Array) -> float:
+    """The standard error of a typical point."""
+    return float(np.median(np.sqrt(noise)))
 
 
 def within_run(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> list[Change | None]:

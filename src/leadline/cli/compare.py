@@ -106,6 +106,9 @@ def command(
     alone, two configurations are compared: the verdicts are slower, faster, alike, or undecided, and no point
     fails the comparison.
 
+    A machine may be in another state as a whole, such as a virtual one whose host is busy by now: two runs
+    hours apart cannot tell that from a regression; several runs on each side can.
+
     Exit codes: 0, no certain regression; 1, a point is slower beyond the threshold, or failed in B only; 2,
     nothing could be compared, or the request was not understood.
     """

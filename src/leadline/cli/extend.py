@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from leadline.cli._options import Parsed
+from leadline.cli._output import program_file
 from leadline.cli._working import working
 
 
@@ -35,7 +36,7 @@ def _grid(text: str) -> tuple[int, ...]:
 @click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=program_file(),
     metavar="FILE",
     help="The program to write. Default: extended-RANKS.program.",
 )

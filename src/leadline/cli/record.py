@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli._output import program_file
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=program_file(),
     metavar="FILE",
     help="File for the program; its times are written beside it. Default: NAME.program by the executable's "
     "name, or NAME-2.program, ... where there is one already.",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leadline.cli._options import Parsed, machine_option, mapping_option, network_option
+from leadline.cli._output import program_file
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
-    from leadline.machine import Machine
     from leadline.program.model import Program
     from leadline.run.replay import Change, Replay, Value
     from leadline.targets import Target
@@ -95,7 +95,7 @@ def _change(text: str) -> object:
 )
 @click.option(
     "--times",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=program_file(),
     metavar="FILE",
     help="With --on: write the program with the simulated times of its operations here, for "
     "'leadline profile'.",
@@ -120,6 +120,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     for name in ("launches", "mpi"):
         if asked[name] and machine:
             raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
+    if asked["times"] and asked["times"].resolve() == program.resolve():
+        raise click.UsageError("--times would replace the program itself: name another file", context)
     if asked["changes"] and asked["sensitivity"]:
         raise click.UsageError("--what-if and --sensitivity exclude each other", context)
     with working("reading the program") as say:
@@ -164,8 +166,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         print_table(rows, {}, as_json=True)
         return
     where = f"on {machine.stem}, network model {found.network}" if machine else f"with {_called(mpi)}"
-    described = _simulated(target).machine if machine else None
-    _print_first(program, read, found, where, machine=described, scaled=asked["compute"] != 1)
+    described = _simulated(target) if machine else None
+    _print_first(program, read, found, where, target=described, scaled=asked["compute"] != 1)
     _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
@@ -260,17 +262,20 @@ def _print_first(
     found: "Replay",
     where: str,
     *,
-    machine: "Machine | None",
+    target: "SimulatedMachine | None",
     scaled: bool,
 ) -> None:
     """What was executed where, and how long it took."""
     from leadline.run.replay import remarks  # noqa: PLC0415
 
+    machine = target.machine if target else None
     click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
     click.echo(f"  time           {_said(found.time)}{' (simulated)' if machine else ''}")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
     for remark in remarks(program, machine):
         click.echo(f"  {remark}")
+    if target and program.ranks > 1 and target.nodes((), None) == 1:
+        click.echo("  all ranks are on one node: no message passes a link")
     if machine and program.measured and not scaled:
         click.echo("  computation between messages as it was recorded; --compute FACTOR scales it")
     if found.oversubscribed:

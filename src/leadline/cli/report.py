@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leadline.cli._options import Parsed, machine_option
+from leadline.cli._output import page_file
 from leadline.cli._types import RUNS, Run, newest_run
 from leadline.cli._working import working
 
@@ -51,7 +52,7 @@ class Reported(Run):
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=page_file(),
     default=Path("report") / PAGE,
     show_default=True,
     help=f"The page to write, or a directory for {PAGE}.",
@@ -152,10 +153,12 @@ def _program(
 ) -> Path:
     """The page of a program, with what is known of its times."""
     from leadline.cli.profile import simulated  # noqa: PLC0415
+    from leadline.core.units import format_quantity  # noqa: PLC0415
     from leadline.profile import profile  # noqa: PLC0415
     from leadline.program import files  # noqa: PLC0415
     from leadline.report import write_program  # noqa: PLC0415
     from leadline.report.program import Subject  # noqa: PLC0415
+    from leadline.run.replay import recorded_time  # noqa: PLC0415
 
     say("reading the program")
     read = files.read(path)
@@ -164,6 +167,12 @@ def _program(
         option = "--on" if machine else "--window"
         raise click.UsageError(
             f"{option} needs a program's times, and {path} has none", click.get_current_context()
+        )
+    length = recorded_time(read)
+    if window and length is not None and window[0] >= length:
+        raise click.UsageError(
+            f"--window begins after the end of the program, which took {format_quantity(length, 's')}",
+            click.get_current_context(),
         )
     say("finding who waits for whom")
     found = profile(read) if timed else None

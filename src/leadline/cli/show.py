@@ -10,6 +10,7 @@ import click
 
 from leadline.cli._machine import WORD, Shown, show_machine
 from leadline.cli._options import where_option
+from leadline.cli._output import parquet_file
 from leadline.cli._summary import print_lost, print_summary
 from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import Run, newest_run
@@ -44,7 +45,7 @@ MOST_PLACES = 8  # ranks whose places are told in a sentence
 @json_option
 @click.option(
     "--parquet",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=parquet_file(),
     metavar="FILE",
     help="Write the records with all samples to FILE; Leadline reads such files like runs.",
 )
@@ -299,7 +300,7 @@ def _remarks(row: Row) -> Iterator[str]:
     if row["launches"] == 1 and not row["exact"]:
         yield "one launch, so no interval"
     if row["disturbed"]:
-        yield f"disturbed: {row['disturbance']}"
+        yield f"{'meaningless' if row['meaningless'] else 'disturbed'}: {row['disturbance']}"
     if row["oversubscribed"]:
         yield "oversubscribed"
     yield from starts.remarks(row)

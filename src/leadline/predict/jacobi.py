@@ -214,6 +214,10 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     model = _overridden(described, grid, placement, asked)
     rows = [_row("formula", model, model.performance)]
     notes = []
+    if asked["serial"] is None:
+        notes.append(
+            "T_s is what the machine's arithmetic and memory allow; a measured sweep may take longer."
+        )
     if asked["simulate"]:
         (answer,) = simulated(simulate, described, [(grid, placement)], model.edge)
         if isinstance(answer, str):

@@ -20,16 +20,17 @@ import polars as pl
 from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import OK
-from leadline.machine import Machine, Number
+from leadline.machine import Machine, Number, load
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
 from leadline.program.model import Kind, Program, SendMode
 from leadline.run.session import simulate
 from leadline.targets import Target
-from leadline.targets.simulated.machine import SimulatedMachine
+from leadline.targets.simulated.machine import SimulatedMachine, whole
 
 Times = dict[int, npt.NDArray[np.int64]]  # of each rank, as Program.times
+_ANY_MACHINE = "ndr-fat-tree"  # to simulate a program of which nothing is known
 _FOR_EVER = "1000000 s"  # a program may take as long as it takes
 
 
@@ -65,6 +66,7 @@ def replay(
     detailed: bool = False,
     launches: int | None = None,
     mpi: str = "default",
+    protocol: str = "default",
     recorded: float | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Replay:
@@ -73,9 +75,12 @@ def replay(
     `compute` is a factor of the computation between operations, `algorithms` such as "allreduce=ring" (of
     described machines alone), `mpi` the library without one. `detailed` keeps the times of each rank.
     `recorded` is how long it took, s: a launch of a real MPI that takes many times as long counts as hanging.
+    Where that is unknown the program is simulated first, which also finds ranks that would wait for ever.
     Raises LeadlineError with the reason where it could not be executed.
     """
     described = isinstance(target, SimulatedMachine)
+    if not described and recorded is None:
+        recorded = _expected(path, ranks, compute, say)
     with TemporaryDirectory() as place:
         trace = Path(place) / "replay.times"
         measure: dict[str, object] = {
@@ -84,6 +89,7 @@ def replay(
             "ranks": ranks,
             "compute": f"{compute:g}",
             "algorithms": algorithms,
+            "protocol": protocol,
             "trace": str(trace) if detailed and described else "none",
         }
         keys: dict[str, Any] = {"time": _FOR_EVER}
@@ -112,6 +118,26 @@ def replay(
         times=times,
         made_of=made_of,
     )
+
+
+def _expected(path: Path, ranks: int, compute: float, say: Callable[[str], None]) -> float | None:
+    """How long a program of which no times were recorded takes on some described machine, s; None where that
+    has not the ranks, or the simulation takes too long.
+
+    Every message is eager there, as far as the machine has it: what waits for ever there, does so everywhere.
+    Raises LeadlineError for that.
+    """
+    machine = load(_ANY_MACHINE)
+    if ranks > whole(machine):
+        return None
+    target = SimulatedMachine.of(machine, None, ranks, network="loggp")
+    say("looking whether it comes to its end")
+    try:
+        return replay(path, target, ranks=ranks, compute=compute, protocol="eager").time.value
+    except LeadlineError as problem:
+        if "not simulated within" in str(problem):
+            return None
+        raise
 
 
 def patience(recorded: float | None, ranks: int, compute: float = 1.0) -> float:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from leadline.cli._output import program_file
 from leadline.cli._types import Word
 from leadline.cli._working import working
 from leadline.program import importers
@@ -19,7 +20,7 @@ from leadline.program import importers
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=program_file(),
     help="The program. Default: the file's name with .program.",
 )
 @click.option(
