@@ -60,8 +60,7 @@ public:
     ~Engine() = default;
 
     [[nodiscard]] int ranks() const { return static_cast<int>(seats_.size()); }
-    // Of them those that are played, the first ones; what goes on beside their programs is numbered after
-    // them.
+    // Of them the first ones, which are played; what goes on beside their programs is numbered after them.
     [[nodiscard]] int players() const { return players_; }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const Topology& topology() const { return topology_; }
@@ -70,6 +69,7 @@ public:
     // socket take its cores in turns, and further threads of theirs once each has one.
     [[nodiscard]] double share_of_core(int rank) const;
     [[nodiscard]] bool local(int a, int b) const { return seat(a).node == seat(b).node; }
+    [[nodiscard]] int ranks_on_node(int rank) const;  // itself with them
     // Whether a message has no way at all: of a rank to itself, where the machine says what that costs.
     [[nodiscard]] bool to_itself(int a, int b) const { return a == b && !machine_.own_protocols.empty(); }
     [[nodiscard]] Reach reach(int a, int b) const;
@@ -371,6 +371,7 @@ private:
     bool forced_;       // the protocol of messages
     bool tapered_;
     mutable std::optional<bool> by_bits_{};  // once somebody has asked
+    mutable std::vector<int> on_node_{};     // ranks of each node, the same
     bool overtaking_;  // messages of one rank to another may come in another order than they left in
     Pairs pairs_;      // sender and receiver, to queues_
     Pool<PairQueue> queues_;

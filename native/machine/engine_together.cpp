@@ -7,10 +7,19 @@
 
 namespace leadline::machine {
 
+// Those of this run: cores without a rank have nothing that could be waited for.
+int Engine::ranks_on_node(int rank) const {
+    if (on_node_.empty()) {
+        on_node_.resize(static_cast<std::size_t>(topology_.nodes()));
+        for (const Placement& each : seats_) ++on_node_[static_cast<std::size_t>(each.node)];
+    }
+    return on_node_[static_cast<std::size_t>(seat(rank).node)];
+}
+
 bool Engine::travels_together(const Message& message) const {
-    return machine_.node.ranks > 1 && message.envelope.context < 0 && message.leg == Leg::data &&
-           !message.protocol->handshake && message.bytes <= machine_.coalesce.up_to &&
-           !local(message.from, message.to);
+    return machine_.coalesce.up_to > 0 && ranks_on_node(message.from) > 1 && message.envelope.context < 0 &&
+           message.leg == Leg::data && !message.protocol->handshake &&
+           message.bytes <= machine_.coalesce.up_to && !local(message.from, message.to);
 }
 
 void Engine::join_others(std::uint32_t id) {
@@ -28,7 +37,7 @@ void Engine::join_others(std::uint32_t id) {
     const auto number = static_cast<std::uint32_t>(at);
     Bundle& bundle = bundles_[number];
     bundle.messages.push_back(id);
-    const int ranks = machine_.node.ranks;
+    const int ranks = ranks_on_node(message.from);
     const int missing = std::max(0, ranks - static_cast<int>(bundle.messages.size()));
     bundle.until = std::max(now_, bundle.began + machine_.coalesce.wait * missing / (ranks - 1));
     events_.push(bundle.until, {Kind::together, number});

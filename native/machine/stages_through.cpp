@@ -177,12 +177,12 @@ void Stages::finish() {
 // less the more of its node's ranks have come with theirs.
 void Stages::travel_together() {
     const Coalescing& rule = machine_.coalesce;
-    const int ranks = machine_.node.ranks;
-    if (rule.up_to == 0 || ranks < 2) return;
+    if (rule.up_to == 0 || machine_.node.ranks < 2) return;
     order_.clear();
     for (std::uint32_t token = 0; token < calls_.size(); ++token) {
         const StageMessage& call = calls_[token];
-        if (call.bytes <= rule.up_to && call.leg == Leg::data && node_of(call.from) != node_of(call.to))
+        if (call.bytes <= rule.up_to && call.leg == Leg::data && node_of(call.from) != node_of(call.to) &&
+            engine_.ranks_on_node(rank_of(static_cast<std::size_t>(call.from))) > 1)
             order_.push_back(token);
     }
     const auto way = [&](std::uint32_t token) {
@@ -196,6 +196,7 @@ void Stages::travel_together() {
     });
     for (std::size_t from = 0, to = 0; from < order_.size(); from = to) {
         StageMessage& first = calls_[order_[from]];
+        const int ranks = engine_.ranks_on_node(rank_of(static_cast<std::size_t>(first.from)));
         std::uint32_t last = order_[from];
         int come = 0;
         // The wait that is left once so many have come.

@@ -229,7 +229,7 @@ def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) ->
 
 
 def test_a_program_that_would_wait_for_ever_is_not_launched(place: Path) -> None:
-    """Nothing was recorded that would say how long to wait: it is simulated first, with every message eager."""
+    """Nothing was recorded that would say how long to wait: it is simulated first, all messages eager."""
     program.evaluate(never, ranks=2).write(place / "never.program")
     done = CliRunner().invoke(main, ["replay", str(place / "never.program")])
     assert done.exit_code == 1

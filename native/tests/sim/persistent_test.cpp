@@ -291,6 +291,26 @@ TEST(AtOnce, WhatIsKnownToMeetNobodyIsNotPlayed) {
     EXPECT_EQ(network(simulate), "packet");
 }
 
+// A core whose node's other ranks have nothing for the same node waits for them; not where there are none.
+TEST(AtOnce, NobodyWaitsForRanksThatThereAreNot) {
+    json waits = two_ranks(round_machine());
+    waits["coalesce"] = {{"up_to", 64}, {"wait", 3e-6}};
+    const auto longer = [&](int ranks, const std::string& mapping, bool messages) {
+        const auto lasts = [&](const json& described) {
+            json simulate = on(ranks, described, {2});
+            simulate["mapping"] = mapping;
+            return repeated(simulate, "barrier", "dissemination", 0, messages, 0)[0];
+        };
+        return lasts(waits) - lasts(two_ranks(round_machine()));
+    };
+    for (const bool messages : {false, true}) {
+        EXPECT_EQ(longer(2, "XT", messages), 0) << messages;
+        // In the first of two stages, of each of three barriers, only one rank of a node has a message for
+        // the other.
+        EXPECT_GE(longer(4, "TX", messages), 3 * 3e-6) << messages;
+    }
+}
+
 class AtOnceBy : public testing::TestWithParam<std::string> {};
 
 TEST_P(AtOnceBy, EveryNetworkGivesWhatItsMessagesGive) {
@@ -306,10 +326,12 @@ TEST_P(AtOnceBy, EveryNetworkGivesWhatItsMessagesGive) {
     together["coalesce"] = {{"up_to", 64}, {"wait", 3e-6}};
     for (const auto& described : {packet_machine(), two_ranks(round_machine()), asking, together})
         for (const auto& topology : topologies())
-            for (const std::string operation : {"allreduce", "bcast", "alltoall"})
+            for (const std::string operation : {"allreduce", "barrier", "bcast", "alltoall"})
                 for (const std::size_t bytes : {8U, 5000U}) {  // one packet, eager; many, by rendezvous
+                    if (operation == "barrier" && bytes > 8) continue;
                     const json simulate = every_seat(described, topology, GetParam());
                     const std::string algorithm = operation == "allreduce" ? "recursive-doubling"
+                                                  : operation == "barrier" ? "dissemination"
                                                   : operation == "bcast"   ? "binomial"
                                                                            : "pairwise";
                     EXPECT_EQ(repeated(simulate, operation, algorithm, bytes, false, 2e-7),
