@@ -25,7 +25,7 @@ from leadline.mpi import Mpi
 from leadline.mpi.family import Start, Unsupported, family
 from leadline.mpi.launcher import allocation, choose, starter
 from leadline.native.build import build
-from leadline.native.launch import Event, Launch
+from leadline.native.launch import START_LIMIT, Event, Launch
 from leadline.plan.points import Point
 from leadline.targets.local import node
 from leadline.targets.local.placement import by_memory, misplaced
@@ -34,6 +34,7 @@ from leadline.targets.local.topology import possible, topology
 PROBED = (8, 1 << 20)  # B, of the messages that show which transports a library uses
 OUTAGE = 600.0  # s that a batch system may take to answer again
 PROBES = 2  # tries: on a busy machine the ranks of one launch may start too late
+SHARED_START = 2.0  # s that a rank may take of its core to start, where others start on it, too
 ANY_SIZE = 1 << 40  # B, that every algorithm can do
 # Words in the names of settings by which libraries switch protocols; their values go into the provenance.
 SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
@@ -165,7 +166,8 @@ class RealExecutor:
         limit = max(point.point_limit for point in points)
         with scratch(self.directory) as place, scratch(self.files.absolute()) as files:
             job = {"points": asked(enumerate(points)), "directory": str(files)}
-            launch = Launch(kind.command, kind.env, job, place, point_limit=limit)
+            starts = _start_limit(kind, points[0])
+            launch = Launch(kind.command, kind.env, job, place, point_limit=limit, start_limit=starts)
             with closing(launch.events(tick)) as events:
                 for event in events:
                     if event["event"] == "died":
@@ -274,7 +276,8 @@ class RealExecutor:
         command = _command(kind, mpi, point, env)
         launched: Event = {}
         with scratch(self.directory) as place:
-            started = Launch(command, env, job, place, point_limit=point.point_limit)
+            starts = _start_limit(kind, point)
+            started = Launch(command, env, job, place, point_limit=point.point_limit, start_limit=starts)
             with closing(started.events()) as events:
                 for event in events:
                     if event["event"] == "launch":
@@ -298,6 +301,14 @@ def _survive(lost: Launch) -> None:
     patience = OUTAGE if batch.outage(lost.output.text) else 0.0
     if over := batch.ended(os.environ, lost.output.text, patience):
         raise Interrupted(over)
+
+
+def _start_limit(kind: LaunchConfig, point: Point) -> float:
+    """How long ranks may take to start, s: longer where many of them share a core."""
+    if not kind.oversubscribed:
+        return START_LIMIT
+    cores = (kind.node_cores or 1) * max(1, len(set(point.hosts)))
+    return START_LIMIT + SHARED_START * point.ranks / cores
 
 
 def _command(kind: LaunchConfig, mpi: Mpi, point: Point, env: Mapping[str, str]) -> list[str]:
