@@ -29,6 +29,9 @@ from leadline.core.units import (
         ("0 B", 0),
         ("1.5 KiB", 1536),
         ("1e3 B", 1000),
+        ("1.001 kB", 1001),
+        ("9007199254740993 B", 2**53 + 1),
+        (f"{2**63 - 1} B", 2**63 - 1),
     ],
 )
 def test_sizes_are_whole_bytes(written: object, size: int) -> None:
@@ -98,6 +101,10 @@ def test_fractions(written: object, fraction: float) -> None:
         (parse_bytes, "many", "a number and a unit like '4 MiB', but got 'many'"),
         (parse_bytes, "", "but got ''"),
         (parse_bytes, float("inf"), "but got inf"),
+        (parse_bytes, float("nan"), "but got nan"),
+        (parse_bytes, "99999999999999999999 B", "less than 2^63 bytes, but got '99999999999999999999 B'"),
+        (parse_bytes, 2**63, "less than 2^63 bytes"),
+        (parse_bytes, 1e300, "less than 2^63 bytes"),
         (parse_time, "3", "needs its unit"),
         (parse_time, 3, "needs its unit"),
         (parse_time, "3 sec", "unknown unit 'sec' in '3 sec'; units for a time are ns, us, ms, s, min, h"),

@@ -8,10 +8,12 @@ and prints no digit that the interval does not support.
 import math
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 
 from leadline.core.errors import UsageError
 
 MISSING = "—"
+LARGEST = 2**63 - 1  # of whole numbers; records and benchmarks hold no larger one
 
 # IEC 80000-13 binary prefixes and SI decimal ones; "KB" and "K" are left out since they are read both ways.
 BYTES: dict[str, int] = {
@@ -45,7 +47,7 @@ RATES: dict[str, float] = {
 }
 FLOPS: dict[str, float] = {"flop/s": 1.0, "Mflop/s": 1e6, "Gflop/s": 1e9, "Tflop/s": 1e12}
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(\S*)\s*")
 
 # Where a prefix begins to be used: (from this magnitude on, how much one is worth, what is written).
 # Latencies of 0.1 us and more are told in microseconds throughout the field, hence no ns from 1e-7 s on.
@@ -65,12 +67,12 @@ _PREFIXES: dict[str, tuple[tuple[float, float, str], ...]] = {
 _PLAIN_DIGITS, _MOST_DIGITS = 3, 5
 
 
-def _split(value: object, what: str, units: Mapping[str, float], example: str) -> tuple[float, str]:
-    """The number and the unit word of `value`; UsageError when it is not a number with one of `units`."""
+def _split(value: object, what: str, units: Mapping[str, float], example: str) -> tuple[str, str]:
+    """The digits and the unit word of `value`; UsageError when it is not a number with one of `units`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise UsageError(f"{what} is written like {example!r}, but got {value!r}")
     if not isinstance(value, str):
-        return float(value), ""
+        return str(value), ""
     match = _NUMBER.fullmatch(value)
     if match is None:
         raise UsageError(f"{what} is a number and a unit like {example!r}, but got {value!r}")
@@ -78,21 +80,21 @@ def _split(value: object, what: str, units: Mapping[str, float], example: str) -
     if unit and unit not in units:
         known = ", ".join(name for name in units if name.isascii())
         raise UsageError(f"unknown unit {unit!r} in {value!r}; units for {what} are {known}")
-    return float(number), unit
+    return number, unit
 
 
 def parse_bytes(value: object) -> int:
     """A size in bytes, from "4 MiB", "64KiB", "1 MB", "8" or 8.
 
-    Raises UsageError for an unknown unit, for less than nothing and for parts of a byte.
+    Exact, with no rounding on the way. Raises UsageError for an unknown unit, for less than nothing, for
+    parts of a byte and for more than LARGEST.
     """
-    if isinstance(value, int) and not isinstance(value, bool):
-        size: float = value
-    else:
-        number, unit = _split(value, "a size", BYTES, "4 MiB")
-        size = number * BYTES[unit or "B"]
-    if not math.isfinite(size) or size < 0 or size != int(size):
+    number, unit = _split(value, "a size", BYTES, "4 MiB")
+    size = Decimal(number) * BYTES[unit or "B"]
+    if not size.is_finite() or size < 0 or size != int(size):
         raise UsageError(f"a size is a whole number of bytes, 0 or more, but got {value!r}")
+    if size > LARGEST:
+        raise UsageError(f"a size is less than 2^63 bytes, but got {value!r}")
     return int(size)
 
 
@@ -101,7 +103,8 @@ def parse_time(value: object) -> float:
 
     Raises UsageError for an unknown or missing unit (only 0 needs none) and for less than nothing.
     """
-    seconds, unit = _split(value, "a time", SECONDS, "10 ms")
+    number, unit = _split(value, "a time", SECONDS, "10 ms")
+    seconds = float(number)
     if not unit and seconds != 0:
         raise UsageError(f"a time needs its unit, as in '10 ms' or '30 min', but got {value!r}")
     seconds *= SECONDS[unit or "s"]
@@ -125,7 +128,8 @@ def parse_flops(value: object) -> float:
 
 def _parse_positive(value: object, what: str, units: Mapping[str, float], example: str) -> float:
     """A number above nothing with one of `units`; UsageError for any other."""
-    number, unit = _split(value, what, units, example)
+    digits, unit = _split(value, what, units, example)
+    number = float(digits)
     if not unit:
         raise UsageError(f"{what} needs its unit, as in {example!r}, but got {value!r}")
     if not math.isfinite(number) or number <= 0:
@@ -139,7 +143,8 @@ def parse_fraction(value: object) -> float:
     Raises UsageError for less than nothing, and for a plain number above 1, which is more likely a percentage
     without its sign.
     """
-    number, unit = _split(value, "a fraction", {"%": 1}, "2 %")
+    digits, unit = _split(value, "a fraction", {"%": 1}, "2 %")
+    number = float(digits)
     if not math.isfinite(number) or number < 0:
         raise UsageError(f"a fraction is 0 or more, but got {value!r}")
     if unit:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from leadline.core.errors import UsageError, suggest
-from leadline.core.units import parse_bytes
+from leadline.core.units import LARGEST, parse_bytes
 
 T = TypeVar("T")
 Value = int | str
@@ -36,12 +36,12 @@ def flag(value: object) -> bool:
 
 def count(value: object) -> int:
     """A whole number, 0 or more; a plan may also write it as text."""
-    digits = value.strip() if isinstance(value, str) else value
-    if isinstance(digits, str) and digits.isdecimal():
-        digits = int(digits)
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 0:
+    digits = str(value).strip()
+    if not isinstance(value, int | str) or not digits.isdecimal():
         raise UsageError(f"a count is a whole number, 0 or more, but got {value!r}")
-    return digits
+    if len(digits) > len(str(LARGEST)) or int(digits) > LARGEST:
+        raise UsageError(f"a count is less than 2^63, but got {value!r}")
+    return int(digits)
 
 
 def word(known: Collection[str] = ()) -> Callable[[object], str]:
@@ -132,7 +132,7 @@ def _each(value: object, parse: Callable[[object], list[T]]) -> tuple[T, ...]:
         raise UsageError("the list is empty; leave the key out to take the default")
     for index, one in enumerate(found):
         if index >= 1 and one in found[:index]:
-            raise UsageError(f"{one!r} stands in it twice")
+            raise UsageError(f"{one!r} is listed twice")
     return found
 
 
