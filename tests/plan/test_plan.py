@@ -230,12 +230,19 @@ GOOD = '[[measure]]\nbenchmark = "pingpong"\n'
             2,
             "unknown benchmark 'pingpnog'; did you mean 'pingpong'?",
         ),
+        (
+            '[[measure]]\nbenchmrk = "pingpong"\n',
+            2,
+            "unknown key 'benchmrk' in a [[measure]]; did you mean 'benchmark'?",
+        ),
         ("[[measure]]\nbytes = 8\n", 1, "a [[measure]] needs the key 'benchmark'"),
         ("[[measure]]\nbenchmark = 8\n", 2, "benchmark: this is a word in quotes, but got 8"),
         (GOOD + 'bytes = "8 KB"\n', 3, "bytes: unknown unit 'KB' in '8 KB'; units for a size are B, KiB"),
         (GOOD + "bytes = -8\n", 3, "bytes: a size is a whole number of bytes, 0 or more, but got -8"),
+        (GOOD + 'bytes = "99999999999999999999 B"\n', 3, "bytes: a size is less than 2^63 bytes, but got"),
+        (GOOD + f"ranks = {2**63}\n", 3, "ranks: a count is less than 2^63, but got"),
         (GOOD + "bytes = []\n", 3, "bytes: the list is empty"),
-        (GOOD + 'bytes = ["8 B", 8]\n', 3, "bytes: 8 stands in it twice"),
+        (GOOD + 'bytes = ["8 B", 8]\n', 3, "bytes: 8 is listed twice"),
         (GOOD + 'bytes = "8 B .. 1 B"\n', 3, "bytes: a range goes upwards, but got '8 B .. 1 B'"),
         (GOOD + 'bytes = "1 .. 8 step 0"\n', 3, "bytes: the step of a range is 1 or more"),
         (GOOD + 'bytes = "0 B .. 1 GiB step 1 B"\n', 3, "more than 100000 values"),
@@ -290,7 +297,7 @@ def test_the_same_point_twice_is_refused(tmp_path: Path) -> None:
 
 def test_a_headline_outside_the_plan_is_refused(tmp_path: Path) -> None:
     """A headline is one of the plan's points: nothing else would have its other sizes beside it."""
-    with pytest.raises(UsageError, match=r":1: .*pingpong bytes=9"):
+    with pytest.raises(UsageError, match=r":1: \[headline\] names pingpong bytes=9, which no"):
         expand(tmp_path, '[headline]\nbenchmark = "pingpong"\nbytes = 9\n' + GOOD)
 
 

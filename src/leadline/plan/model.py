@@ -6,7 +6,7 @@ sweeps, and the launch that it needs.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -152,10 +152,9 @@ class Plan:
                     raise measure.table.error(f"{point.describe()} is already asked for on line {first}")
                 found.setdefault(point.key, point)
         if self.headline and found and not any(point.headline for point in found.values()):
-            raise self.headline.table.error(
-                f"no [[measure]] contains this headline, {self.headline.benchmark} "
-                + " ".join(f"{name}={value}" for name, value in self.headline.values.items())
-            )
+            values = (f"{name}={value}" for name, value in self.headline.values.items())
+            named = " ".join([self.headline.benchmark, *values])
+            raise self.headline.table.error(f"[headline] names {named}, which no [[measure]] measures")
         return list(found.values())
 
     def _expand(
@@ -223,11 +222,12 @@ def _share(value: object) -> float:
 
 _PLAN_KEYS = ("question", "time", "then", "headline", "measure")
 _MEASURE_KEYS = ("benchmark", "time")
+_HEADLINE_KEYS = ("benchmark", "share")
 
 
 def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Measure:
     """One `[[measure]]`, checked against the benchmark that it names."""
-    benchmark = _benchmark(table, registry, "a [[measure]]")
+    benchmark = _benchmark(table, registry, "a [[measure]]", [*_MEASURE_KEYS, *KEYS])
     sweeps = {sweep.name: sweep for sweep in benchmark.sweeps}
     table.check_keys([*_MEASURE_KEYS, *KEYS, *sweeps], f"a [[measure]] of {benchmark.name}")
     settings = read_settings(table, around)
@@ -249,9 +249,9 @@ def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Me
 
 def _headline(table: plan_text.Table, registry: Registry) -> Headline:
     """The `[headline]`, checked against the benchmark that it names."""
-    benchmark = _benchmark(table, registry, "[headline]")
+    benchmark = _benchmark(table, registry, "[headline]", _HEADLINE_KEYS)
     sweeps = {sweep.name: sweep for sweep in benchmark.sweeps}
-    table.check_keys(["benchmark", "share", *sweeps], "[headline]")
+    table.check_keys([*_HEADLINE_KEYS, *sweeps], "[headline]")
     values: dict[str, Value] = {}
     for name, sweep in sweeps.items():
         given = table.get(name, sweep.read, None)
@@ -262,9 +262,14 @@ def _headline(table: plan_text.Table, registry: Registry) -> Headline:
     return Headline(benchmark.name, values, table.get("share", _share, 0.2), table)
 
 
-def _benchmark(table: plan_text.Table, registry: Registry, where: str) -> Benchmark:
-    """The benchmark that a table names."""
+def _benchmark(table: plan_text.Table, registry: Registry, where: str, keys: Sequence[str]) -> Benchmark:
+    """The benchmark that a table names; where it names none, a key that is neither of `keys` nor any
+    benchmark's is complained of first, since it may be that name misspelt.
+    """
     known = registry(SweepContext())
+    if "benchmark" not in table.data:
+        sweeps = {sweep.name for each in known.values() for sweep in each.sweeps}
+        table.check_keys([*keys, *sweeps], where)
     name = table.need("benchmark", word(), where)
     if name not in known:
         raise table.error(f"unknown benchmark {name!r}{suggest(name, known)}", "benchmark")
