@@ -211,6 +211,18 @@ def measured_row(benchmark: str, metric: str, **coordinates: Any) -> dict[str, A
     }
 
 
+@pytest.mark.parametrize(
+    ("machine", "there"),
+    [("bgp", ["socket", "nodes"]), ("bgl", ["socket", "nodes"]), ("orfeo-thin", ["socket"])],
+)
+def test_a_ring_needs_only_the_ways_that_a_machine_has(machine: str, there: list[str]) -> None:
+    """One socket has no other beside it, and a bandwidth is not asked for; the ranks are a number."""
+    told = said("ring", "--ranks", "8", "--on", machine, "--json")
+    rows = json.loads(told.output)
+    assert [row["from"] for row in rows] == [f"formula, {each}" for each in there]
+    assert [row["ranks"] for row in rows] == [8] * len(there)
+
+
 def test_a_turn_of_the_ring_is_made_of_ping_pongs() -> None:
     """Two ranks: four messages of 1,000 B in turn, each 0.3 us and 1 us; at once they share two latencies."""
     records = pingpong(hockney(0.3e-6, 1e9))

@@ -1,6 +1,6 @@
 """What a model must know of a described machine: a message between two ranks, and a core's arithmetic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,18 +28,39 @@ def on(machine: str) -> Option:
 
 @dataclass(frozen=True)
 class Way:
-    """A message's way between two ranks: time without bytes, s, and bytes a second of a large one."""
+    """A message's way between two ranks: time without bytes, s, and the rates of what a large one passes."""
 
+    machine: str
     latency: float
-    bandwidth: float
+    rates: Sequence[float]  # bytes a second, one after the other
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes a second of a large message; UsageError where the machine tells none."""
+        if not self.rates:
+            raise UsageError(
+                f"{self.machine} tells no bandwidth of this way: name another machine "
+                "('predict jacobi' also takes --bandwidth)"
+            )
+        return 1 / sum(1 / rate for rate in self.rates)
 
 
 def placement_of(machine: Machine, ranks: int) -> str:
     """The nearest placement that has room for so many ranks, each socket and node filled before the next."""
     if ranks > machine.ranks_per_node:
         return NODES
-    sockets = int(machine.native()["node"].get("sockets", 1))
-    return SOCKETS if ranks > -(-machine.ranks_per_node // sockets) else SOCKET
+    return SOCKETS if ranks > -(-machine.ranks_per_node // _sockets(machine)) else SOCKET
+
+
+def placements(machine: Machine, ranks: int) -> list[str]:
+    """The placements that the machine has, up to the nearest with room for so many ranks."""
+    there = PLACEMENTS[: PLACEMENTS.index(placement_of(machine, ranks)) + 1]
+    return [each for each in there if each != SOCKETS or _sockets(machine) > 1]
+
+
+def _sockets(machine: Machine) -> int:
+    """Sockets of a node."""
+    return int(machine.native()["node"].get("sockets", 1))
 
 
 def way(machine: Machine, placement: str) -> Way:
@@ -52,7 +73,7 @@ def way(machine: Machine, placement: str) -> Way:
     if placement == NODES:
         return _across(machine, described)
     node = described["node"]
-    if placement == SOCKETS and node.get("sockets", 1) < 2:
+    if placement == SOCKETS and _sockets(machine) < 2:
         raise UsageError(f"a node of {machine.name} has one socket, but got --placement {placement}")
     rows = described.get("local_protocol") or described["protocol"]
     latency = _overheads(rows[0]) + node.get("local_latency", 0.0)
@@ -61,7 +82,7 @@ def way(machine: Machine, placement: str) -> Way:
         latency += node.get("socket_latency", 0.0)
         rates = [_slowest(machine, rate) for rate in rates]
     rates += [rate] if (rate := node.get("local")) else []
-    return Way(latency, _through(machine, rates))
+    return Way(machine.name, latency, rates)
 
 
 def serial_rate(machine: Machine, flops: float, moved: float) -> float:
@@ -89,7 +110,7 @@ def _across(machine: Machine, described: Mapping[str, Any]) -> Way:
     hops = KINDS[machine.kind].neighbours
     rates = [links["rate"] * payload]
     rates += [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
-    return Way(links["base"] + hops * links["hop"] + _overheads(rows[0]), _through(machine, rates))
+    return Way(machine.name, links["base"] + hops * links["hop"] + _overheads(rows[0]), rates)
 
 
 def _overheads(protocol: Mapping[str, Any]) -> float:
@@ -101,10 +122,3 @@ def _slowest(machine: Machine, rate: float) -> float:
     """The lower end of the interval of the number that has this value, or the value where it has none."""
     copies = [n for n in machine.numbers() if n.key.startswith("local_protocol.") and n.value == rate]
     return next((each.interval[0] for each in copies if each.interval), rate)
-
-
-def _through(machine: Machine, rates: list[float]) -> float:
-    """Bytes a second through all of these one after the other."""
-    if not rates:
-        raise UsageError(f"{machine.name} tells no bandwidth of this way: give it with --bandwidth")
-    return 1 / sum(1 / rate for rate in rates)

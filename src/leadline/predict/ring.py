@@ -26,7 +26,7 @@ from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import Fitted, comparable
-from leadline.predict._machine import PLACEMENTS, on, placement_of, way
+from leadline.predict._machine import on, placements, way
 from leadline.run import store
 
 Array = NDArray[np.float64]
@@ -131,11 +131,11 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     described = machines.load(asked["on"])
     described.partition(asked["ranks"])
     rows = []
-    nearest = placement_of(described, asked["ranks"])
-    for placement in PLACEMENTS[: PLACEMENTS.index(nearest) + 1]:
+    there = placements(described, asked["ranks"])
+    for placement in there:
         latency = way(described, placement).latency
-        time = 2 * asked["ranks"] * latency if placement == nearest else None
-        rows.append(_row(f"formula, {placement}", str(asked["ranks"]), latency, time=time))
+        time = 2 * asked["ranks"] * latency if placement == there[-1] else None
+        rows.append(_row(f"formula, {placement}", asked["ranks"], latency, time=time))
     return Prediction(rows, COLUMNS)
 
 
@@ -155,18 +155,18 @@ def _found(records: pl.DataFrame) -> Prediction:
         medians = part["median"].to_numpy()[:, None]
         low, high = bounds(drawn_medians(medians)[:, 0], len(medians)) if len(medians) > 1 else (None, None)
         name = f"ping-pong, {part['mpi'][0]}, {part['placement'][0]}"
-        rows.append(_row(name, "2", float(np.median(medians)), low=low, high=high))
+        rows.append(_row(name, 2, float(np.median(medians)), low=low, high=high))
     return Prediction(rows, COLUMNS)
 
 
 def _row(
     source: str,
-    ranks: str,
+    ranks: int | str,
     latency: float,
     *,
     low: float | None = None,
     high: float | None = None,
     time: float | None = None,
 ) -> Row:
-    """A line of the table; times in s."""
+    """A line of the table: `ranks` is a number, or the first and the last of a piece; times in s."""
     return {"from": source, "ranks": ranks, "latency": latency, "low": low, "high": high, "time": time}
