@@ -11,6 +11,7 @@ import pytest
 import leadline
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import SIMULATED
+from leadline.run import session
 
 PINGPONG = {"benchmark": "pingpong", "bytes": ["8 B", "1 MiB"], "buffers": "reused"}
 
@@ -104,7 +105,11 @@ def test_what_is_not_there_is_one_sentence(tmp_path: Path, run: leadline.Run) ->
     """A run that is missing, a directory that is taken, a machine that is unknown."""
     with pytest.raises(LeadlineError):
         leadline.load(tmp_path / "nothing")
-    with pytest.raises(LeadlineError):
+    with pytest.raises(UsageError, match=r"there is no run in .*: it has no plan\.toml"):
+        session.plan_of(tmp_path)
+    with pytest.raises(LeadlineError, match="is there already; name another directory, or go on with a run"):
         leadline.run(run.plan, "bgp", run.path)
+    with pytest.raises(LeadlineError, match="unknown MPI 'opnmpi'; did you mean 'openmpi'"):
+        leadline.run(leadline.Plan.of(PINGPONG, mpi="opnmpi"), "bgp", tmp_path / "run")
     with pytest.raises(LeadlineError):
         leadline.run(run.plan, "bgpp", tmp_path / "run")

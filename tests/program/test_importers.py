@@ -277,6 +277,7 @@ def test_a_list_of_traces_is_read(tmp_path: Path) -> None:
         (TRACE.replace("recv 0 3 10", "recv 0"), r":6: the line is cut"),
         (TRACE.replace("recv 0 3 10", "rcv 0 3 10"), r":6: 'rcv' is no action"),
         (TRACE.replace("isend 1 3", "send 5 3").replace("0 wait 0 1 3\n", ""), r":3: there is no rank 5"),
+        ("# Title\nwords.txt\n", r"is no time-independent trace of SMPI: 'words.txt' on line 2 is neither"),
         (TRACE.replace("1 sleep", "3 sleep"), "of ranks 0 to 3, 1 have no line, first 2"),
     ],
 )

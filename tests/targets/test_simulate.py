@@ -369,6 +369,7 @@ def test_a_point_that_hangs_where_nobody_chose_a_limit_fails(
         (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
         (["bgp", "--on", "bgp", "--ranks", "7"], "--ranks would change nothing: each measurement"),
         (["quick", "--on", "bgp", "--network", "exact"], "--network cannot be 'exact'"),
+        (["quick", "--on", "bgp", "--mapping", "random:x"], "random takes a whole number, as random:1"),
         (["--resume", "x", "--on", "bgp"], "--resume takes plan, machine, hosts and settings from the run"),
     ],
 )

@@ -92,7 +92,10 @@ def test_nothing_to_judge_is_exit_code_2(tmp_path: Path) -> None:
     """No directory, an empty one, a removed first run of the baseline, a damaged file of it."""
     assert show(tmp_path / "none").exit_code == 2
     (tmp_path / "empty").mkdir()
-    assert show(tmp_path / "empty").exit_code == 2
+    empty = show(tmp_path / "empty")
+    assert empty.exit_code == 2
+    assert "empty is no history" in empty.output
+    assert list((tmp_path / "empty").iterdir()) == []
     directory = history(tmp_path / "h", [0] * 6)
     watched.accept(directory, "run-0002", 5)
     assert show(directory).exit_code == 0

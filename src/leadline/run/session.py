@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from leadline.core.errors import UsageError
 from leadline.native.registry import benchmarks
 from leadline.plan.model import Plan, Registry
 from leadline.run import provenance, store
@@ -52,7 +53,9 @@ def run(
 
 def plan_of(path: Path, registry: Registry = benchmarks) -> Plan:
     """The plan of the run at `path`; raises UsageError where there is no run."""
-    return Plan.parse(store.plan_text(path), path / store.PLAN, registry)
+    if not (text := store.plan_text(path)):
+        raise UsageError(f"there is no run in {path}: it has no {store.PLAN}")
+    return Plan.parse(text, path / store.PLAN, registry)
 
 
 def resume(

@@ -67,7 +67,10 @@ class Store:
         """UsageError where a run cannot be made because something is there; an empty directory may be."""
         path = Path(path)
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise UsageError(f"{path} is there already; name another directory, or --resume {path}")
+            raise UsageError(
+                f"{path} is there already; name another directory, or go on with a run in it by "
+                f"'leadline run --resume {path}'"
+            )
 
     @classmethod
     def create(cls, path: Path, plan: str, provenance: Mapping[str, object]) -> "Store":

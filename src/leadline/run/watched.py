@@ -334,6 +334,8 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
     Raises UsageError where that run was set aside, or has no point in common with the baseline: a check that
     compares nothing must not pass.
     """
+    if not names(history.directory):
+        raise UsageError(f"{history.directory} is no history: it has no run of 'leadline watch run'")
     if not history.runs or history.newest is None:
         raise UsageError(f"{history.directory} has no run to judge since the baseline was set")
     if history.newest in history.aside:
@@ -382,6 +384,6 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
             reason = "missing in the newest run or in the baseline"
         described = next(table.rows[key] for table in reversed(tables) if key in table.rows)
         values = [table.rows[key]["value"] if key in table.rows else None for table in tables]
-        names = {name: described[name] for name in tables[-1].names if described.get(name) is not None}
-        points.append(Point(names, described["unit"] or "1", described["better"], values, finding, reason))
+        known = {name: described[name] for name in tables[-1].names if described.get(name) is not None}
+        points.append(Point(known, described["unit"] or "1", described["better"], values, finding, reason))
     return Verdict(history, points, shared, count if complete else 0, together.tolist(), threshold)

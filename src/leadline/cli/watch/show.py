@@ -29,6 +29,6 @@ def command(*, history: Path, threshold: float, any_host: bool, as_json: bool) -
 
     with failures_are_no_regressions():
         with working("reading the history"):
-            opened = watched.open_history(history, any_host)
+            verdict = watched.judge(watched.open_history(history, any_host), threshold)
         with watched.locked(history):
-            conclude(watched.judge(opened, threshold), as_json)
+            conclude(verdict, as_json)

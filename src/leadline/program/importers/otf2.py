@@ -64,7 +64,7 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
         otf2 = import_module("otf2")
     except ImportError:
         raise LeadlineError(
-            f"{path}: reading {TITLE} needs the package otf2; 'pip install otf2' adds it"
+            f"{path}: reading {TITLE} needs the package otf2; \"pip install 'leadline[otf2]'\" adds it"
         ) from None
     _quiet()
     foreign = (import_module("_otf2").Error, import_module("otf2.error").TraceReaderError)

@@ -97,6 +97,11 @@ def _actions(path: Path) -> list[tuple[str, list[str]]]:
             each = path.parent / words[0]
             if each.resolve() == path.resolve():
                 raise LeadlineError(f"{path}:{number}: the list of traces names itself")
+            if not each.is_file():
+                raise LeadlineError(
+                    f"{path} is no time-independent trace of SMPI: {words[0]!r} on line {number} is neither "
+                    "an action of a rank nor the file of one"
+                )
             found += _actions(each)
         else:
             found.append((f"{path}:{number}", words))

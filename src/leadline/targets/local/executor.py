@@ -41,11 +41,11 @@ SETTINGS = ["eager_limit", "EAGER", "RNDV", "rndv", "rendezvous"]
 
 
 @contextmanager
-def scratch(directory: Path | None = None) -> Iterator[Path]:
+def scratch(directory: Path | None = None, by: str = "the variable TMPDIR") -> Iterator[Path]:
     """A directory of its own in `directory` (None: where temporary files go), deleted at the block's end.
 
     Those that killed processes of this host left there are deleted as well. Raises LeadlineError where it
-    cannot be made.
+    cannot be made, which says that another place is named `by` this.
     """
     try:
         _delete_left(directory or Path(gettempdir()))
@@ -55,7 +55,7 @@ def scratch(directory: Path | None = None) -> Iterator[Path]:
         )
     except OSError as problem:
         where = f" in {directory}" if directory else ""
-        advice = "; the variable TMPDIR names the place to use"
+        advice = f"; {by} names the place to use"
         raise LeadlineError(
             f"cannot make a directory for the files of launches{where}: {problem.strerror}{advice}"
         ) from problem
@@ -164,7 +164,7 @@ class RealExecutor:
         """Launch points of one kind; events carry the points' places in `points` as ids."""
         kind = self._kind(points[0])
         limit = max(point.point_limit for point in points)
-        with scratch(self.directory) as place, scratch(self.files.absolute()) as files:
+        with scratch(self.directory) as place, scratch(self.files.absolute(), "--directory") as files:
             job = {"points": asked(enumerate(points)), "directory": str(files)}
             starts = _start_limit(kind, points[0])
             launch = Launch(kind.command, kind.env, job, place, point_limit=limit, start_limit=starts)

@@ -107,7 +107,13 @@ class LocalMachine:
         return list(dict.fromkeys(found))
 
     def check(self, points: Sequence[Point]) -> None:
-        """UsageError where tuned settings are given that none of the points can show the gain of."""
+        """UsageError where tuned settings are given that none of the points can show the gain of, or files
+        are to go where there is no directory.
+        """
+        if self.files and not self.files.is_dir():
+            raise UsageError(
+                f"--directory: there is no {self.files} on this machine; make the directory first"
+            )
         if self.tuned and not any(point.collectives == TUNED for point in points):
             about = "; ".join(f"{', '.join(each['operations'])} of {id_}" for id_, each in self.tuned.items())
             raise UsageError(f"the tuned settings are for {about}, which this plan does not ask for")

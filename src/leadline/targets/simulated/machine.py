@@ -8,11 +8,12 @@ from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from leadline.core.axes import DEFAULT
-from leadline.core.errors import UsageError
+from leadline.core.axes import DEFAULT, FOUND
+from leadline.core.errors import UsageError, suggest
 from leadline.machine import Machine, Number, load
 from leadline.machine.rank_mapping import Place, lengths, letters, read
 from leadline.machine.topologies import kind_of
+from leadline.mpi.family import families
 from leadline.mpi.launcher import AUTO
 from leadline.native.build import SENSITIVITY, build_sim
 from leadline.native.registry import SweepContext
@@ -95,7 +96,9 @@ class SimulatedMachine:
         return cls(machine, *places, files, point_limit=said.get("point_limit", LIMIT))
 
     def settings(self, asked: Settings) -> Settings:
-        """A plan's settings without those of real launches."""
+        """A plan's settings without those of real launches; UsageError for what can be an MPI nowhere."""
+        for word in asked.words("mpi"):
+            _check_mpi(word)
         axes = {
             "mpi": (self.machine.name,),
             "stack": asked.network if asked.network and self.network == NETWORKS[0] else (self.network,),
@@ -187,6 +190,8 @@ class SimulatedMachine:
         for directory in self.beside:
             if (directory / mapping).is_file():
                 return directory / mapping
+        if mapping.startswith("random:"):
+            raise UsageError(f"mapping: random takes a whole number, as random:1, but got {mapping!r}")
         raise UsageError(
             f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', '{BLOCKED}', "
             f"'tiled:LENGTHS', 'random:SEED', '{SOCKETS}' or a file, but got {mapping!r}, and there is no "
@@ -220,6 +225,13 @@ class SimulatedMachine:
                 f"a partition of {partition} ranks of {self.machine.name}",
             )
             read(self._file(mapping), place, max(fitting, default=None))
+
+
+def _check_mpi(word: str) -> None:
+    """UsageError for a word of a plan that is no library's on any machine, as when it is misspelt."""
+    named = [FOUND, DEFAULT, *(name for each in families().values() for name in (each.name, *each.aliases))]
+    if "/" not in word and not any(word.startswith(name) or name.startswith(word) for name in named):
+        raise UsageError(f"mpi: unknown MPI {word!r}{suggest(word, named)}")
 
 
 def whole(machine: Machine) -> int:
