@@ -30,9 +30,27 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["compare", "{run}"], 2, "but got {run}"),
         (["figure", "{run}"], 2, "run has pingpong"),
         (["list", "plans", "foo"], 2, "only 'leadline list benchmarks' takes a name"),
+        (["list", "nonsense"], 2, "list' takes no 'nonsense'; known are: benchmarks, keys,"),
+        (
+            ["run", "quick", "--on", "bgp", "--ranks", "abc"],
+            2,
+            "this is a whole number, 1 or more, but got 'abc'",
+        ),
+        (
+            ["run", "quick", "--on", "bgp", "--ranks", "0"],
+            2,
+            "this is a whole number, 1 or more, but got '0'",
+        ),
         (["compare", "{run}", "--across", "mpi"], 2, "it has 1: bgp"),
         (["run", "latency", "--submit", "slurm", "--time", "2:00"], 2, "2:00:00 (hours:minutes:seconds)"),
         (["run", "latency", "--on", "bgp", "--mapping", "QWE", "-o", "{run}-2"], 2, "leadline: mapping: "),
+        (
+            ["run", "latency", "--agent", "foo", "-o", "{run}-3"],
+            2,
+            "--agent needs --hosts, or hosts in the plan",
+        ),
+        (["watch", "run", "latency", "--agent", "foo", "--history", "{run}-3"], 2, "--agent needs --hosts"),
+        (["run", "io", "--directory", "/nosuch/x", "-o", "{run}-3"], 2, "--directory: there is no /nosuch/x"),
         (["run", "latency", "--hosts", "a", "--agent", "/no/agent", "-o", "{run}-3"], 2, "'/no/agent'"),
     ],
 )
@@ -41,6 +59,25 @@ def test_one_sentence(run: Path, words: list[str], code: int, said: str) -> None
     done = CliRunner().invoke(main, [word.format(run=run) for word in words])
     assert said.format(run=run) in done.output or said.format(run=run) in str(done.exception)
     assert (done.exit_code != 0) == (code != 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["watch"], "PLAN --history DIR | COMMAND"),
+        (["run"], "With --against or --uncertainty: print their answer as JSON"),
+        (["profile"], "100 % is the sum of the ranks' own times"),
+        (["import"], "Default: runs/SUITE-FILE"),
+        (["program", "import"], "[default: 1e9; x>0]"),
+        (["program", "export"], "[default: 1e9; x>0]"),
+        (["predict", "ring"], "needed without --from"),
+        (["predict", "sum3d"], "needed without --from"),
+        (["tune", "mapping"], "'leadline run --mapping' reads it with --form seats"),
+    ],
+)
+def test_help_says_what_an_option_needs_and_gives(words: list[str], said: str) -> None:
+    """Line ends aside."""
+    assert said in " ".join(CliRunner().invoke(main, [*words, "--help"]).output.split())
 
 
 def test_the_old_name_of_uncertainty_is_told(run: Path) -> None:

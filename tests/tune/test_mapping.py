@@ -112,6 +112,13 @@ def test_the_method_is_said(toy: Path) -> None:
     assert "edge=64" in told
 
 
+def test_what_was_cut_is_said(toy: Path) -> None:
+    """No time for a tiling, and one order to count: singular and plural, a sentence each."""
+    told = tune("halo.toml", "--on", "bgp", "--within", "1 us").output
+    assert "\nTime ran out: 0 tilings tried.\n" in told
+    assert "Left out" not in told
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

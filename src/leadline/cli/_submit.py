@@ -9,7 +9,7 @@ import click
 
 from leadline.cli._options import Parsed
 from leadline.cli._table import terminal_width
-from leadline.cli._types import Word
+from leadline.cli._types import AtLeast, Word
 
 if TYPE_CHECKING:
     from leadline.batch import BatchJob
@@ -56,7 +56,7 @@ def _options(cut: str) -> list[click.Option]:
             type=Word(SYSTEMS),
             help=f"Submit this command as a job and follow it. {cut}",
         ),
-        click.Option(["--nodes"], type=click.IntRange(min=1), help="With --submit: whole nodes to ask for."),
+        click.Option(["--nodes"], type=AtLeast(1), help="With --submit: whole nodes to ask for."),
         click.Option(
             ["--time", "--walltime", "walltime"],
             type=Parsed(_time),

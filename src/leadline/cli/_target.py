@@ -48,6 +48,15 @@ def local(tuned: Path | None, files: Path | None, where: Mapping[str, Any]) -> "
     return LocalMachine.here(settings, files, where["hosts"] or (), where["agent"])
 
 
+def check_agent(plan: "Plan", where: Mapping[str, Any]) -> None:
+    """UsageError where --agent is given and neither an option, nor the plan, nor an allocation has hosts."""
+    from leadline.mpi.launcher import allocation  # noqa: PLC0415
+
+    hosts = where["hosts"] or any(each.settings.hosts for each in plan.measures)
+    if where["agent"] and not hosts and not allocation():
+        raise click.UsageError("--agent needs --hosts, or hosts in the plan", click.get_current_context())
+
+
 def tell_overruled(plan: "Plan", asked: Mapping[str, Any]) -> None:
     """Say for which measurements --ranks or --mapping does nothing, as the plan says it for them.
 

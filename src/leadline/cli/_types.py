@@ -5,6 +5,7 @@ used.
 """
 
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,8 +22,21 @@ class Word(click.Choice):  # type: ignore[type-arg]
 
         if value in self.choices:
             return value
-        name = f"the {param.name}" if isinstance(param, click.Argument) else param and param.opts[0]
-        raise UsageError(f"{name or 'value'} cannot be {value!r}{suggest(str(value), self.choices)}")
+        near = suggest(str(value), self.choices)
+        if isinstance(param, click.Argument) and ctx:
+            raise UsageError(f"'{ctx.command_path}' takes no {value!r}{near}")
+        raise UsageError(f"{param.opts[0] if param else 'value'} cannot be {value!r}{near}")
+
+
+class AtLeast(click.IntRange):
+    """A whole number from a least one on."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; BadParameter, which says what would do, for anything else."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"this is a whole number, {self.min} or more, but got {value!r}", param, ctx)
 
 
 class Run(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2

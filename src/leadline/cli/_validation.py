@@ -107,8 +107,9 @@ def _sentence(whole: Row, table: "pl.DataFrame") -> str:
     from leadline.analysis.validate import NOT_MEASURED, NOT_SIMULATED  # noqa: PLC0415
 
     said = (
-        f"{whole['points']} points: median error {100 * whole['median_off']:.0f} %, "
-        f"{100 * whole['near']:.0f} % of points within 25 %, {100 * whole['within']:.0f} % within the "
+        f"{whole['points']} point{'' if whole['points'] == 1 else 's'}: median error "
+        f"{100 * whole['median_off']:.0f} %, {100 * whole['near']:.0f} % of points within 25 %, "
+        f"{100 * whole['within']:.0f} % within the "
         "interval"
     )
     for verdict in (NOT_SIMULATED, NOT_MEASURED):

@@ -6,6 +6,7 @@ import click
 
 from leadline.cli._options import Parsed
 from leadline.cli._output import program_file
+from leadline.cli._types import AtLeast
 from leadline.cli._working import working
 
 
@@ -23,9 +24,7 @@ def _grid(text: str) -> tuple[int, ...]:
 @click.argument(
     "programs", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE..."
 )
-@click.option(
-    "--ranks", type=click.IntRange(min=1), required=True, help="Number of ranks of the new program."
-)
+@click.option("--ranks", type=AtLeast(1), required=True, help="Number of ranks of the new program.")
 @click.option(
     "--grid",
     type=Parsed(_grid),

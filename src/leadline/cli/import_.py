@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from leadline.cli._types import Word
+from leadline.cli._types import AtLeast, Word
 from leadline.cli._working import working
 
 STDIN = "-"
@@ -28,12 +28,15 @@ def _suites() -> list[str]:
 @click.argument("suite", type=Word(_suites()))
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="Directory for the run. Default: in runs/."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Directory for the run. Default: runs/SUITE-FILE, after the first FILE.",
 )
 @click.option("--mpi", help="The MPI that was measured, such as openmpi-4.1.4; the files do not have it.")
 @click.option("--placement", help="Placement of the ranks: core-group, sockets or nodes.")
 @click.option("--stack", help="Transports that were used, in the words of plans: shared-memory, tcp, ...")
-@click.option("--ranks", type=click.IntRange(1), help="Number of ranks, where the files do not have it.")
+@click.option("--ranks", type=AtLeast(1), help="Number of ranks, where the files do not have it.")
 @click.option(
     "--at",
     multiple=True,
@@ -81,7 +84,10 @@ def command(
     points = records.select("benchmark", "metric", *_coordinates(records)).unique().height
     for note in about["notes"]:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{path}: {records.height} records of {points} points; see 'leadline show {path}'")
+    click.echo(
+        f"{path}: {records.height} records of {points} point{'' if points == 1 else 's'}; "
+        f"see 'leadline show {path}'"
+    )
 
 
 def _coordinates(records: Any) -> list[str]:

@@ -19,10 +19,10 @@ from leadline.cli._options import (
 )
 from leadline.cli._progress import shown
 from leadline.cli._submit import Resumable, Submittable
-from leadline.cli._table import json_option, tell
-from leadline.cli._target import described, interruptible, local, tell_overruled, warn
+from leadline.cli._table import tell
+from leadline.cli._target import check_agent, described, interruptible, local, tell_overruled, warn
 from leadline.cli._then import print_results
-from leadline.cli._types import PlanFile, Run
+from leadline.cli._types import AtLeast, PlanFile, Run
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _Run(Submittable):
 @machine_option("Simulate this machine instead of measuring.")
 @click.option(
     "--ranks",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     help="With --on: size of the simulated partition, in ranks, where the plan names no partition. Each "
     "benchmark runs on as many of them as the plan's key ranks says. Default: the whole machine.",
 )
@@ -131,7 +131,13 @@ class _Run(Submittable):
     help="With --on: compare with this measured run of the same plan, as 'leadline validate' does.",
 )
 @where_option("With --against: use only measured points with this value, such as mpi=openmpi.")
-@json_option
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="With --against or --uncertainty: print their answer as JSON: an object for each point, pattern and "
+    "the whole, or for each answer and machine constant.",
+)
 def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed: int, **asked: Any) -> None:
     """Measure the points of a plan with this machine's MPIs, or simulate them on another machine.
 
@@ -177,6 +183,7 @@ def command(*, plan: Path | None, output: Path | None, resume: Path | None, seed
         with working("looking at the plan and the machine"):
             read = Plan.load(plan)
             simulated = described(machine, plan, seed, asked) if machine else None
+            check_agent(read, where)
             tell_overruled(read, asked)
             _tell_places(read, simulated, asked["ranks"] or 0)
             if simulated and asked["uncertainty"]:

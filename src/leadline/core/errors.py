@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 FEW = 24  # names that a sentence can list
+SHORT = 3  # letters of a word that is near only to words about as long
 
 
 class LeadlineError(Exception):
@@ -29,10 +30,14 @@ def suggest(word: str, known: Iterable[str]) -> str:
     "; did you mean 'pingpong'?"
     >>> suggest("zzz", ["pingpong", "noise"])
     '; known are: noise, pingpong'
+    >>> suggest("foo", ["flood", "fo"])
+    "; did you mean 'fo'?"
     >>> suggest("zzz", map(str, range(100)))
     ''
     """
     names = sorted(known)
-    if near := get_close_matches(word, names, n=1):
+    # Of a short word more would be alike by chance: 'foo' is no 'flood'.
+    alike = [name for name in names if len(word) > SHORT or abs(len(name) - len(word)) <= 1]
+    if near := get_close_matches(word, alike, n=1):
         return f"; did you mean '{near[0]}'?"
     return f"; known are: {', '.join(names)}" if 0 < len(names) <= FEW else ""

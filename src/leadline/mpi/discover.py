@@ -96,7 +96,8 @@ def resolve(name: str, known: list[Mpi] | None = None) -> Mpi:
     add = "'leadline doctor --install mpich' (or openmpi, impi) adds one"
     if not mpis:
         raise UsageError(f"no MPI on this machine; {add}")
-    raise UsageError(f"unknown MPI '{name}'{suggest(name, [mpi.id for mpi in mpis])}; {add}")
+    hint = suggest(name, [mpi.id for mpi in mpis])
+    raise UsageError(f"unknown MPI '{name}'{hint}{' ' if hint.endswith('?') else '; '}{add}")
 
 
 def row(mpi: Mpi) -> dict[str, object]:

@@ -58,7 +58,7 @@ def of_run(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
 
 OPTIONS = (
     on("orfeo-thin"),
-    Option("ranks", "Number of ranks, N.", count_from(2), metavar="N"),
+    Option("ranks", "Number of ranks, N; needed without --from.", count_from(2), metavar="N"),
     Option("array", "Lengths of the arrays.", default="2400x100x100", metavar="AxBxC"),
     PLACEMENT,
     Option(

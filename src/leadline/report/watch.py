@@ -117,10 +117,10 @@ def sentences(verdict: Verdict) -> list[str]:
             said.append(f"{counts[FAILS]} points of earlier runs failed in it.")
     else:
         listed = ", ".join(f"{counts[each]} {each}" for each in ORDER if counts[each])
+        points = f"{len(verdict.points)} point{'' if len(verdict.points) == 1 else 's'}"
         against = f"{verdict.baseline} runs from {runs[0].told} on" if verdict.baseline else runs[0].told
         said.append(
-            f"{newest} against {against}: {len(verdict.points)} points, threshold "
-            f"{percent(verdict.threshold)}: {listed}."
+            f"{newest} against {against}: {points}, threshold {percent(verdict.threshold)}: {listed}."
         )
         if verdict.shared and verdict.shared.verdict in (REGRESSION, IMPROVEMENT, DRIFT):
             said.append(_of_shared(verdict, verdict.shared))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leadline.cli._table import json_option, print_table
+from leadline.cli._types import AtLeast
 
 if TYPE_CHECKING:
     from leadline.tune.io.patterns import Advice
@@ -22,7 +23,7 @@ COLUMNS = {
 
 @click.command()
 @click.argument("source", metavar="PROGRAM|LOG")
-@click.option("--most", type=click.IntRange(1), default=3, show_default=True, help="Number of results.")
+@click.option("--most", type=AtLeast(1), default=3, show_default=True, help="Number of results.")
 @click.option(
     "--database",
     type=click.Path(path_type=Path),

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from leadline.cli._options import Parsed
 from leadline.cli._submit import Resumable, Submittable
 from leadline.cli._table import tell
-from leadline.cli._types import MachineFile, Word
+from leadline.cli._types import AtLeast, MachineFile, Word
 from leadline.cli._working import working
 from leadline.core.paths import kernels, shipped
 from leadline.plan.settings import positive_time
@@ -73,7 +73,7 @@ class _Tune(Submittable):
     metavar="KEY=VALUE",
     help="With --kernel: set one of its keys, such as mode=read; repeat it for others.",
 )
-@click.option("--ranks", type=click.IntRange(min=1), help="With --kernel: number of ranks. Default: 4.")
+@click.option("--ranks", type=AtLeast(1), help="With --kernel: number of ranks. Default: 4.")
 @click.option(
     "--mpi",
     default="default",
@@ -113,7 +113,7 @@ class _Tune(Submittable):
     "--budget",
     default=40,
     show_default=True,
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     help="Number of combinations of settings to try, each run up to 3 times. In addition: 8 runs with the "
     "default settings to measure noise, one run for each setting to find those that change anything, 20 at "
     "the end that alternate the best and the default, and some that try parts of the best.",

@@ -16,7 +16,7 @@ from leadline.program import exporters
 @click.option(
     "--flops",
     type=click.FloatRange(0, min_open=True),
-    default=1e9,
+    default="1e9",
     show_default=True,
     help="For smpi: floating-point operations a second that turn seconds of computation into operations.",
 )

@@ -26,7 +26,7 @@ from leadline.program import importers
 @click.option(
     "--flops",
     type=click.FloatRange(0, min_open=True),
-    default=1e9,
+    default="1e9",
     show_default=True,
     help="For smpi: floating-point operations a second that turn operations into seconds of computation.",
 )

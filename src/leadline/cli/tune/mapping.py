@@ -8,7 +8,7 @@ import click
 from leadline.cli._options import Parsed, machine_option, network_option
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
-from leadline.cli._types import PlanFile, Word
+from leadline.cli._types import AtLeast, PlanFile, Word
 from leadline.cli._working import working
 from leadline.plan.settings import positive_time
 
@@ -30,7 +30,7 @@ SHOWN = 10  # of the mappings that were simulated
 @machine_option("Machine to simulate.", required=True)
 @click.option(
     "--ranks",
-    type=click.IntRange(min=2),
+    type=AtLeast(2),
     help="Number of ranks. Default: the ranks of the plan's halo, or of the matrix.",
 )
 @click.option(
@@ -50,15 +50,19 @@ SHOWN = 10  # of the mappings that were simulated
 )
 @network_option("Network model, where the plan names none.")
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path), metavar="FILE", help="File for the best mapping."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File for the best mapping, for the launcher or another program as --form says. "
+    "'leadline run --mapping' reads it with --form seats.",
 )
 @click.option(
     "--form",
     type=Word(["rankfile", "hostfile", "order", "seats"]),
-    help="Format of the file: Open MPI's rank file, a host file for Slurm, an order of axes, or one "
-    "placement "
-    "a rank for 'leadline run --mapping'. Default: an order where that is the best mapping, else a rank "
-    "file.",
+    help="Format of the file: Open MPI's rank file, a host file for Slurm, an order of axes, or seats: "
+    "one placement a rank, which 'leadline run --mapping' reads. Default: an order where that is the best "
+    "mapping, else a rank file.",
 )
 @click.option(
     "--hosts",

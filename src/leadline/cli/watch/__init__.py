@@ -20,13 +20,13 @@ class _Watch(LazyGroup):
     cls=_Watch,
     package=__name__,
     context_settings={"ignore_unknown_options": True},
-    subcommand_metavar="PLAN | COMMAND",
+    subcommand_metavar="PLAN --history DIR | COMMAND",
 )
 def command() -> None:
     """Measure a plan again and again, and find when the machine changed.
 
     'leadline watch PLAN --history DIR' is 'leadline watch run': it measures, adds the run to the history in
-    DIR and judges it against the accepted baseline.
+    DIR and judges it against the accepted baseline. --history is required, by the other commands as well.
 
     Exit codes: 0, nothing became worse, or too few runs are known to judge; 1, a point became slower, drifts,
     or failed; 2, nothing could be measured or judged; 130, interrupted.

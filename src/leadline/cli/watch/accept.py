@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from leadline.cli._types import AtLeast
 from leadline.cli._watch import failures_are_no_regressions, history_option
 
 
@@ -13,7 +14,7 @@ from leadline.cli._watch import failures_are_no_regressions, history_option
 @click.option("--next", "following", is_flag=True, help="Let the baseline begin with the next run.")
 @click.option(
     "--runs",
-    type=click.IntRange(min=5),
+    type=AtLeast(5),
     help="Number of runs that form the baseline, 5 or more. Default: unchanged; 14 at first.",
 )
 def command(*, run: str | None, history: Path, following: bool, runs: int | None) -> None:

@@ -9,8 +9,8 @@ import click
 from leadline.cli._options import agent_option, hosts_option, machine_option, mapping_option, network_option
 from leadline.cli._progress import shown
 from leadline.cli._table import json_option
-from leadline.cli._target import described, interruptible, local, tell_overruled, warn
-from leadline.cli._types import PlanFile
+from leadline.cli._target import check_agent, described, interruptible, local, tell_overruled, warn
+from leadline.cli._types import AtLeast, PlanFile
 from leadline.cli._watch import (
     any_host_option,
     conclude,
@@ -28,7 +28,7 @@ from leadline.cli._watch import (
 @machine_option("Watch a simulated machine instead of measuring.")
 @click.option(
     "--ranks",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     help="With --on: ranks of the part of the machine that the run has. Default: the whole machine.",
 )
 @mapping_option()
@@ -68,6 +68,7 @@ def command(
             )
     with failures_are_no_regressions():
         read = Plan.load(plan)
+        check_agent(read, asked)
         tell_overruled(read, asked)
         with watched.locked(history):
             path = watched.next_run(history)

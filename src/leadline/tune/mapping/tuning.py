@@ -90,7 +90,7 @@ class Outcome:
     task: Task
     trials: list[Trial]
     counted: dict[str, int] = field(default_factory=dict)  # mappings of each kind that were held against it
-    cut: list[str] = field(default_factory=list)  # what was not done, and why
+    cut: list[str] = field(default_factory=list)  # sentences: what was not done, and why
     searched: float = 0.0  # s
     simulated: float = 0.0  # s
 
@@ -210,9 +210,9 @@ class _Search:
             for each in orders(self.distances, ranks):
                 name = f"{each.name} of the grid {' x '.join(map(str, grid[0]))}"
                 yield Candidate(TILING, name, each.seats[number])
-        for each in tilings(self.distances, traffic):
+        for tried, each in enumerate(tilings(self.distances, traffic)):
             if self._left(_TILINGS) < 0:
-                self.cut.append("not all tilings, for want of time")
+                self.cut.append(f"time ran out: {tried} tiling{'' if tried == 1 else 's'} tried")
                 break
             yield each if number is None else Candidate(TILING, each.name, each.seats[number])
 
@@ -266,7 +266,8 @@ def _simulated(outcome: Outcome, trials: list[Trial], place: Path, end: float, s
         each_takes = (time.monotonic() - start) / len(part)
         done += len(part)
     if done < len(trials):
-        outcome.cut.append(f"{len(trials) - done} promising mappings not simulated, for want of time")
+        left = len(trials) - done
+        outcome.cut.append(f"time ran out: {left} promising mapping{'' if left == 1 else 's'} not simulated")
     outcome.trials[1:] = sorted(outcome.trials[1:], key=lambda each: each.ratio or 0.0)
 
 
@@ -350,7 +351,9 @@ def seat_lines(candidate: Candidate, distances: PartitionDistances) -> str:
 def method(outcome: Outcome) -> list[str]:
     """How the answer was found, in sentences."""
     task = outcome.task
-    counted = ", ".join(f"{count} {kind}s" for kind, count in outcome.counted.items())
+    counted = ", ".join(
+        f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in outcome.counted.items()
+    )
     done = sum(each.ratio is not None for each in outcome.trials)
     lines = [
         f"{task.ranks} ranks of {task.machine.name}, {len(task.traffic.source)} pairs that exchange "
@@ -360,6 +363,4 @@ def method(outcome: Outcome) -> list[str]:
         + "; ".join(f"{case.told()}, network {case.network}" for case in task.cases)
         + ". The time is the mean over these, each as a part of the usual mapping's.",
     ]
-    if outcome.cut:
-        lines.append(f"Left out: {'; '.join(outcome.cut)}.")
-    return lines
+    return [*lines, *(f"{each[0].upper()}{each[1:]}." for each in outcome.cut)]
