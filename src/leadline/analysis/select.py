@@ -56,7 +56,7 @@ def _with(records: pl.DataFrame, key: str, value: str) -> pl.DataFrame:
             test = test | pl.col(key).str.starts_with(f"{value}-")
     found = records.filter(test)
     if found.is_empty():
-        there = [str(each) for each in column.drop_nulls().unique().sort().to_list()]
+        there = [str(each) for each in column.drop_nulls().unique().sort().to_list() if each != ""]
         known = ", ".join(there) or "none"
         hint = suggest(value, there) if column.dtype == pl.String and there else f"; known are: {known}"
         raise UsageError(f"no record has {key}={value}{hint}")

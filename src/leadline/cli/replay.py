@@ -10,6 +10,7 @@ from leadline.cli._options import Parsed, machine_option, mapping_option, networ
 from leadline.cli._output import program_file
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
+from leadline.cli._types import AtLeast
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _change(text: str) -> object:
     "--ranks",
     "--partition",
     "partition",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     help="With --on: size of the part of the machine, in ranks. Default: as many as the program has.",
 )
 @network_option("With --on: network model. Default: auto.", default=None)
@@ -90,7 +91,7 @@ def _change(text: str) -> object:
 )
 @click.option(
     "--launches",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     help="Without --on: how often it is launched. Default: 6, and up to 12 until its time is known to 2 %.",
 )
 @click.option(

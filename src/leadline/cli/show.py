@@ -13,7 +13,7 @@ from leadline.cli._options import where_option
 from leadline.cli._output import parquet_file
 from leadline.cli._summary import print_lost, print_summary
 from leadline.cli._table import json_option, print_table, wrapped
-from leadline.cli._types import Run, newest_run
+from leadline.cli._types import RUNS, Run, newest_run
 from leadline.core.axes import AXES
 from leadline.core.record import Row
 
@@ -79,6 +79,10 @@ def command(
             raise click.UsageError("of a machine only --json can be given", click.get_current_context())
         show_machine(what[1], as_json)
         return
+    if what == (WORD,) and not Path(WORD).exists() and not (Path(RUNS) / WORD).exists():
+        raise click.UsageError(
+            "a machine is named, such as 'leadline show machine bgp'", click.get_current_context()
+        )
     if len(what) > 1:
         raise click.UsageError(f"expected one run, but got {' '.join(what)}", click.get_current_context())
     from leadline.analysis.select import matching  # noqa: PLC0415
