@@ -79,12 +79,7 @@ def command(
             raise click.UsageError("of a machine only --json can be given", click.get_current_context())
         show_machine(what[1], as_json)
         return
-    if what == (WORD,) and not Path(WORD).exists() and not (Path(RUNS) / WORD).exists():
-        raise click.UsageError(
-            "a machine is named, such as 'leadline show machine bgp'", click.get_current_context()
-        )
-    if len(what) > 1:
-        raise click.UsageError(f"expected one run, but got {' '.join(what)}", click.get_current_context())
+    _check(what)
     from leadline.analysis.select import matching  # noqa: PLC0415
     from leadline.core.record import OK  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (polars takes a while to load)
@@ -122,6 +117,15 @@ def command(
         if not samples:
             _print_about(records, history)
         _remind(path)
+
+
+def _check(what: tuple[str, ...]) -> None:
+    """Raises UsageError for several runs, and for the word "machine" alone where no run is called so."""
+    problem = f"expected one run, but got {' '.join(what)}" if len(what) > 1 else None
+    if what == (WORD,) and not Path(WORD).exists() and not (Path(RUNS) / WORD).exists():
+        problem = "a machine is named, such as 'leadline show machine bgp'"
+    if problem:
+        raise click.UsageError(problem, click.get_current_context())
 
 
 def _print_about(records: "pl.DataFrame", history: "list[pl.DataFrame]") -> None:
