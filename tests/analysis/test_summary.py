@@ -154,7 +154,9 @@ def test_tolerance_is_met_only_if_every_launch_met_it() -> None:
         only(summarise(frame_of([*good, good[0] | {"launch": 3, "stopped_by": "time"}])))["tolerance_met"]
         is False
     )
-    assert only(summarise(frame_of(rows([[1.0]] * 3, [8], stopped_by=None))))["tolerance_met"] is None
+    for unknown in (None, "exact"):
+        none = rows([[1.0]] * 3, [8], stopped_by=unknown)
+        assert only(summarise(frame_of(none)))["tolerance_met"] is None
 
 
 def test_a_disturbed_point_is_marked_and_says_by_what() -> None:

@@ -45,7 +45,8 @@ COLUMNS: dict[str, str] = {
     "launches": "how many launches",
     "samples": "how many samples in all of them, without the warm-up",
     "exact": "whether it was simulated without noise: another launch would give the same",
-    "tolerance_met": "whether tightness, not time, ended the sampling in every launch; null where not known",
+    "tolerance_met": "whether tightness, not time, ended the sampling in every launch; null where not known, "
+    "and of exact values",
     "transport": "what the library says that it used",
     "oversubscribed": "more ranks than cores",
     "disturbed": "whether others on the machine may have moved the value",
@@ -200,7 +201,9 @@ def _circumstances(records: pl.DataFrame, by: list[str]) -> pl.DataFrame:
         with_signs(records.filter(pl.col("status") == OK))
         .group_by(by)
         .agg(
-            (pl.col("stopped_by") == "tolerance").all(ignore_nulls=False).alias("tolerance_met"),
+            pl.when(~(pl.col("stopped_by") == "exact").any())
+            .then((pl.col("stopped_by") == "tolerance").all(ignore_nulls=False))
+            .alias("tolerance_met"),
             pl.col("transport").drop_nulls().unique(maintain_order=True).str.join("; "),
             pl.col("oversubscribed").any(),
             pl.col("disturbed").mean().alias("disturbed_share"),

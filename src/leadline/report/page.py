@@ -41,7 +41,7 @@ _LEVELS = {
     "quiet": ("quiet", "The machine was quiet."),
     "disturbed": ("disturbed", "The machine was disturbed: read intervals before values."),
     "loaded": ("loaded", "The machine was busy with other work: these numbers do not describe it."),
-    "unknown": ("unknown", "Nobody watched how quiet the machine was."),
+    "unknown": ("unknown", "How quiet the machine was is not known."),
 }
 
 
