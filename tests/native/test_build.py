@@ -173,8 +173,10 @@ def test_a_library_that_is_not_there_is_told(mpi: Mpi) -> None:
 
 @pytest.mark.usefixtures("native")
 def test_builders_at_the_same_time_build_once(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others wait for the lock and find what the first has built."""
-    made = []
+    """The others say that they wait for the lock, and find what the first has built."""
+    made: list[Any] = []
+    said: list[str] = []
+    monkeypatch.setattr(room, "announce", lambda words, **_: said.append(words))
     real = room._configure_and_build
 
     def counted(*arguments: Any) -> None:
@@ -185,6 +187,7 @@ def test_builders_at_the_same_time_build_once(mpi: Mpi, monkeypatch: pytest.Monk
     with ThreadPoolExecutor(3) as pool:
         programs = set(pool.map(lambda _: build(mpi), range(3)))
     assert len(programs) == len(made) == 1
+    assert sum("another process builds" in words for words in said) == 2
 
 
 def test_sources_that_change_during_a_build_are_built_again(

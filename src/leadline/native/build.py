@@ -100,7 +100,7 @@ def _built(name: str, label: str, settings: list[str]) -> Path:
         return program
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with _locked(directory / "lock"):
+        with _locked(directory / "lock", f"another process builds {_called(name, label)}: waiting for it"):
             while not program.is_file():  # it is there if another process built it while this one waited
                 _configure_and_build(name, label, directory, settings)
                 wanted, program = program, _program(name, directory)
@@ -216,8 +216,15 @@ def _called(program: str, label: str) -> str:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; the system releases it when the process ends, however it ends."""
+def _locked(path: Path, waits: str) -> Iterator[None]:
+    """Hold an exclusive lock on `path`; the system releases it when the process ends, however it ends.
+
+    `waits` is said where another process holds it.
+    """
     with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            announce(waits, lasting=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
