@@ -2,6 +2,7 @@
 // that need not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -309,6 +310,22 @@ TEST(AtOnce, NobodyWaitsForRanksThatThereAreNot) {
         // the other.
         EXPECT_GE(longer(4, "TX", messages), 3 * 3e-6) << messages;
     }
+}
+
+// Where the machine says nothing of it, messages of one moment for one node travel apart, empty ones too: in
+// the second stage both ranks of a node have one for the other, which take its engine one after the other.
+TEST(AtOnce, EmptyMessagesTravelApart) {
+    const auto lasts = [](double gap, bool messages) {
+        json described = two_ranks(round_machine());
+        described["node"]["message_gap"] = gap;
+        json simulate = on(4, described, {2});
+        simulate["mapping"] = "TX";
+        return repeated(simulate, "barrier", "dissemination", 0, messages, 0);
+    };
+    EXPECT_EQ(lasts(1e-5, true), lasts(1e-5, false));
+    const Ends close = lasts(1e-9, true);
+    const Ends apart = lasts(1e-5, true);
+    EXPECT_GE(*std::ranges::max_element(apart), *std::ranges::max_element(close) + 3 * 1e-5);
 }
 
 class AtOnceBy : public testing::TestWithParam<std::string> {};
