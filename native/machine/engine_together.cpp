@@ -17,9 +17,9 @@ int Engine::ranks_on_node(int rank) const {
 }
 
 bool Engine::travels_together(const Message& message) const {
-    return ranks_on_node(message.from) > 1 && message.envelope.context < 0 && message.leg == Leg::data &&
-           !message.protocol->handshake && message.bytes <= machine_.coalesce.up_to &&
-           !local(message.from, message.to);
+    return message.envelope.context < 0 && message.leg == Leg::data && !message.protocol->handshake &&
+           message.bytes <= machine_.coalesce.up_to && !local(message.from, message.to) &&
+           ranks_on_node(message.from) > 1;
 }
 
 void Engine::join_others(std::uint32_t id) {
