@@ -7,7 +7,7 @@
 namespace leadline {
 
 BENCHMARK(bcast, at_least(2), communicators(), blocks("message size"), roots(), ways(Collective::bcast),
-          times("broadcast")) {
+          times("broadcast"), Sampling{.overlapping = true}) {
     return collective(run, {Collective::bcast, Held::nothing, Held::block});
 }
 

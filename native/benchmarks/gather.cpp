@@ -6,7 +6,7 @@
 namespace leadline {
 
 BENCHMARK(gather, at_least(2), communicators(), variations(), blocks("size of each rank's block"), roots(),
-          ways(Collective::gather), times("gather")) {
+          ways(Collective::gather), times("gather"), Sampling{.overlapping = true}) {
     return collective(run, {Collective::gather, Held::block, Held::blocks_at_root});
 }
 

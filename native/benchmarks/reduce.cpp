@@ -6,7 +6,7 @@
 namespace leadline {
 
 BENCHMARK(reduce, at_least(2), communicators(), reductions(), types(), blocks("size of each rank's operand"),
-          roots(), ways(Collective::reduce), times("reduction")) {
+          roots(), ways(Collective::reduce), times("reduction"), Sampling{.overlapping = true}) {
     return collective(run, {Collective::reduce, Held::block, Held::block});
 }
 

@@ -6,7 +6,7 @@
 namespace leadline {
 
 BENCHMARK(scan, at_least(2), communicators(), reductions(), types(), blocks("size of each rank's operand"),
-          ways(Collective::scan), times("scan")) {
+          ways(Collective::scan), times("scan"), Sampling{.overlapping = true}) {
     return collective(run, {Collective::scan, Held::block, Held::block});
 }
 

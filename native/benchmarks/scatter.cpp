@@ -6,7 +6,7 @@
 namespace leadline {
 
 BENCHMARK(scatter, at_least(2), communicators(), variations(), blocks("size of each rank's block"), roots(),
-          ways(Collective::scatter), times("scatter")) {
+          ways(Collective::scatter), times("scatter"), Sampling{.overlapping = true}) {
     return collective(run, {Collective::scatter, Held::blocks_at_root, Held::block});
 }
 

@@ -67,6 +67,7 @@ struct Metric {
 struct Sampling {
     bool one_operation = false;  // a sample is one operation, however short
     bool whole_time = false;     // sample until the point's time is spent, however tight the answer
+    bool overlapping = false;    // ranks leave an operation before all have come: those of a sample overlap
 };
 
 // After how many ranks the program of a point is the same, seen from the rank itself; 0: never.

@@ -26,12 +26,15 @@ Sampler::Sampler(const Declaration& benchmark, Limits limits)
       samples_(benchmark.metrics.size()) {}
 
 void Sampler::take(double elapsed, const std::vector<double>& values, double since_begin) {
+    // What only showed how many operations fill an exact sample is no answer.
+    if (limits_.exact && benchmark_.sampling.overlapping && !batch_found_ && !fills(elapsed)) {
+        grow(elapsed);
+        return;
+    }
     for (std::size_t i = 0; i < samples_.size(); ++i) samples_[i].push_back(values[i]);
     if (limits_.exact) {
         stopped_by_ = "exact";
-        return;
-    }
-    if (!batch_found_) {
+    } else if (!batch_found_) {
         ++warmup_;
         find_batch(elapsed);
         // A point so slow that it never settles keeps its last samples rather than none.
@@ -50,11 +53,17 @@ void Sampler::take(double elapsed, const std::vector<double>& values, double sin
 // Grows the batch until two samples in a row are long enough: one may have been long only because the rank
 // was held up, and the batch would stay too small for good.
 void Sampler::find_batch(double elapsed) {
-    if (elapsed >= limits_.floor || batch_ >= most_operations) {
+    if (fills(elapsed)) {
         batch_found_ = std::exchange(long_enough_, true);
         return;
     }
     long_enough_ = false;
+    grow(elapsed);
+}
+
+bool Sampler::fills(double elapsed) const { return elapsed >= limits_.floor || batch_ >= most_operations; }
+
+void Sampler::grow(double elapsed) {
     const double wanted = limits_.floor * 1.2;
     const double factor = std::max(2.0, std::ceil(wanted / std::max(elapsed, limits_.floor / 64)));
     batch_ = std::min(most_operations, batch_ * static_cast<long>(factor));

@@ -39,6 +39,8 @@ public:
 
 private:
     void find_batch(double elapsed);
+    [[nodiscard]] bool fills(double elapsed) const;  // a sample that took so long has operations enough
+    void grow(double elapsed);
     void judge(double since_begin);
     [[nodiscard]] double width(const Median& found, std::size_t metric) const;
     [[nodiscard]] std::vector<double> kept(std::size_t metric) const;

@@ -86,6 +86,24 @@ TEST(Sampler, KeepsASampleToAnOperationWhereTheBenchmarkWantsThat) {
     EXPECT_EQ(sampler.batch(), 1);
 }
 
+// Of equal samples one is enough: of one operation, or of as many as last long enough where they overlap.
+TEST(Sampler, OverlappingOperationsFillAnExactSample) {
+    Limits exact = limits;
+    exact.exact = true;
+    Sampler alone(one_metric, exact);
+    EXPECT_EQ(feed(alone, 1e-6), 1);
+
+    Declaration overlapping = one_metric;
+    overlapping.sampling.overlapping = true;
+    Sampler many(overlapping, exact);
+    feed(many, 1e-6);
+    EXPECT_EQ(many.stopped_by(), "exact");
+    EXPECT_GE(many.batch(), 1000);
+    EXPECT_EQ(many.samples().front().size(), 1);
+    Sampler enough(overlapping, exact);
+    EXPECT_EQ(feed(enough, 1e-3), 1);
+}
+
 TEST(Sampler, UsesTheWholeTimeWhereTheBenchmarkWantsThat) {
     Declaration patient = one_metric;
     patient.sampling.whole_time = true;

@@ -179,5 +179,20 @@ TEST(LogGp, ARendezvousBeginsWhenBothAreThere) {
         }
 }
 
+// Broadcasts follow one another, as many as last 20 us: the root is done with one in 1 us and 6.1 us have
+// passed before the other rank is, which takes every further one in 2 us.
+TEST(LogGp, BroadcastsOverlapAndAllreducesDoNot) {
+    const json first = record("bcast", {{"bytes", 8}}, on(2), "loggp");
+    EXPECT_EQ(first.at("batch"), 8);
+    EXPECT_EQ(first.at("samples").size(), 1);
+    EXPECT_NEAR(first.at("samples").front(), (1e-6 + 3.1e-6 + 8e-9 + 8 * 2e-6) / 8, 1e-12);
+
+    const json isolated = record("bcast", {{"bytes", 8}, {"cadence", "isolated"}}, on(2), "loggp");
+    EXPECT_EQ(isolated.at("batch"), 1);
+    EXPECT_NEAR(isolated.at("samples").front(), 1e-6 + 3.1e-6 + 8e-9 + 2e-6, 1e-12);
+    const json together = record("allreduce", {{"bytes", 8}}, on(2), "loggp");
+    EXPECT_EQ(together.at("batch"), 1);
+}
+
 }  // namespace
 }  // namespace leadline
