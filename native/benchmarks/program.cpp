@@ -4,6 +4,7 @@
 // accesses of the program, and between them its computation, as time that a core is kept busy. Communicators
 // are made before the clock starts; where the program makes one, its ranks tell each other what they told
 // then.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -104,7 +105,8 @@ BENCHMARK(program, at_least(1),
         ended(*parts, run, began);
 #endif
         run.sample("time", run.elapsed());
-        run.sample("communication", run.elapsed() - player.computed());
+        // Of sums that are rounded nothing is left of nothing.
+        run.sample("communication", std::max(0.0, run.elapsed() - player.computed()));
     }
 #ifdef LEADLINE_PARTS
     if (run.rank() == 0) write(*parts, run.word("trace"));

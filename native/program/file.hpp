@@ -60,6 +60,7 @@ enum class Kind : std::uint8_t {
 
 // Values that `form` of a step has; and of `construction`.
 inline constexpr std::uint8_t blocking = 0, nonblocking = 1, persistent = 2;
+inline constexpr std::uint8_t buffered = 2;  // mode of a send
 inline constexpr std::uint8_t by_dup = 0, by_split = 1, by_group = 3, between = 6;
 inline constexpr std::int32_t any_peer = -1;
 

@@ -189,7 +189,10 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
         switch (step.kind) {
             case Kind::send:
                 if (step.form != persistent) co_await run_.turn(true);
-                if (step.form == blocking)
+                if (step.form == blocking && step.mode == buffered) {
+                    forgotten_.push_back(comm(step).isend(out(step.bytes), place(step, step.peer), step.tag));
+                    if (forgotten_.size() > most_buffered) co_await oldest();
+                } else if (step.form == blocking)
                     co_await comm(step).send(out(step.bytes), place(step, step.peer), step.tag);
                 else if (step.form == nonblocking)
                     begin_message(step, slots_[static_cast<std::size_t>(step.request)]);
@@ -264,10 +267,19 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
 void Player::begin_message(const Step& step, Slot& slot) {
     Comm& among = comm(step);
     slot.message = true;
-    if (step.kind == Kind::send)
+    if (step.kind == Kind::send) {
         slot.request = among.isend(out(step.bytes), place(step, step.peer), step.tag);
-    else if (step.peer == any_peer) slot.request = among.irecv_any(in(step.bytes), step.tag);
+        if (step.mode != buffered) return;
+        forgotten_.push_back(slot.request);  // its completion waits for nobody
+        slot.message = false;
+    } else if (step.peer == any_peer) slot.request = among.irecv_any(in(step.bytes), step.tag);
     else slot.request = among.irecv(in(step.bytes), place(step, step.peer), step.tag);
+}
+
+// A buffer of the program's has an end, too.
+Task<> Player::oldest() {
+    co_await run_.world().wait(forgotten_.front());
+    forgotten_.erase(forgotten_.begin());
 }
 
 // Blocks to and from neighbours, each as a message.

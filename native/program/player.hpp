@@ -46,6 +46,7 @@ public:
     [[nodiscard]] double computed() const { return computed_; }  // s, of the last execution
 
 private:
+    static constexpr std::size_t most_buffered = 4096;
     // A collective and its blocks.
     struct Meeting {
         std::optional<Comm::Prepared> prepared{};
@@ -78,6 +79,7 @@ private:
     [[nodiscard]] Bytes out(std::int64_t bytes) const { return out_.first(static_cast<std::size_t>(bytes)); }
     [[nodiscard]] Bytes in(std::int64_t bytes) const { return in_.first(static_cast<std::size_t>(bytes)); }
     void begin_message(const Step& step, Slot& slot);
+    Task<> oldest();
     Call call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes);
     void lay_out(Call& made, const Step& step, std::int64_t bytes, std::vector<Part>& gives,
                  std::vector<Part>& takes);
@@ -105,7 +107,7 @@ private:
     std::vector<Exposed> windows_;
     Meeting blocking_;
     std::vector<Comm::Request> waited_;
-    std::vector<Comm::Request> forgotten_;  // freed while they were under way
+    std::vector<Comm::Request> forgotten_;  // that nobody waits for: freed, or sent from a buffer
     std::vector<Loop> loops_;
     double computed_ = 0;
 };

@@ -186,6 +186,10 @@ void lr_text(int kind, const char* text) {
     lr_note(&call, kind, 0, (int)(length % 8), values, words);
 }
 
+void lr_jumped(void) {
+    lr_text(LR_OUTSIDE, "what a call did that was left by a jump (an error handler's longjmp, an exception)");
+}
+
 /* A child shares the mapped memory and must not write to it; it is another program. */
 static void in_child(void) {
     atomic_store(&lr_on, false);
@@ -195,6 +199,8 @@ static void in_child(void) {
 static void facts(char* text, size_t size) {
     char host[256] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int rank = 0, ranks = 0, length = 0, level = 0;
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
     gethostname(host, sizeof host - 1);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -208,9 +214,9 @@ static void facts(char* text, size_t size) {
     const char* session = getenv("LEADLINE_RECORD_ID");
     snprintf(text, size,
              "{\"rank\":%d,\"ranks\":%d,\"host\":\"%s\",\"pid\":%ld,\"threads\":%d,\"world\":%lld,"
-             "\"self\":%lld,\"session\":\"%.64s\",\"clock_offset\":%lld,\"mpi\":\"%.300s\"}",
+             "\"self\":%lld,\"spawned\":%d,\"session\":\"%.64s\",\"clock_offset\":%lld,\"mpi\":\"%.300s\"}",
              rank, ranks, host, (long)getpid(), level, (long long)lr_comm_handle(MPI_COMM_WORLD),
-             (long long)lr_comm_handle(MPI_COMM_SELF), session ? session : "",
+             (long long)lr_comm_handle(MPI_COMM_SELF), parent != MPI_COMM_NULL, session ? session : "",
              (long long)((int64_t)real.tv_sec * 1000000000 + real.tv_nsec - now()), library);
 }
 

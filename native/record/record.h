@@ -65,16 +65,18 @@ enum lr_form { LR_BLOCKING, LR_NONBLOCKING, LR_PERSISTENT };
 enum lr_completion { LR_ONE, LR_ALL, LR_ANY, LR_SOME, LR_TEST, LR_TESTALL, LR_TESTANY, LR_TESTSOME };
 enum lr_constructor { LR_DUP, LR_SPLIT, LR_CREATE, LR_CREATE_GROUP, LR_CART, LR_GRAPH, LR_INTER, LR_MERGE };
 
-/* A call that is under way: times of CLOCK_MONOTONIC in ns, and the address that it returns to. */
+/* A call that is under way: times of CLOCK_MONOTONIC in ns, the address that it returns to, its frame. */
 struct lr_call {
     int64_t enter;
     int64_t leave;
     const void* site;
+    const char* frame;
 };
+#define LR_CALL(name) struct lr_call name = {.frame = (const char*)__builtin_frame_address(0)}
 
-/* Of a thread: whether it is in a recorded call, its number from 1, and what it polled. */
+/* Of a thread: the frame of the recorded call that it is in, its number from 1, and what it polled. */
 struct lr_thread {
-    int depth;
+    const char* frame;
     int number;
     struct lr_polls polls;
 };
@@ -82,10 +84,15 @@ extern _Thread_local struct lr_thread lr_own __attribute__((tls_model("initial-e
 extern atomic_bool lr_on;
 int64_t lr_ticks(void); /* of the cheapest clock there is */
 
-/* Whether this call is recorded: not what MPI calls of itself, nor what comes before or after. */
+/* Says that a call was left by a jump (an error handler's longjmp, an exception of C++). */
+void lr_jumped(void);
+/* Whether this call is recorded: not what MPI calls of itself, nor what comes before or after. What MPI calls
+ * lies deeper in the stack; a call that does not has come after a jump out of the one before. */
 static inline bool lr_begins(struct lr_call* call, const void* site) {
-    if (lr_own.depth > 0 || !atomic_load_explicit(&lr_on, memory_order_relaxed)) return false;
-    lr_own.depth = 1;
+    if (lr_own.frame && call->frame < lr_own.frame) return false;
+    if (!atomic_load_explicit(&lr_on, memory_order_relaxed)) return false;
+    if (lr_own.frame) lr_jumped();
+    lr_own.frame = call->frame;
     call->site = site;
     return true;
 }
@@ -99,7 +106,7 @@ static inline bool lr_enter_poll(struct lr_call* call, const void* site) {
     return true;
 }
 void lr_leave(struct lr_call* call);
-static inline void lr_end(void) { lr_own.depth = 0; } /* after lr_enter said yes */
+static inline void lr_end(void) { lr_own.frame = NULL; } /* after lr_enter said yes */
 
 /* An entry of `count` numbers. */
 void lr_note(const struct lr_call* call, int kind, int form, int mode, const int64_t* values, size_t count);

@@ -131,7 +131,7 @@ LR_SEEN int MPI_Init_thread(int* argc, char*** argv, int required, int* provided
     return code;
 }
 LR_SEEN int MPI_Finalize(void) {
-    struct lr_call call;
+    LR_CALL(call);
     if (lr_enter(&call, __builtin_return_address(0))) {
         call.leave = call.enter;
         lr_finish(&call);
@@ -140,7 +140,7 @@ LR_SEEN int MPI_Finalize(void) {
     return PMPI_Finalize();
 }
 LR_SEEN int MPI_Pcontrol(const int level, ...) {
-    struct lr_call call;
+    LR_CALL(call);
     if (lr_enter(&call, __builtin_return_address(0))) {
         const int64_t value = level;
         call.leave = call.enter;
@@ -159,15 +159,16 @@ LR_SEEN int MPI_Pcontrol(const int level, ...) {
         real(error);                                           \
         last;                                                  \
     }
-static void finish(const void* site) {
-    struct lr_call call;
+static void finish(const void* site, const void* frame) {
+    struct lr_call call = {.frame = frame};
     if (!lr_enter(&call, site)) return;
     call.leave = call.enter;
     lr_finish(&call);
     lr_end();
 }
 #define INIT(symbol) ONE_ARGUMENT(symbol, (void)0, begin(MPI_SUCCESS))
-#define FINALIZE(symbol) ONE_ARGUMENT(symbol, finish(__builtin_return_address(0)), (void)0)
+#define FINALIZE(symbol) \
+    ONE_ARGUMENT(symbol, finish(__builtin_return_address(0), __builtin_frame_address(0)), (void)0)
 INIT(mpi_init_)
 INIT(mpi_init_f08_)
 FINALIZE(mpi_finalize_)
@@ -185,7 +186,7 @@ INIT_THREAD(mpi_init_thread_f08_)
     LR_SEEN void symbol(MPI_Fint* level) {                     \
         static void (*real)(MPI_Fint*);                        \
         if (!real) *(void**)&real = dlsym(RTLD_NEXT, #symbol); \
-        struct lr_call call;                                   \
+        LR_CALL(call);                                         \
         if (lr_enter(&call, __builtin_return_address(0))) {    \
             const int64_t value = *level;                      \
             call.leave = call.enter;                           \

@@ -285,7 +285,7 @@ def c_frame(row: Row, types: list[str]) -> str:
 LR_SEEN int lr_in_{name}({declared}) __asm__("MPI_{name}");
 int lr_in_{name}({declared}) {{
     static int (*lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))PMPI_{name};
-    struct lr_call lr_call;
+    LR_CALL(lr_call);
     if (!{entered(name)}(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
     {{
         {first}
@@ -322,7 +322,7 @@ def fortran_frames(row: Row) -> str:
 LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error{behind_declared}) {{
     static void (*real)({types}{comma}MPI_Fint *{", size_t" * len(lengths)});
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "{symbol}");
-    struct lr_call lr_call;
+    LR_CALL(lr_call);
     if (!{entered(name)}(&lr_call, __builtin_return_address(0))) {{
         real({plain}{comma}lr_error{behind});
         return;

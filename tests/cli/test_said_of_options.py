@@ -1,5 +1,7 @@
 """Options that would do nothing, or that have another name now, say so."""
 
+import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from click.testing import CliRunner
 from leadline.cli import main
 from leadline.program.build import ProgramBuilder
 from leadline.program.model import Kind, Operation
-from leadline.run.replay import remarks
+from leadline.run.replay import Replay, Value, remarks
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +105,18 @@ def test_a_replay_says_what_it_does_otherwise() -> None:
     builder = ProgramBuilder(1)
     builder.add(0, [Operation(int(kind), extra=1) for kind in (Kind.WIN, Kind.FENCE, Kind.WIN_FREE)])
     assert remarks(builder.build(), None) == []
+
+
+def test_a_replay_says_that_it_was_disturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a run marks its values; and of a program without messages it names no network model."""
+    builder = ProgramBuilder(1)
+    builder.add(0, [Operation(int(Kind.NOP))], before=[1e-3])
+    builder.build().write(tmp_path / "alone.program")
+    told = Replay(Value(1.0), Value(0.0), "", 6, oversubscribed=False, disturbance="others were busy")
+    monkeypatch.setattr(import_module("leadline.run.replay"), "replay", lambda *_, **__: told)
+    words = ["replay", str(tmp_path / "alone.program"), "--on", "bgp"]
+    said = CliRunner().invoke(main, words).output
+    assert "disturbed: others were busy" in said
+    assert "network model" not in said
+    row = json.loads(CliRunner().invoke(main, [*words, "--json"]).output)
+    assert row[0]["disturbance"] == "others were busy"

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from leadline import program
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.program import exporters, importers
-from leadline.program.model import FREE_SOURCE, FREE_TAG, Form, Kind
+from leadline.program.build import ProgramBuilder
+from leadline.program.model import FREE_SOURCE, FREE_TAG, Form, Kind, Operation
 
 
 def halo(comm: program.Comm, collective: bool = False) -> Any:
@@ -78,6 +80,30 @@ def test_a_program_is_the_same_after_export_and_import(
         assert sum(b for _, b in mine) == sum(b for _, b in theirs)
         slots = [sum((e[0].gives for e in each if e[0].kind == Kind.WAIT), ()) for each in (mine, theirs)]
         assert sorted(slots[0]) == sorted(slots[1])
+
+
+def test_each_turn_keeps_its_own_computation(tmp_path: Path) -> None:
+    """1 ms before the first message of a loop and 1 us before others, not the mean before all."""
+    builder = ProgramBuilder(2, measured=True)
+    enters = 1_000_000 + 1000 * np.arange(10)
+    for rank, kind in enumerate((Kind.SEND, Kind.RECV)):
+        messages = [Operation(int(kind), peer=1 - rank, bytes=8)] * 10
+        builder.add(rank, messages, times=np.stack([enters, enters], axis=1))
+    made = builder.build()
+    for form in ("goal", "smpi"):
+        path = tmp_path / f"turns.{form}"
+        exporters.write(form, made, path, flops=1e9)
+        words = [line.split() for line in path.read_text().splitlines()]
+        found = [float(each[-1]) for each in words if {"calc", "compute"} & set(each)]
+        assert [each for each in found if each] == pytest.approx([1e6, *[1e3] * 9] * 2)
+
+
+def test_a_call_that_a_form_lacks_is_named_as_it_was_called(tmp_path: Path) -> None:
+    """Blocks that vary are another call."""
+    builder = ProgramBuilder(1)
+    builder.add(0, [Operation(int(Kind.ALLGATHER), bytes=8, mode=1, takes=(0, 8))])
+    with pytest.raises(UsageError, match="MPI_Allgatherv"):
+        exporters.write("smpi", builder.build(), tmp_path / "varies.smpi")
 
 
 def test_collectives_pass_through_smpi_and_are_refused_by_goal(tmp_path: Path) -> None:

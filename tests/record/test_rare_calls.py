@@ -1,5 +1,6 @@
 """What programs seldom call is recorded as they call it, and replayed; what cannot be is named."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def test_requests_that_are_inactive_or_cancelled(mpi: Mpi, build: Build, tmp_pat
     persistent, late = only(made, 0, Kind.RECV)
     assert (persistent.peer, persistent.bytes, persistent.tag) == (-1, 100, 3)
     assert (late.peer, late.bytes, late.tag) == (1, 40, 4)
-    assert len(only(made, 0, Kind.WAIT)) == 3
+    assert [each.takes for each in only(made, 0, Kind.WAIT)] == [(1, 1, 3), (1, 2, 3), ()]  # whom it met
     _replayed(tmp_path, "--on", "bgp")
     _replayed(tmp_path, "--launches", "1")
 
@@ -108,6 +109,29 @@ def test_strings_of_fortran_keep_their_lengths(mpi: Mpi, build: Build, tmp_path:
         pytest.skip("MPICH over UCX has no MPI_Comm_accept")
     made = _of(tmp_path, mpi, build("ports.f90"), 2)
     assert made.recorded["outside"] == ["MPI_Comm_accept", "MPI_Comm_connect"]
+
+
+def test_a_jump_out_of_a_call_ends_no_record(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """What follows an error handler that does not return is recorded; that it jumped is said."""
+    made = _of(tmp_path, mpi, build("jumps.c"), 2)
+    assert [len(only(made, 0, kind)) for kind in (Kind.SEND, Kind.BARRIER)] == [10, 1]
+    assert len(only(made, 1, Kind.RECV)) == 10
+    assert not made.partial
+    assert any("jump" in each for each in made.recorded["outside"])
+
+
+def test_processes_that_are_started_are_another_program(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """The record is that of the ranks that started them, and the exit code as without it (MPICH's over UCX
+    cannot start any)."""
+    words = launched(mpi, build("spawns.c"), ranks=2)
+    alone = subprocess.run(words, check=False, capture_output=True)
+    done = recorded(tmp_path / "rare.program", words)
+    assert done.exit_code == alone.returncode
+    if alone.returncode == 0:
+        made = program.read(tmp_path / "rare.program")
+        assert made.ranks == 2
+        assert not made.partial
+        assert "MPI_Comm_spawn" in made.recorded["outside"]
 
 
 @pytest.mark.parametrize("module", ["USE_MPI", "F08"])

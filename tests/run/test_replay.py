@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from leadline import program
 from leadline.cli import main
 from leadline.program import exporters, importers
-from leadline.program.model import SendMode
+from leadline.program.build import ProgramBuilder
+from leadline.program.model import Form, Kind, Operation, SendMode
 from leadline.run.replay import patience
 
 MACHINE = """
@@ -226,6 +227,27 @@ def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) ->
     done = CliRunner().invoke(main, ["replay", str(place / "never.program"), "--on", str(place / "two.toml")])
     assert done.exit_code == 1
     assert "rank 0" in done.output
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_a_send_from_a_buffer_waits_for_nobody(form: Form, place: Path) -> None:
+    """Two ranks send 1 MB to each other before either receives, by a protocol that asks first."""
+    (place / "asks.toml").write_text(MACHINE + 'handshake = true\nhandshake_overhead = "0.1 us"\n')
+    for mode in (SendMode.BUFFERED, SendMode.STANDARD):
+        builder = ProgramBuilder(2)
+        for rank in range(2):
+            other = Operation(int(Kind.RECV), peer=1 - rank, bytes=10**6)
+            slot = int(form > 0)
+            send = other._replace(kind=int(Kind.SEND), mode=int(mode), form=int(form), request=slot)
+            begun = [send, *[Operation(int(Kind.START), gives=(1,))] * (form == Form.PERSISTENT)]
+            over = [Operation(int(Kind.WAIT), gives=(1,))] * slot
+            builder.add(rank, [*begun, *over, other])
+        builder.build().write(place / "both.program")
+        done = CliRunner().invoke(
+            main, ["replay", str(place / "both.program"), "--on", str(place / "asks.toml")]
+        )
+        assert (done.exit_code == 0) == (mode == SendMode.BUFFERED), done.output
+        assert ("deadlock" in done.output) == (mode == SendMode.STANDARD)
 
 
 def test_a_program_that_would_wait_for_ever_is_not_launched(place: Path) -> None:

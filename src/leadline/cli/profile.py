@@ -25,9 +25,10 @@ SITES = 5
 def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     """Print where the time of a program goes: a recording, or what 'leadline replay --times' wrote.
 
-    100 % is the sum of the ranks' own times, each until its last operation ends. A receive waits until the
-    matching send begins (late sender); what is left of it is transfer. Waiting in a collective ends when the
-    last of the ranks that it depends on has entered it. The critical path goes back from the end of the last
+    100 % is the sum of the ranks' own times, each until its last operation ends. A receive or probe waits
+    until the matching send begins (late sender); what is left of it is transfer. Waiting in a collective ends
+    when the last of the ranks that it depends on has entered it; with a root, also when the rank leaves soon
+    after another came, since libraries hand data on from rank to rank. The critical path goes back from the end of the last
     rank; at each wait it changes to the rank that was waited for. With --json there is a row for each rank,
     in seconds.
     """
@@ -92,11 +93,11 @@ def _rows(found: "Profile") -> list[dict[str, object]]:
 def _print_first(path: Path, found: "Profile") -> None:
     """What was profiled, and how much of the ranks' time is what."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
-    from leadline.profile.sentences import beside, crowded, shares, unseen  # noqa: PLC0415
+    from leadline.profile.sentences import shares, warnings  # noqa: PLC0415
 
     time = format_quantity(float(found.end.max(initial=0)) * 1e-9, "s")
     click.echo(f"{path}: {found.program.ranks} ranks, {found.program.operations_in_all:,} operations, {time}")
-    for warning in filter(None, (crowded(found), beside(found), unseen(found))):
+    for warning in warnings(found):
         click.echo(wrapped("  " + warning, "  "))
     click.echo(wrapped("  " + shares(found), "  "))
 

@@ -140,17 +140,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         own = None if machine else of_recording(read.recorded.get("mpi"))
         mpi = asked["mpi"] or (own.id if own else "default")
         say("executing it")
-        found = replaying.replay(
-            program,
-            target,
-            ranks=read.ranks,
-            compute=asked["compute"],
-            detailed=bool(asked["by"] or asked["times"]),
-            launches=asked["launches"],
-            mpi=mpi,
-            recorded=recorded,
-            say=say,
-        )
+        found = _executed(program, read, target, {**asked, "mpi": mpi, "recorded": recorded}, say)
         alternatives = _alternatives(program, target, read.ranks, asked, say) if asked["changes"] else []
     if asked["times"]:
         assert found.times is not None
@@ -166,13 +156,39 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         rows[0] |= {"recorded": recorded, "recorded_communication": inside}
         print_table(rows, {}, as_json=True)
         return
-    where = f"on {machine.stem}, network model {found.network}" if machine else f"with {_called(mpi)}"
+    model = f", network model {found.network}" if found.network else ""
+    where = f"on {machine.stem}{model}" if machine else f"with {_called(mpi)}"
     described = _simulated(target) if machine else None
     _print_first(program, read, found, where, target=described, scaled=asked["compute"] != 1)
     _print_recorded(found, recorded, inside)
     if alternatives:
         click.echo()
         _print_alternatives(rows)
+
+
+def _executed(
+    path: Path, read: "Program", target: "Target", asked: dict[str, Any], say: Callable[[str], None]
+) -> "Replay":
+    """The program executed; where it cannot be, the reason, and what was executed otherwise than recorded."""
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.run.replay import remarks, replay  # noqa: PLC0415
+    from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
+
+    try:
+        return replay(
+            path,
+            target,
+            ranks=read.ranks,
+            compute=asked["compute"],
+            detailed=bool(asked["by"] or asked["times"]),
+            launches=asked["launches"],
+            mpi=asked["mpi"],
+            recorded=asked["recorded"],
+            say=say,
+        )
+    except LeadlineError as problem:
+        otherwise = remarks(read, target.machine if isinstance(target, SimulatedMachine) else None)
+        raise LeadlineError("; ".join([str(problem), *otherwise])) from None
 
 
 def _alternatives(
@@ -240,6 +256,7 @@ def _row(words: str, found: "Replay", first: "Replay") -> dict[str, Any]:
         "time_low": found.time.low,
         "time_high": found.time.high,
         "communication": found.communication.value,
+        "disturbance": found.disturbance,
         "speedup": first.time.value / found.time.value if found.time.value else None,
         "network": found.network,
     }
@@ -279,6 +296,8 @@ def _print_first(
         click.echo("  all ranks are on one node: no message passes a link")
     if machine and program.measured and not scaled:
         click.echo("  computation between messages as it was recorded; --compute FACTOR scales it")
+    if found.disturbance:
+        click.echo(f"  disturbed: {found.disturbance}")
     if found.oversubscribed:
         click.echo("  more ranks than cores: the time says nothing of the program")
 

@@ -7,7 +7,8 @@ library moves messages only inside calls. The rest is transfer and overhead. Tim
 that the parts of a rank add up to its end exactly. An operation has one cause, that of its longest wait.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,13 +16,14 @@ import numpy.typing as npt
 
 from leadline.core.errors import UsageError
 from leadline.program.events import End, Message, Place, meetings, messages
-from leadline.program.model import Kind, Operation, Program
+from leadline.program.model import ANY_PEER, COLLECTIVES, Form, Kind, Operation, Program
 
 SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
 PROGRESS = "missing progress"  # the other rank computes
 WAITS = (SENDER, RECEIVER, IMBALANCE, PROGRESS)
 WORTH = 0.02  # of the ranks' time, from which on a wait is a finding
-STALL = 5_000  # ns; what takes less is not looked at for missing progress
+STALL = 5_000  # ns; what takes less is not looked at for missing progress, or for who is in between
+SOON = 8  # a wait this many times as long as what follows it was for who came then
 _FROM_ROOT = {Kind.BCAST, Kind.SCATTER}
 _TO_ROOT = {Kind.REDUCE, Kind.GATHER}
 # Whose waits are not looked at: locks, epochs of some ranks, and data that may move in them.
@@ -50,6 +52,7 @@ class Profile:
     waiting: list[Waiting]
     waits: npt.NDArray[np.int64]  # rank by WAITS
     unseen: Nanoseconds  # of the time in MPI: in _UNSEEN
+    of_any: bool = False  # whether there are receives of which it is not known whose message they met
     path: list[tuple[int, int, int, int]] = field(default_factory=list)  # rank, index, inside, before
 
     @property
@@ -121,7 +124,7 @@ def profile(program: Program) -> Profile:
         )
     times = [program.times_of[rank] for rank in range(program.ranks)]
     waiting = [_none(len(each)) for each in times]
-    for message in messages(program):
+    for message in messages(program, probes=True):
         _late(times, waiting, message)
     for operation, ends_of in meetings(program):
         _imbalance(program, times, waiting, operation, ends_of)
@@ -132,8 +135,16 @@ def profile(program: Program) -> Profile:
         for why in range(len(WAITS)):
             waits[rank, why] = each.time[each.why == why].sum()
     found = Profile(program, ends, ends - inside, waiting, waits, _unseen(program, times))
+    found.of_any = any(_of_any(leaf) for rank in range(program.ranks) for leaf in program.leaves(rank))
     found.path = _path(times, waiting, ends)
     return found
+
+
+def _of_any(leaf: Operation) -> bool:
+    """Whether a receive may be of any source; of one made ready its completion says which it was."""
+    if leaf.kind == Kind.SENDRECV:
+        return leaf.source == ANY_PEER
+    return leaf.kind == Kind.RECV and leaf.peer == ANY_PEER and leaf.form != Form.PERSISTENT
 
 
 def _unseen(program: Program, times: Sequence[Nanoseconds]) -> Nanoseconds:
@@ -171,9 +182,11 @@ def _wait(
 
 def _late(times: Sequence[Nanoseconds], waiting: Sequence[Waiting], message: Message) -> None:
     """The wait of a receive for its sender, or of a send for its receiver."""
-    sent, taken = message
+    sent, taken, probe = message
     asked = int(times[taken.rank][taken.posted, 0])
     _wait(times, waiting, (taken.rank, taken.over), 0, (sent.rank, sent.posted))
+    if probe:
+        return
     # A send that ended before the receive was asked for did not wait for it.
     if int(times[sent.rank][sent.over, 1]) >= asked:
         _wait(times, waiting, (sent.rank, sent.over), 1, (taken.rank, taken.posted))
@@ -215,18 +228,68 @@ def _imbalance(
     Of a broadcast or scatter all wait for the root, of a reduction or gather the root for all. The other way
     a message may be sent before anybody takes it: there a rank waited that had not left when the other came.
     """
-    last = max(ends, key=lambda end: int(times[end.rank][end.posted, 0]))
-    rooted = operation.kind in _FROM_ROOT | _TO_ROOT
-    members = program.communicators[operation.comm].members
-    root = next((each for each in ends if each.rank == members[operation.peer]), last) if rooted else last
-    for each in ends:
-        taking = (operation.kind in _FROM_ROOT) == (each is not root)
-        cause = last if each is root else root
-        if each is cause:
-            continue
-        came = int(times[cause.rank][cause.posted, 0])
-        if not rooted or taking or int(times[each.rank][each.over, 1]) >= came:
-            _wait(times, waiting, (each.rank, each.over), 2, (cause.rank, cause.posted))
+    came = {end.rank: int(times[end.rank][end.posted, 0]) for end in ends}
+    inner = operation.kind in _FROM_ROOT | _TO_ROOT and not program.communicators[operation.comm].remote
+    order = sorted(ends, key=lambda end: came[end.rank]) if inner else ()
+    for each, cause, must in _depend(program, operation, ends, came):
+        over = (each.rank, each.over)
+        left = int(times[each.rank][each.over, 1])
+        if must or left >= came[cause.rank]:
+            _wait(times, waiting, over, 2, (cause.rank, cause.posted))
+        if order:
+            since = came[each.rank]
+            if operation.kind in _FROM_ROOT and must:
+                since = max(since, came[cause.rank])
+            _behind(times, waiting, each, since, order)
+
+
+def _depend(
+    program: Program, operation: Operation, ends: Sequence[End], came: Mapping[int, int]
+) -> Iterator[tuple[End, End, bool]]:
+    """Who depends on whom: on the last of several; and whether it cannot leave before the other comes."""
+    among = program.communicators[operation.comm]
+    sides = [ends, ends]
+    if among.remote and operation.kind in COLLECTIVES:  # each group deals with the other
+        here = set(among.members)
+        sides = [[end for end in ends if (end.rank in here) == side] for side in (True, False)]
+    last = [max(side, key=lambda end: came[end.rank]) for side in sides]
+    if operation.kind not in _FROM_ROOT | _TO_ROOT:
+        for side, other in zip(sides[: 1 + bool(among.remote)], last[::-1], strict=False):
+            yield from ((each, other, True) for each in side if each is not other)
+        if among.remote and operation.kind == Kind.BARRIER:  # libraries leave it together
+            latest = max(last, key=lambda end: came[end.rank])
+            yield from ((each, latest, False) for each in ends if each is not latest)
+        return
+    root = next((end for end in sides[1] if end.rank == among.peers[operation.peer]), None)
+    if root is None or operation.peer < 0:
+        return  # nobody is it
+    from_root = operation.kind in _FROM_ROOT
+    yield from ((each, root, from_root) for each in sides[0] if each is not root)
+    if last[0] is not root:
+        yield root, last[0], not from_root
+
+
+def _behind(
+    times: Sequence[Nanoseconds],
+    waiting: Sequence[Waiting],
+    each: End,
+    since: int,
+    order: Sequence[End],
+) -> None:
+    """The wait of a rank for one that hands on to it, or takes from it, where a library has a tree.
+
+    Which one that is, is not known: it is the last that came before the rank left, if that was soon after.
+    """
+    left = int(times[each.rank][each.over, 1])
+    if left - since < STALL:
+        return
+
+    def came(end: End) -> int:
+        return int(times[end.rank][end.posted, 0])
+
+    cause = order[bisect_right(order, left, key=came) - 1]
+    if cause is not each and came(cause) - since > SOON * (left - came(cause)):
+        _wait(times, waiting, (each.rank, each.over), 2, (cause.rank, cause.posted))
 
 
 def _path(

@@ -67,6 +67,27 @@ def unseen(found: Profile) -> str | None:
     )
 
 
+def of_any(found: Profile) -> str | None:
+    """Whether waits of receives of any source are missing; None where not."""
+    if not found.of_any:
+        return None
+    return (
+        "Receives of any source do not say whose message they met: how long ranks waited in them, and for "
+        "whom, is not looked at; it is called transfer and overhead."
+    )
+
+
+def partial(found: Profile) -> str | None:
+    """Whether the record is cut; None where not."""
+    cut = len(found.program.partial)
+    if not cut:
+        return None
+    return (
+        f"The records of {cut:,} of {found.program.ranks:,} ranks end before the program did: what it did "
+        "later, and waits for messages that are missing, are not in these numbers."
+    )
+
+
 def beside(found: Profile) -> str | None:
     """Whether other work kept processors busy meanwhile; None where not, or where nobody knows."""
     others, hosts = found.program.recorded.get("others"), found.program.recorded.get("hosts")
@@ -96,6 +117,11 @@ def clocks(found: Profile) -> str | None:
             "taken, and waits may be wrong by its error."
         )
     return said
+
+
+def warnings(found: Profile) -> list[str]:
+    """What a reader must know before the numbers."""
+    return list(filter(None, (each(found) for each in (partial, crowded, beside, unseen, of_any))))
 
 
 def _named(shares: npt.NDArray[np.float64], form: str) -> str:

@@ -1,10 +1,21 @@
 """Which operations of different ranks belong together: messages with their receives, collectives by turns."""
 
-from collections import defaultdict, deque
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from typing import NamedTuple
 
-from leadline.program.model import ANY_PEER, COLLECTIVES, Construction, Form, Kind, Operation, Program
+from leadline.program.model import (
+    ANY_PEER,
+    COLLECTIVES,
+    FREE_TAG,
+    Construction,
+    Form,
+    Kind,
+    Operation,
+    Program,
+)
 
 
 class End(NamedTuple):
@@ -17,10 +28,11 @@ class End(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message with both its ends."""
+    """A message with both its ends. Where `probe`, the other end is a probe that met it."""
 
     sent: End
     taken: End
+    probe: bool = False
 
 
 Place = tuple[int, int]  # rank, index of an operation
@@ -29,42 +41,71 @@ Place = tuple[int, int]  # rank, index of an operation
 _OF_ALL = set(Construction) - {Construction.CREATE_GROUP, Construction.INTER, Construction.MERGE}
 # Of a message: communicator, source and destination as world ranks, tag.
 _Key = tuple[int, int, int, int]
+TAKES = 1  # mode of a probe that takes its message from others (MPI_Mprobe)
 
 
-def messages(program: Program) -> Iterator[Message]:
-    """Every message of which both ends were recorded, matched as MPI does: in order, by source and tag."""
-    sent: defaultdict[_Key, deque[End]] = defaultdict(deque)
-    taken: defaultdict[_Key, deque[End]] = defaultdict(deque)
+def messages(program: Program, probes: bool = False) -> Iterator[Message]:
+    """Every message of which both ends were recorded, matched as MPI does: in order, by source and tag.
+
+    With `probes` also those that a probe met, which are received besides. Where a rank receives from any
+    source and it is not known from which, what is sent to it with that tag is left out.
+    """
+    found = _Found(same_communicators(program))
     for rank in range(program.ranks):
-        _Ends(program, rank, sent, taken).read()
-    for key, ends in taken.items():
-        for one, other in zip(sent.get(key, ()), ends, strict=False):
-            yield Message(one, other)
+        _Ends(program, rank, found).read()
+    for key, ends in found.taken.items():
+        if found.known(key):
+            ends.sort(key=lambda end: end.posted)  # some were not known before they were over
+            yield from map(Message, found.sent.get(key, ()), ends)
+    if not probes:
+        return
+    for key, met in found.probed.items():
+        sent, begun = found.sent.get(key, ()), [end.posted for end in found.taken.get(key, ())]
+        ahead: list[int] = []  # places of what probes took and nobody has received yet
+        for end, takes in met if found.known(key) else ():
+            place = bisect_left(begun, end.posted)
+            ahead = [each for each in ahead if each >= place]
+            place = next(free for free in count(place) if free not in ahead)
+            if place < len(sent):
+                yield Message(sent[place], end, probe=True)
+            if takes:
+                ahead.append(place)
+
+
+class _Found:
+    """The ends of all messages: in each list in order."""
+
+    def __init__(self, same: list[int]) -> None:
+        self.same = same  # communicators by their numbers
+        self.sent: defaultdict[_Key, list[End]] = defaultdict(list)
+        self.taken: defaultdict[_Key, list[End]] = defaultdict(list)
+        self.probed: defaultdict[_Key, list[tuple[End, bool]]] = defaultdict(list)
+        self.unknown: set[tuple[int, int, int]] = set()  # communicator, rank, tag of receives of any source
+
+    def known(self, key: _Key) -> bool:
+        """Whether all that its receiver takes of this tag is known by its source."""
+        comm, _, rank, tag = key
+        return (comm, rank, tag) not in self.unknown and (comm, rank, ANY_PEER) not in self.unknown
 
 
 class _Ends:
     """The ends of messages at one rank."""
 
-    def __init__(
-        self,
-        program: Program,
-        rank: int,
-        sent: defaultdict[_Key, deque[End]],
-        taken: defaultdict[_Key, deque[End]],
-    ) -> None:
-        self._program, self._rank, self._sent, self._taken = program, rank, sent, taken
-        # What is under way in each slot: its list, its place there, where it was begun.
-        self._open: dict[int, list[tuple[deque[End], int]]] = {}
+    def __init__(self, program: Program, rank: int, found: _Found) -> None:
+        self._program, self._rank, self._found = program, rank, found
+        # What is under way in each slot: its list, its place there.
+        self._open: dict[int, list[tuple[list[End], int]]] = {}
         self._ready: dict[int, Operation] = {}
+        # Receives of any source that met several, by slot: where each was started.
+        self._several: dict[int, tuple[Operation, int]] = {}
 
     def read(self) -> None:
         for index, (_, operation) in enumerate(self._program.operations(self._rank)):
             kind = operation.kind
-            if kind in {Kind.SEND, Kind.RECV}:
-                if operation.form == Form.PERSISTENT:
-                    self._ready[operation.request] = operation
-                else:
-                    self._begin(operation, index)
+            if kind in {Kind.SEND, Kind.RECV} and operation.form == Form.PERSISTENT:
+                self._ready[operation.request] = operation
+            elif kind in {Kind.SEND, Kind.RECV}:
+                self._begin(operation, index)
             elif kind == Kind.SENDRECV:
                 self._begin(operation._replace(kind=int(Kind.SEND), request=0), index)
                 self._begin(
@@ -77,28 +118,82 @@ class _Ends:
                     ),
                     index,
                 )
+            elif kind == Kind.PROBE and (key := self._key(operation)):
+                end = End(self._rank, index, index, operation.bytes)
+                self._found.probed[key].append((end, operation.mode == TAKES))
             elif kind == Kind.START:
                 for slot in operation.gives:
-                    if slot in self._ready:
-                        self._begin(self._ready[slot], index)
+                    self._start(slot, index)
             elif kind == Kind.FREE:
                 self._ready.pop(operation.request, None)
             elif kind == Kind.WAIT:
-                for slot in operation.gives:
-                    for ends, place in self._open.pop(slot, ()):
-                        ends[place] = ends[place]._replace(over=index)
+                self._wait(operation, index)
+        for operation, _ in self._several.values():
+            self._is_of_any(operation)
+
+    def _start(self, slot: int, index: int) -> None:
+        operation = self._ready.get(slot)
+        if operation is None:
+            return
+        if operation.kind == Kind.RECV and operation.peer == ANY_PEER:
+            self._several[slot] = operation, index
+        else:
+            self._begin(operation, index)
+
+    def _wait(self, operation: Operation, index: int) -> None:
+        of = operation.takes
+        met = {slot: said for slot, *said in zip(of[::3], of[1::3], of[2::3], strict=True)}
+        for slot in operation.gives:
+            for ends, place in self._open.pop(slot, ()):
+                ends[place] = ends[place]._replace(over=index)
+            if slot not in self._several:
+                continue
+            receive, posted = self._several.pop(slot)
+            if slot not in met:
+                self._is_of_any(receive)
+                continue
+            source, tag = met[slot]
+            if key := self._key(receive._replace(peer=source, tag=tag)):
+                self._found.taken[key].append(End(self._rank, posted, index, receive.bytes))
+
+    def _key(self, operation: Operation) -> _Key | None:
+        """What tells a message of this operation from others; None where its peer is not known."""
+        peers = self._program.communicators[operation.comm].peers
+        if not 0 <= operation.peer < len(peers):
+            return None
+        other = peers[operation.peer]
+        pair = (self._rank, other) if operation.kind == Kind.SEND else (other, self._rank)
+        return self._found.same[operation.comm], *pair, operation.tag
+
+    def _is_of_any(self, receive: Operation) -> None:
+        tag = ANY_PEER if receive.free & FREE_TAG else receive.tag
+        self._found.unknown.add((self._found.same[receive.comm], self._rank, tag))
 
     def _begin(self, operation: Operation, index: int) -> None:
-        peers = self._program.communicators[operation.comm].peers
-        if operation.peer == ANY_PEER or operation.peer >= len(peers):
+        key = self._key(operation)
+        if key is None:
+            if operation.kind == Kind.RECV and operation.peer == ANY_PEER:
+                self._is_of_any(operation)
             return
-        other = peers[operation.peer]
-        sends = operation.kind == Kind.SEND
-        pair = (self._rank, other) if sends else (other, self._rank)
-        ends = (self._sent if sends else self._taken)[operation.comm, pair[0], pair[1], operation.tag]
+        ends = (self._found.sent if operation.kind == Kind.SEND else self._found.taken)[key]
         ends.append(End(self._rank, index, index, operation.bytes))
         if operation.request:
             self._open.setdefault(operation.request, []).append((ends, len(ends) - 1))
+
+
+def same_communicators(program: Program) -> list[int]:
+    """Of each communicator its number; of an intercommunicator the one that both its groups' ranks share."""
+    made: defaultdict[object, list[int]] = defaultdict(list)
+    same = list(range(len(program.communicators)))
+    for index, each in enumerate(program.communicators):
+        if each.remote:
+            groups = tuple(each.members), tuple(each.remote)
+            others = made[each.construction, groups[::-1]]
+            if others:
+                same[index] = others.pop(0)
+            else:
+                made[each.construction, groups].append(index)
+    return same
 
 
 def collectives(program: Program) -> Iterator[tuple[Operation, list[Place]]]:
@@ -114,27 +209,37 @@ def collectives(program: Program) -> Iterator[tuple[Operation, list[Place]]]:
 def meetings(program: Program) -> Iterator[tuple[Operation, list[End]]]:
     """What all ranks of a communicator come to: collectives in all forms, its copies, windows, fences.
 
-    One rank's operation, and of each rank where it came and where it was over. What some ranks did not come
-    to, as in a recording that was cut, is left out.
+    One rank's operation, and of each rank where it came and where it was over; where an intercommunicator has
+    a root, an operation of the other group's ranks. What some ranks did not come to, as in a recording that
+    was cut, is left out.
     """
     found: _Meetings = defaultdict(list)
+    same = same_communicators(program)
     for rank in range(program.ranks):
-        _Comings(program, rank, found).read()
+        _Comings(program, rank, found, same).read()
     for turns in found.values():
         for operation, ends in turns:
-            if len(ends) == len(program.communicators[operation.comm].members):
+            among = program.communicators[operation.comm]
+            if len(ends) == len(among.members) + len(among.remote):
                 yield operation, ends
 
 
-# By what is in one order on all ranks: each operation in its turn, and where ranks came to it.
-_Meetings = defaultdict[tuple[int, ...], list[tuple[Operation, list[End]]]]
+class _Meeting(NamedTuple):
+    """An operation of all ranks, and where they came to it."""
+
+    operation: Operation
+    ends: list[End]
+
+
+# By what is in one order on all ranks: each operation in its turn.
+_Meetings = defaultdict[tuple[int, ...], list[_Meeting]]
 
 
 class _Comings:
     """Where one rank comes to what all do."""
 
-    def __init__(self, program: Program, rank: int, found: _Meetings) -> None:
-        self._program, self._rank, self._found = program, rank, found
+    def __init__(self, program: Program, rank: int, found: _Meetings, same: list[int]) -> None:
+        self._program, self._rank, self._found, self._same = program, rank, found, same
         self._count: defaultdict[tuple[int, ...], int] = defaultdict(int)
         self._ready: dict[int, Operation] = {}  # by slot, as what is under way: the ends, and the place there
         self._open: dict[int, tuple[list[End], int]] = {}
@@ -158,12 +263,14 @@ class _Comings:
                 self._come(operation, index)
 
     def _come(self, operation: Operation, index: int) -> None:
-        key = _meeting(operation)
+        key = _meeting(operation, self._same[operation.comm])
         turns, turn = self._found[key], self._count[key]
         self._count[key] += 1
         if turn == len(turns):
-            turns.append((operation, []))
-        ends = turns[turn][1]
+            turns.append(_Meeting(operation, []))
+        elif turns[turn].operation.peer < 0:  # which does not say who the root is
+            turns[turn] = turns[turn]._replace(operation=operation)
+        ends = turns[turn].ends
         if operation.request:
             self._open[operation.request] = ends, len(ends)
         ends.append(End(self._rank, index, index, operation.bytes))
@@ -176,9 +283,9 @@ def _meets(operation: Operation) -> bool:
     return operation.kind in COLLECTIVES or operation.kind in {Kind.WIN, Kind.WIN_FREE, Kind.FENCE}
 
 
-def _meeting(operation: Operation) -> tuple[int, ...]:
+def _meeting(operation: Operation, comm: int) -> tuple[int, ...]:
     """What distinguishes the operations that are in one order on all ranks."""
     if operation.kind in COLLECTIVES:
-        return (operation.comm,)
+        return (comm,)
     window = operation.extra if operation.kind == Kind.FENCE else 0
-    return operation.comm, operation.kind, window
+    return comm, operation.kind, window

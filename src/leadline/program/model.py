@@ -123,15 +123,16 @@ class Form(IntEnum):
     PERSISTENT = 2
 
 
-def called(kind: Kind, form: Form = Form.BLOCKING) -> str:
-    """The MPI call of an operation, in words for a person.
+def called(kind: Kind, form: Form = Form.BLOCKING, varies: bool = False) -> str:
+    """The MPI call of an operation, in words for a person; `varies`: with blocks of several sizes.
 
-    >>> called(Kind.ALLREDUCE, Form.NONBLOCKING), called(Kind.COMM)
-    ('MPI_Iallreduce', 'a constructor of communicators')
+    >>> called(Kind.ALLREDUCE, Form.NONBLOCKING), called(Kind.COMM), called(Kind.ALLGATHER, varies=True)
+    ('MPI_Iallreduce', 'a constructor of communicators', 'MPI_Allgatherv')
     """
     if kind in _CALLS:
         return _CALLS[kind]
-    name = kind.name.lower()
+    with_v = varies and kind in COLLECTIVES - {Kind.REDUCE_SCATTER}
+    name = kind.name.lower() + ("v" if with_v else "")
     if form == Form.PERSISTENT:
         return f"MPI_{name.capitalize()}_init"
     return f"MPI_I{name}" if form else f"MPI_{name.capitalize()}"
@@ -159,6 +160,8 @@ class Reduction(IntEnum):
 
 
 ANY_PEER = -1  # of a receive that takes the next message of whichever sender
+# Instead of an intercommunicator's root, in the root's own group: who takes no part, and the root itself.
+NOBODY, ROOT = -3, -4
 FREE_SOURCE, FREE_TAG = 1, 2  # bits of `free`
 
 
@@ -169,7 +172,8 @@ class Operation(NamedTuple):
     that was met, and says in `free` that it was free. `request` is the slot, from 1, of a nonblocking or
     persistent operation. `extra` is 1 + the index of a new communicator, a window or a region. `gives` and
     `takes` are (peer, bytes, peer, bytes, ...) of collectives whose blocks vary; of START and WAIT `gives`
-    lists the slots.
+    lists the slots, of WAIT `takes` the slot, source and tag of receives made ready for any source that met
+    several.
     """
 
     kind: int
@@ -271,6 +275,14 @@ class Program:
     def times(self, rank: int) -> npt.NDArray[np.int64] | None:
         """When each executed operation was entered and left, ns, shape (operations, 2); None if unknown."""
         return None if self.times_of is None else self.times_of[rank]
+
+    def before(self, rank: int) -> npt.NDArray[np.float64]:
+        """Computation before each executed operation, s: as measured; without times the mean of its leaf."""
+        times = self.times(rank)
+        if times is None:
+            return np.asarray(self.stats(rank)["before_mean"], np.float64)[self.sequence(rank).order()]
+        left = np.concatenate(([0], times[:-1, 1]))
+        return np.asarray(np.maximum(times[:, 0] - left, 0) * 1e-9, np.float64)
 
     def length(self, rank: int) -> int:
         """How many operations the rank executes."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 
 from leadline.program.events import collectives, messages
-from leadline.program.model import Kind, Program
+from leadline.program.model import Kind, Operation, Program
 
 # Nobody leaves before all have come, the root's own data reach all, all data reach the root.
 _ALL = {Kind.BARRIER, Kind.ALLREDUCE, Kind.ALLGATHER, Kind.ALLTOALL, Kind.REDUCE_SCATTER}
@@ -121,7 +121,7 @@ def orders(program: Program, hosts: Sequence[int]) -> Iterator[Order]:
         assert of is not None
         return int(of[index, which]) * 1e-9
 
-    for sent, taken in messages(program):
+    for sent, taken, _ in messages(program):
         if hosts[sent.rank] != hosts[taken.rank]:
             yield Order(
                 hosts[sent.rank],
@@ -130,8 +130,8 @@ def orders(program: Program, hosts: Sequence[int]) -> Iterator[Order]:
                 moment(taken.rank, taken.over, 1),
             )
     for operation, places in collectives(program):
-        if operation.kind != Kind.BARRIER and (not operation.bytes or operation.mode):
-            continue  # blocks of nothing bind nobody, and where blocks vary any may be that
+        if not _binds(program, operation):
+            continue
         root = program.communicators[operation.comm].members[operation.peer]
         entered, left = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
         for rank, index in places:
@@ -149,6 +149,17 @@ def orders(program: Program, hosts: Sequence[int]) -> Iterator[Order]:
         for host in entered:
             if host != middle and middle in left:
                 yield Order(host, max(entered[host]), middle, min(left[middle]))
+
+
+def _binds(program: Program, operation: Operation) -> bool:
+    """Whether all ranks of an operation hear of each other, directly or through its root.
+
+    Blocks of nothing bind nobody, and where blocks vary any may be that. The groups of an intercommunicator
+    hear of the other only.
+    """
+    if program.communicators[operation.comm].remote:
+        return False
+    return operation.kind == Kind.BARRIER or bool(operation.bytes and not operation.mode)
 
 
 def _tree(widths: Moments) -> list[tuple[int, int]]:

@@ -18,8 +18,11 @@ from leadline.record.spills import Spill
 def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     """The program of all ranks' files; `recorded` is what is known of the run besides.
 
+    What processes did that MPI_Comm_spawn started is another program, which is left out.
+
     Raises UsageError where files of ranks are missing, or are of different runs.
     """
+    found = [spill for spill in found if not spill.facts.get("spawned")] or found
     ranks = _check(found)
     made = ProgramBuilder(ranks, measured=True)
     shared, outside = Communicators(made.communicators), set[str]()

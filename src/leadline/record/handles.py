@@ -1,8 +1,9 @@
-"""What MPI's handles stand for in a rank's record: communicators and requests."""
+"""What MPI's handles stand for in a rank's record, communicators and requests, and what these met."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from leadline.program.model import Communicator
+from leadline.program.model import Communicator, Operation
 
 
 class Communicators:
@@ -50,5 +51,27 @@ class Slot:
     receive: int | None = None  # index of the operation
     active: bool = True  # of a persistent one: started, and not over
     turns: int = 0  # messages that the receive has met
+    met: list[tuple[int, int, int]] = field(default_factory=list)  # of any source: operation, source, tag
+    several: bool = False  # they were of more than one
     both: bool = False  # of an Isendrecv
     half: int = 0  # number of the send that the same request completes
+
+
+def met_by(posted: Operation, met: Sequence[int]) -> Operation:
+    """A receive with the source, tag and size of the message that it took."""
+    source, tag, size = met
+    return posted._replace(
+        peer=source if source >= 0 else posted.peer,
+        tag=tag if tag >= 0 else posted.tag,
+        bytes=size if size >= 0 else posted.bytes,
+    )
+
+
+def parts_of(peers: Iterable[int], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Blocks that are not empty, as (peer, bytes, ...)."""
+    return tuple(
+        value
+        for peer, size in zip(peers, sizes, strict=False)
+        if size and peer >= 0
+        for value in (peer, size)
+    )

@@ -2,15 +2,16 @@
 
 import heapq
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from leadline.program.model import FREE_SOURCE, FREE_TAG, Communicator, Form, Kind, Operation
+from leadline.program.events import TAKES
+from leadline.program.model import FREE_SOURCE, FREE_TAG, NOBODY, Communicator, Form, Kind, Operation
 from leadline.record import spills
-from leadline.record.handles import Communicators, Group, Slot
+from leadline.record.handles import Communicators, Group, Slot, met_by, parts_of
 from leadline.record.spills import Entry, Spill
 
-ANY, NOBODY, CANCELLED = -1, -3, -5  # peers as the recorder writes them
+ANY, CANCELLED = -1, -5  # peers as the recorder writes them
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
 UNKNOWN = "a communicator from a call that is not known"
@@ -142,13 +143,13 @@ class Rank:
         number = self.slot(request, entry.form, len(self.operations)) if entry.form else 0
         free = (FREE_SOURCE if peer == ANY else 0) | (FREE_TAG if tag == ANY else 0)
         posted = Operation(int(Kind.RECV), index, peer, size, tag, number, form=entry.form, free=free)
-        self.note(entry, posted if entry.form else _met(posted, met))
+        self.note(entry, posted if entry.form else met_by(posted, met))
 
     def sendrecv(self, entry: Entry) -> None:
         comm, to, size, tag, source, coming, coming_tag, *met = entry.values
         index = self.group(comm).index
         free = (FREE_SOURCE if source == ANY else 0) | (FREE_TAG if coming_tag == ANY else 0)
-        receive = _met(Operation(int(Kind.RECV), index, source, coming, coming_tag, free=free), met)
+        receive = met_by(Operation(int(Kind.RECV), index, source, coming, coming_tag, free=free), met)
         if to == NOBODY and source == NOBODY:
             self.note(entry, Operation(int(Kind.NOP)))
         elif to == NOBODY:
@@ -166,7 +167,8 @@ class Rank:
         comm, peer, _, tag, message, *met = entry.values
         index = self.group(comm).index
         free = (FREE_SOURCE if peer == ANY else 0) | (FREE_TAG if tag == ANY else 0)
-        found = _met(Operation(int(Kind.PROBE), index, peer, 0, tag, free=free), met)
+        taken = TAKES if message else 0
+        found = met_by(Operation(int(Kind.PROBE), index, peer, 0, tag, mode=taken, free=free), met)
         if message and found.peer >= 0:
             self.messages[message] = index, found.peer, found.tag
         self.note(entry, found if found.peer >= 0 else Operation(int(Kind.NOP)))
@@ -182,7 +184,8 @@ class Rank:
     def wait(self, entry: Entry) -> None:
         count = entry.values[0]
         handles, done = entry.values[1 : 1 + count], entry.values[2 + count :]
-        numbers = []
+        numbers: list[int] = []
+        several: list[int] = []  # slot, source and tag of what persistent receives of any source met
         for place in range(0, len(done), 4):
             if not 0 <= done[place] < count:
                 raise IndexError("a completed request is none of those that were waited for")
@@ -203,9 +206,12 @@ class Rank:
             if slot.receive is not None and not self._receive_is_over(slot, done[place + 1 : place + 4]):
                 numbers += [slot.half] if slot.half else []
                 continue
+            several += [slot.number, *slot.met[-1][1:]] if slot.several else []
             numbers += [slot.number, slot.half] if slot.half else [slot.number]
         if numbers:
-            self.note(entry, Operation(int(Kind.WAIT), mode=entry.mode, gives=tuple(numbers)))
+            self.note(
+                entry, Operation(int(Kind.WAIT), mode=entry.mode, gives=tuple(numbers), takes=tuple(several))
+            )
         else:
             self.note(entry, Operation(int(Kind.NOP)))
 
@@ -221,15 +227,28 @@ class Rank:
         if met[0] == CANCELLED:
             self.operations[slot.receive] = Operation(int(Kind.NOP))
             return False
-        found = _met(posted, met)
+        found = met_by(posted, met)
         slot.turns += 1
+        if slot.persistent and posted.free & FREE_SOURCE:
+            slot.met.append((len(self.operations), found.peer, found.tag))
         if slot.turns > 1:  # a persistent one has the largest size, and any source where there were several
             if posted.tag != found.tag:
                 self.outside.add(SEVERAL)
             peer = posted.peer if posted.peer == found.peer else ANY
+            if slot.persistent and peer == ANY:
+                self._meets_several(slot)
             found = found._replace(peer=peer, bytes=max(posted.bytes, found.bytes))
         self.operations[slot.receive] = found
         return True
+
+    def _meets_several(self, slot: Slot) -> None:
+        """Whom it met is said where it was over, from its first message on."""
+        if slot.several:
+            return
+        slot.several = True
+        for index, *met in slot.met[:-1]:
+            over = self.operations[index]
+            self.operations[index] = over._replace(takes=(*over.takes, slot.number, *met))
 
     def release(self, entry: Entry) -> None:
         handle = entry.values[0]
@@ -252,10 +271,10 @@ class Rank:
         neighbours = entry.kind in (Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL)
         if neighbours:
             to = gives if gives else [size] * len(group.targets)
-            parts = _parts(group.targets, to), _parts(group.sources, takes or [size] * len(group.sources))
+            parts = parts_of(group.targets, to), parts_of(group.sources, takes or [size] * len(group.sources))
         else:
             ranks = range(len(group.remote or group.members))
-            parts = _parts(ranks, gives), _parts(ranks, takes)
+            parts = parts_of(ranks, gives), parts_of(ranks, takes)
             if entry.kind in (Kind.ALLGATHER, Kind.REDUCE_SCATTER) and varies and not group.remote:
                 size = takes[group.members.index(self.spill.rank)]
         self.note(
@@ -263,7 +282,7 @@ class Rank:
             Operation(
                 entry.kind,
                 group.index,
-                max(root, 0),
+                root if group.remote else max(root, 0),
                 size,
                 request=number,
                 mode=varies,
@@ -353,26 +372,6 @@ class Rank:
 
     def stop(self, entry: Entry) -> None:
         self.stopped = spills.text_of(entry)
-
-
-def _met(posted: Operation, met: Sequence[int]) -> Operation:
-    """A receive with the source, tag and size of the message that it took."""
-    source, tag, size = met
-    return posted._replace(
-        peer=source if source >= 0 else posted.peer,
-        tag=tag if tag >= 0 else posted.tag,
-        bytes=size if size >= 0 else posted.bytes,
-    )
-
-
-def _parts(peers: Iterable[int], sizes: Sequence[int]) -> tuple[int, ...]:
-    """Blocks that are not empty, as (peer, bytes, ...)."""
-    return tuple(
-        value
-        for peer, size in zip(peers, sizes, strict=False)
-        if size and peer >= 0
-        for value in (peer, size)
-    )
 
 
 _READERS: dict[int, Callable[[Rank, Entry], None]] = {

@@ -10,16 +10,7 @@ import numpy.typing as npt
 from leadline.core.units import format_bytes, format_quantity
 from leadline.profile.analysis import Profile
 from leadline.profile.findings import findings
-from leadline.profile.sentences import (
-    beside,
-    clocks,
-    critical_path,
-    crowded,
-    excess,
-    shares,
-    unseen,
-    waited_for,
-)
+from leadline.profile.sentences import clocks, critical_path, excess, shares, waited_for, warnings
 from leadline.program.model import COLLECTIVES, Kind, Program
 from leadline.program.traffic import messages
 from leadline.report import program_figures as draw
@@ -78,9 +69,8 @@ def _verdict(subject: Subject) -> list[str]:
     if subject.expected:
         machine, expected = subject.expected
         said.append(excess(found, expected, machine))
-    first = filter(None, [crowded(found), beside(found), unseen(found)])
     more = filter(None, [waited_for(found), critical_path(found), clocks(found)])
-    return [*first, *said, *more, *findings(found)]
+    return [*warnings(found), *said, *more, *findings(found)]
 
 
 def _counts(program: Program, found: Profile | None) -> list[Count]:

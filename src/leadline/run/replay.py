@@ -52,6 +52,7 @@ class Replay:
     network: str  # the model that was true enough, or the library's transport
     launches: int
     oversubscribed: bool
+    disturbance: str = ""  # what kept other launches from the same value, such as work beside them
     times: Times | None = None
     made_of: dict[str, float] | None = None  # kinds of constants, where the target has such
 
@@ -107,6 +108,8 @@ def replay(
     rows = {row["metric"]: row for row in summarise(records).rows(named=True) if row["status"] == OK}
     if "time" not in rows:
         reasons = records.filter(pl.col("status") != OK)["reason"].drop_nulls()
+        if not described and any("no answer" in each for each in reasons):
+            _expected(path, ranks, compute, say)  # which finds ranks that wait for ever
         raise LeadlineError(f"{path} was not executed: {next(iter(reasons), 'no result came')}")
     network = rows["time"].get("network") or rows["time"].get("transport") or ""
     return Replay(
@@ -115,6 +118,7 @@ def replay(
         network=str(network),
         launches=int(rows["time"]["launches"]),
         oversubscribed=bool(rows["time"]["oversubscribed"]),
+        disturbance=str(rows["time"].get("disturbance") or "") if rows["time"].get("disturbed") else "",
         times=times,
         made_of=made_of,
     )

@@ -36,10 +36,10 @@ class _Rank:
         self.persistent: dict[int, Operation] = {}
 
     def lines(self) -> Iterator[str]:
-        before = self.program.stats(self.rank)["before_mean"]
-        for leaf, operation in self.program.operations(self.rank):
-            if before[leaf] > 0:
-                yield from self._chained(f"calc {round(float(before[leaf]) * 1e9)}")
+        before = self.program.before(self.rank)
+        for computation, (_, operation) in zip(before, self.program.operations(self.rank), strict=True):
+            if computation > 0:
+                yield from self._chained(f"calc {round(float(computation) * 1e9)}")
             kind = operation.kind
             if kind in (Kind.SEND, Kind.RECV):
                 if operation.form == Form.PERSISTENT:
@@ -56,9 +56,9 @@ class _Rank:
                 # A chain goes on from what was waited for.
                 self.after = list(dict.fromkeys([*self.after, *(f"requires l{label}" for label in ended)]))
             elif kind not in (Kind.NOP, Kind.FREE, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END):
+                what = called(Kind(kind), Form(operation.form), bool(operation.mode))
                 raise UsageError(
-                    f"{TITLE} has messages and computation only, "
-                    f"but rank {self.rank} calls {called(Kind(kind), Form(operation.form))}"
+                    f"{TITLE} has messages and computation only, but rank {self.rank} calls {what}"
                 )
         if self.after and any(self.after):
             yield from self._chained("calc 0")

@@ -31,11 +31,11 @@ def lines(program: Program, flops: float) -> Iterator[str]:
     """The lines of the trace; a second of computation is `flops` operations (`exporters.write`)."""
     for rank in range(program.ranks):
         yield f"{rank} init"
-        before = program.stats(rank)["before_mean"]
+        before = program.before(rank)
         started: dict[int, Operation] = {}
-        for leaf, operation in program.operations(rank):
-            if before[leaf] > 0:
-                yield f"{rank} compute {float(before[leaf]) * flops!r}"
+        for computation, (_, operation) in zip(before, program.operations(rank), strict=True):
+            if computation > 0:
+                yield f"{rank} compute {float(computation) * flops!r}"
             for action in _actions(operation, rank, started):
                 yield f"{rank} {action}"
         yield f"{rank} finalize"
@@ -68,7 +68,7 @@ def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> 
     elif kind in COLLECTIVES and kind in _COLLECTIVES and not (form or operation.gives or operation.takes):
         yield _COLLECTIVES[kind].format(bytes=operation.bytes, root=operation.peer)
     else:
-        raise _refused(rank, called(kind, form))
+        raise _refused(rank, called(kind, form, bool(operation.mode)))
 
 
 def _refused(rank: int, what: str) -> UsageError:

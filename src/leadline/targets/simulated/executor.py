@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 TRIES = 3  # launches of a share whose node may have gone down
+PIECES = 8  # shares a process on this host: some points take a thousand times as long as others
 
 
 class _StoppedError(Exception):
@@ -92,7 +93,7 @@ class SimExecutor:
         stop = Flag()
         count = self._processes(points)
         shares: SimpleQueue[dict[int, Point]] = SimpleQueue()
-        for share in _deal(points, count):
+        for share in _deal(points, count if self.spread else PIECES * count):
             shares.put(share)
         threads = [Thread(target=self._take, args=(shares, heard, stop), daemon=True) for _ in range(count)]
         for thread in threads:
@@ -231,15 +232,15 @@ class SimExecutor:
         }
 
 
-def _deal(points: Sequence[Point], processes: int) -> list[dict[int, Point]]:
-    """The points by their places in shares, each of one kind of launch: a kind in as many as processes."""
+def _deal(points: Sequence[Point], most: int) -> list[dict[int, Point]]:
+    """The points by their places in shares, each of one kind of launch: a kind in at most so many."""
     kinds: dict[tuple[object, ...], list[int]] = {}
     for index, point in enumerate(points):
         kinds.setdefault(point.launch_key, []).append(index)
     return [
-        {index: points[index] for index in kind[first::processes]}
+        {index: points[index] for index in kind[first::most]}
         for kind in kinds.values()
-        for first in range(min(processes, len(kind)))
+        for first in range(min(most, len(kind)))
     ]
 
 
