@@ -28,9 +28,9 @@ def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     100 % is the sum of the ranks' own times, each until its last operation ends. A receive or probe waits
     until the matching send begins (late sender); what is left of it is transfer. Waiting in a collective ends
     when the last of the ranks that it depends on has entered it; with a root, also when the rank leaves soon
-    after another came, since libraries hand data on from rank to rank. The critical path goes back from the end of the last
-    rank; at each wait it changes to the rank that was waited for. With --json there is a row for each rank,
-    in seconds.
+    after another came, since libraries hand data on from rank to rank. The critical path goes back from the
+    end of the last rank; at each wait it changes to the rank that was waited for. With --json there is a row
+    for each rank, in seconds.
     """
     from leadline.profile import profile  # noqa: PLC0415  (loads numpy)
     from leadline.program import files  # noqa: PLC0415

@@ -183,7 +183,8 @@ def _executed(
             detailed=bool(asked["by"] or asked["times"]),
             launches=asked["launches"],
             mpi=asked["mpi"],
-            recorded=asked["recorded"],
+            # Threads that are executed one after another may wait for ever, which is found out first.
+            recorded=None if read.recorded.get("threads", 1) > 1 else asked["recorded"],
             say=say,
         )
     except LeadlineError as problem:

@@ -142,7 +142,7 @@ class _Ends:
 
     def _wait(self, operation: Operation, index: int) -> None:
         of = operation.takes
-        met = {slot: said for slot, *said in zip(of[::3], of[1::3], of[2::3], strict=True)}
+        met = {slot: said for slot, *said in zip(of[::3], of[1::3], of[2::3], strict=False)}
         for slot in operation.gives:
             for ends, place in self._open.pop(slot, ()):
                 ends[place] = ends[place]._replace(over=index)

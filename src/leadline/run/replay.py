@@ -107,10 +107,11 @@ def replay(
         made_of = json.loads(trace.read_text()) if kinds and trace.exists() else None
     rows = {row["metric"]: row for row in summarise(records).rows(named=True) if row["status"] == OK}
     if "time" not in rows:
-        reasons = records.filter(pl.col("status") != OK)["reason"].drop_nulls()
-        if not described and any("no answer" in each for each in reasons):
+        reason = next(iter(records.filter(pl.col("status") != OK)["reason"].drop_nulls()), "no result came")
+        if not described and "no answer" in reason:
             _expected(path, ranks, compute, say)  # which finds ranks that wait for ever
-        raise LeadlineError(f"{path} was not executed: {next(iter(reasons), 'no result came')}")
+        reason = reason.partition("; a plan's")[0]  # there is none whose keys could be other
+        raise LeadlineError(f"{path} was not executed: {reason}")
     network = rows["time"].get("network") or rows["time"].get("transport") or ""
     return Replay(
         time=_value(rows["time"]),
