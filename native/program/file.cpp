@@ -161,6 +161,7 @@ private:
             throw std::runtime_error("an operation has an impossible size");
         made_.requests = std::max(made_.requests, step.request);
         made_.largest = std::max({made_.largest, step.bytes, received});
+        made_.files = made_.files || step.kind == Kind::file;
         if (step.kind >= Kind::win && step.kind <= Kind::wait_epoch)
             made_.windows = std::max(made_.windows, step.extra);
         if (step.kind == Kind::wait || step.kind == Kind::start) {
@@ -233,8 +234,21 @@ std::string_view piece(std::string_view body, const json& placed) {
     return body.substr(offset, bytes);
 }
 
-// A column's width in the tables, B.
-std::size_t width_of(const std::string& column) { return column == "before_mean" ? 8 : 4; }
+// Time in files is as it was recorded: of each leaf of a table the mean, s.
+std::vector<double> inside_of(const json& columns, std::string_view table, std::size_t leaves) {
+    std::vector<double> made(leaves);
+    std::size_t offset = 0;
+    for (const json& column : columns) {
+        const std::size_t width = width_of(column.get<std::string>());
+        for (std::size_t i = 0; column == "inside_mean" && i < leaves; ++i) {
+            float value = 0;
+            std::memcpy(&value, table.data() + offset + i * width, sizeof value);
+            made[i] = value >= 0 && value < 1e9F ? value : 0;
+        }
+        offset += leaves * width;
+    }
+    return made;
+}
 
 void check(const Program& made) {
     if (made.ranks < 1 || std::ssize(made.rank_sequence) != made.ranks ||
@@ -269,6 +283,7 @@ Program parse(const json& header, std::string_view body) {
     made.checksum = whole<std::uint32_t>(header.at("crc32"));
     for (const json& each : header.at("sequences"))
         made.sequences.push_back(Reader(piece(body, each)).read(whole<int>(each.at(3)) != 0));
+    const bool files = std::ranges::any_of(made.sequences, &Sequence::files);
     const json& columns = header.at("stats_columns");
     std::size_t width = 0;
     for (const json& column : columns) width += width_of(column.get<std::string>());
@@ -281,6 +296,7 @@ Program parse(const json& header, std::string_view body) {
         const auto possible = [](double value) { return value >= 0 && value < 1e9; };
         if (!std::ranges::all_of(before, possible))
             throw std::runtime_error("a computation takes an impossible time");
+        if (files) made.inside.push_back(inside_of(columns, table, before.size()));
     }
     made.rank_sequence = numbers_of(header.at("rank_sequence"), std::ssize(made.sequences), made.ranks);
     made.rank_before = numbers_of(header.at("rank_stats"), std::ssize(made.before), made.ranks);

@@ -55,7 +55,8 @@ enum class Kind : std::uint8_t {
     complete = 61,
     wait_epoch = 62,
     region_begin = 70,
-    region_end = 71
+    region_end = 71,
+    file = 80
 };
 
 // Values that `form` of a step has; and of `construction`.
@@ -100,6 +101,7 @@ struct Sequence {
     std::vector<Step> steps{};  // ends with Kind::end
     std::vector<std::int64_t> lists{};
     std::uint32_t leaves = 0;
+    bool files = false;         // there are calls of MPI's files
     bool relative = false;      // peers of messages are differences to the rank that executes
     std::int32_t requests = 0;  // the highest slot
     std::int32_t windows = 0;   // the highest number of a window
@@ -144,6 +146,7 @@ struct Program {
     std::vector<Sequence> sequences{};
     std::vector<std::int32_t> rank_sequence{};
     std::vector<std::vector<double>> before{};  // tables: computation before each leaf, s
+    std::vector<std::vector<double>> inside{};  // time in each leaf, s; empty where nothing needs it
     std::vector<std::int32_t> rank_before{};
     std::vector<double> memory{};  // B, of each rank alone; empty: not known, and 0 where it is not of one
     std::vector<Communicator> communicators{};
@@ -155,6 +158,11 @@ struct Program {
     }
     [[nodiscard]] const std::vector<double>& computed(int rank) const {
         return before[static_cast<std::size_t>(rank_before[static_cast<std::size_t>(rank)])];
+    }
+    [[nodiscard]] const double* inside_of(int rank) const {
+        return inside.empty()
+                   ? nullptr
+                   : inside[static_cast<std::size_t>(rank_before[static_cast<std::size_t>(rank)])].data();
     }
 };
 

@@ -36,4 +36,7 @@ inline std::vector<std::int32_t> numbers_of(const nlohmann::json& runs, std::int
     return made;
 }
 
+// A column's width in the tables, B.
+inline std::size_t width_of(const std::string& column) { return column == "before_mean" ? 8 : 4; }
+
 }  // namespace leadline::program

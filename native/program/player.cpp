@@ -103,6 +103,7 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
       playing_(playing),
       sequence_(program.of(run.rank())),
       before_(program.computed(run.rank()).data()),
+      inside_(program.inside_of(run.rank())),
       memory_(program.memory.empty() ? 0 : program.memory[static_cast<std::size_t>(run.rank())]),
       recorded_(program.times ? program.times->of(run.rank()) : nullptr),
       world_(run.world()),
@@ -146,6 +147,21 @@ double Player::before(const Step& step, std::size_t index) const {
     if (recorded_ == nullptr) return before_[step.leaf];
     const std::int64_t left = index == 0 ? 0 : recorded_[2 * index - 1];
     return 1e-9 * static_cast<double>(std::max<std::int64_t>(recorded_[2 * index] - left, 0));
+}
+
+// What a call of files takes is as it was recorded.
+double Player::inside(const Step& step, std::size_t index) const {
+    if (recorded_ != nullptr)
+        return 1e-9 * static_cast<double>(
+                          std::max<std::int64_t>(recorded_[2 * index + 1] - recorded_[2 * index], 0));
+    return inside_ == nullptr ? 0 : inside_[step.leaf];
+}
+
+Task<> Player::compute(double seconds) {
+    computed_ += seconds;
+    co_await run_.turn(false);
+    co_await run_.busy(seconds);
+    if (memory_ > 0) run_.walked(seconds, memory_);
 }
 
 // A peer as a rank of the communicator.
@@ -231,6 +247,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
             case Kind::neighbor_allgather:
             case Kind::neighbor_alltoall: co_await neighbours(step); break;
             case Kind::comm: co_await made(step); break;
+            case Kind::file: co_await compute(playing_.compute > 0 ? inside(step, index - 1) : 0); break;
             case Kind::win:
             case Kind::win_free:
             case Kind::put:

@@ -73,6 +73,8 @@ private:
     };
 
     [[nodiscard]] double before(const Step& step, std::size_t index) const;
+    [[nodiscard]] double inside(const Step& step, std::size_t index) const;
+    Task<> compute(double seconds);
     [[nodiscard]] int place(const Step& step, std::int32_t peer);
     Comm& numbered(std::int32_t comm) { return comm == 0 ? world_ : *comms_[static_cast<std::size_t>(comm)]; }
     Comm& comm(const Step& step) { return numbered(step.comm); }
@@ -97,6 +99,7 @@ private:
     const Playing& playing_;
     const Sequence& sequence_;
     const double* before_;          // s of computation before each of the sequence's operations
+    const double* inside_;          // s in each; null where nobody needs it
     const double memory_;           // B, of its own
     const std::int64_t* recorded_;  // times of the recording; null where they are not known
     Bytes out_{};

@@ -347,3 +347,8 @@ void lr_epoch(const struct lr_call* call, int kind, int64_t window, int target, 
         lr_note(call, kind, 0, mode, values, 3 + (size_t)size);
     free(values);
 }
+
+void lr_file(const struct lr_call* call, int form, int what, int64_t bytes, MPI_Request request) {
+    const int64_t values[] = {bytes, lr_handle(request)};
+    lr_note(call, LR_FILE, form, what, values, 2);
+}

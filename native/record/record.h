@@ -59,8 +59,10 @@ enum lr_kind {
     LR_POST = 59,
     LR_START_EPOCH = 60,
     LR_COMPLETE = 61,
-    LR_WAIT_EPOCH = 62
+    LR_WAIT_EPOCH = 62,
+    LR_FILE = 80
 };
+enum lr_file_call { LR_FILE_OPEN, LR_FILE_CLOSE, LR_FILE_READ, LR_FILE_WRITE, LR_FILE_OTHER };
 enum lr_form { LR_BLOCKING, LR_NONBLOCKING, LR_PERSISTENT };
 enum lr_completion { LR_ONE, LR_ALL, LR_ANY, LR_SOME, LR_TEST, LR_TESTALL, LR_TESTANY, LR_TESTSOME };
 enum lr_constructor { LR_DUP, LR_SPLIT, LR_CREATE, LR_CREATE_GROUP, LR_CART, LR_GRAPH, LR_INTER, LR_MERGE };
@@ -192,4 +194,5 @@ void lr_comm_free(const struct lr_call* call, int64_t comm);
 void lr_win(const struct lr_call* call, MPI_Comm comm, MPI_Win window, int64_t bytes);
 void lr_access(const struct lr_call* call, int kind, MPI_Win window, int target, int64_t bytes,
                MPI_Request request);
+void lr_file(const struct lr_call* call, int form, int what, int64_t bytes, MPI_Request request);
 void lr_epoch(const struct lr_call* call, int kind, int64_t window, int target, int mode, MPI_Group group);

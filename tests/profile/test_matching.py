@@ -11,10 +11,22 @@ from click.testing import CliRunner
 from leadline.cli import main
 from leadline.profile import profile
 from leadline.profile.analysis import Profile
-from leadline.profile.sentences import of_any, partial
+from leadline.profile.findings import findings
+from leadline.profile.sentences import of_any, partial, shares
+from leadline.profile.shares import FILES, by_state
 from leadline.program.build import ProgramBuilder
 from leadline.program.events import TAKES, messages
-from leadline.program.model import ANY_PEER, NOBODY, ROOT, Communicator, Construction, Form, Kind, Operation
+from leadline.program.model import (
+    ANY_PEER,
+    NOBODY,
+    ROOT,
+    Communicator,
+    Construction,
+    FileCall,
+    Form,
+    Kind,
+    Operation,
+)
 
 SENDER, IMBALANCE = 0, 2
 Row = tuple[Operation, int, int]
@@ -168,3 +180,15 @@ def test_a_record_that_is_cut_says_so(tmp_path: Path) -> None:
     replace(made, partial=frozenset({1})).write(tmp_path / "cut.program")
     done = CliRunner().invoke(main, ["profile", str(tmp_path / "cut.program")])
     assert "1 of 2 ranks end before the program did" in " ".join(done.output.split())
+
+
+def test_time_in_files_is_told_apart() -> None:
+    """Of 10 ms 6 in two writes of 1 MB: neither computation nor messages, and a finding."""
+    write = op(Kind.FILE, bytes=1_000_000, mode=int(FileCall.WRITE))
+    found = profile(timed([(write, 1 * MS, 4 * MS), (write, 5 * MS, 8 * MS), (send(0), 10 * MS, 10 * MS)]))
+    assert (found.computing[0], found.files[0], found.communication[0]) == (4 * MS, 6 * MS, 0)
+    assert "files by MPI 60.0 %" in shares(found)
+    assert "60.0 % of their time in files by MPI: 1.91 MiB in all" in findings(found)[0]
+    spent = by_state(found, 0, np.array([0.0, 0.01]))
+    assert spent[FILES].tolist() == pytest.approx([6e-3])
+    assert sum(float(each[0]) for each in spent.values()) == pytest.approx(10e-3)

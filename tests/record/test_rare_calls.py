@@ -1,5 +1,6 @@
 """What programs seldom call is recorded as they call it, and replayed; what cannot be is named."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from click.testing import CliRunner
 from leadline import program
 from leadline.cli import main
 from leadline.mpi import Mpi
-from leadline.program.model import Kind, Program
+from leadline.profile import profile
+from leadline.profile.sentences import shares
+from leadline.program.model import FileCall, Form, Kind, Program
 from record.test_record import Build, _as_root, build, launched, mpi, only, recorded
 
 __all__ = ["_as_root", "build", "mpi"]  # fixtures
@@ -93,14 +96,44 @@ def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
 
 
 def test_epochs_of_two_windows_are_apart(mpi: Mpi, build: Build, tmp_path: Path) -> None:
-    """Each wait is for whom its own window was posted; files by MPI are named. With the MPI, too."""
+    """Each wait is for whom its own window was posted. With the MPI, too."""
     made = _of(tmp_path, mpi, build("epochs.c"), 3)
     posts, waits = only(made, 0, Kind.POST), only(made, 0, Kind.WAIT_EPOCH)
     assert _fields(posts, "gives", "extra") == _fields(waits, "gives", "extra") == [((1,), 1), ((2,), 2)]
     assert [only(made, rank, Kind.COMPLETE)[0].gives for rank in (1, 2)] == [(0,), (0,)]
-    assert any("files" in each for each in made.recorded["outside"])
+    assert made.recorded["outside"] == []
     _replayed(tmp_path, "--on", "bgp")
     _replayed(tmp_path)
+
+
+def test_files_take_time_that_is_no_computation(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """What was done with how many bytes; a profile tells it apart, a replay takes as long. With the MPI."""
+    words = launched(mpi, build("files.c"), tmp_path / "data", ranks=2)
+    done = recorded(tmp_path / "rare.program", words)
+    assert done.exit_code == 0, done.output
+    made = program.read(tmp_path / "rare.program")
+    for rank in range(2):
+        assert _fields(only(made, rank, Kind.FILE), "mode", "bytes", "form") == [
+            (FileCall.OPEN, 0, Form.BLOCKING),
+            (FileCall.WRITE, 1 << 20, Form.BLOCKING),
+            (FileCall.WRITE, 512, Form.NONBLOCKING),
+            (FileCall.WAIT, 0, Form.BLOCKING),
+            (FileCall.READ, 100, Form.BLOCKING),
+            (FileCall.CLOSE, 0, Form.BLOCKING),
+        ]
+    found = profile(made)
+    times = [made.times(rank) for rank in range(2)]
+    for rank, each in enumerate(times):
+        assert each is not None
+        kinds = [operation.kind == Kind.FILE for _, operation in made.operations(rank)]
+        assert found.files[rank] == (each[kinds, 1] - each[kinds, 0]).sum() > 0
+        assert found.computing[rank] + found.files[rank] + found.communication[rank] == found.end[rank]
+    assert found.caused()[1] > 25e6  # ns, of 30 ms
+    assert "files by MPI" in shares(found)
+    computed = max(float(made.before(rank).sum()) for rank in range(2))
+    rows = json.loads(_replayed(tmp_path, "--on", "bgp", "--json"))
+    assert rows[0]["time"] == pytest.approx(computed, rel=0.01)
+    assert "files take as long as they were recorded" in _replayed(tmp_path, "--launches", "1")
 
 
 def test_strings_of_fortran_keep_their_lengths(mpi: Mpi, build: Build, tmp_path: Path) -> None:

@@ -4,14 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from leadline import program
 from leadline.cli import main
+from leadline.profile import profile
 from leadline.program import exporters, importers
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import Form, Kind, Operation, SendMode
+from leadline.program.model import FileCall, Form, Kind, Operation, SendMode
 from leadline.run.replay import patience
 
 MACHINE = """
@@ -227,6 +229,31 @@ def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) ->
     done = CliRunner().invoke(main, ["replay", str(place / "never.program"), "--on", str(place / "two.toml")])
     assert done.exit_code == 1
     assert "rank 0" in done.output
+
+
+@pytest.mark.parametrize("times", [True, False])
+def test_files_take_as_long_as_they_were_recorded(times: bool, place: Path) -> None:
+    """2 ms of computation and 5 ms of writing; with and without the times beside the program."""
+    builder = ProgramBuilder(1, measured=True)
+    write = Operation(int(Kind.FILE), bytes=100, mode=int(FileCall.WRITE))
+    builder.add(0, [write], times=np.array([[2_000_000, 7_000_000]]))
+    made, path = builder.build(), place / "files.program"
+    made.write(path)
+    if not times:
+        Path(f"{path}.times").unlink()
+    words = ["replay", str(path), "--on", str(place / "two.toml"), "--json"]
+    for factor, expected in (("1", 7e-3), ("0.5", 6e-3), ("0", 0.0)):
+        done = CliRunner().invoke(main, [*words, "--compute", factor])
+        assert json.loads(done.output)[0]["time"] == pytest.approx(expected, rel=1e-6), done.output
+    written = place / "again.program"
+    assert CliRunner().invoke(main, [*words[:-1], "--times", str(written)]).exit_code == 0
+    found = profile(program.read(written))
+    assert (found.computing[0], found.files[0]) == (2_000_000, 5_000_000)
+    for form in ("goal", "smpi"):
+        exporters.write(form, program.read(path), place / f"files.{form}", flops=1e9)
+        words = (place / f"files.{form}").read_text().split()
+        time = float(words[next(i for i, word in enumerate(words) if word in {"calc", "compute"}) + 1])
+        assert time == pytest.approx(7e6, rel=1e-6)
 
 
 @pytest.mark.parametrize("form", list(Form))

@@ -79,6 +79,7 @@ def _rows(found: "Profile") -> list[dict[str, object]]:
             "rank": rank,
             "time": found.end[rank] * 1e-9,
             "computation": found.computing[rank] * 1e-9,
+            "files": found.files[rank] * 1e-9,
             "communication": found.communication[rank] * 1e-9,
             **{name.replace(" ", "_"): found.waits[rank, place] * 1e-9 for place, name in enumerate(WAITS)},
             "transfer": found.transfer[rank] * 1e-9,

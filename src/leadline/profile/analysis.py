@@ -8,7 +8,7 @@ that the parts of a rank add up to its end exactly. An operation has one cause, 
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,14 +51,15 @@ class Profile:
     computing: Nanoseconds
     waiting: list[Waiting]
     waits: npt.NDArray[np.int64]  # rank by WAITS
+    files: Nanoseconds  # in calls of MPI's files
     unseen: Nanoseconds  # of the time in MPI: in _UNSEEN
     of_any: bool = False  # whether there are receives of which it is not known whose message they met
     path: list[tuple[int, int, int, int]] = field(default_factory=list)  # rank, index, inside, before
 
     @property
     def communication(self) -> Nanoseconds:
-        """Time in MPI."""
-        return self.end - self.computing
+        """Time in MPI but for its files."""
+        return self.end - self.computing - self.files
 
     @property
     def transfer(self) -> Nanoseconds:
@@ -134,7 +135,8 @@ def profile(program: Program) -> Profile:
     for rank, each in enumerate(waiting):
         for why in range(len(WAITS)):
             waits[rank, why] = each.time[each.why == why].sum()
-    found = Profile(program, ends, ends - inside, waiting, waits, _unseen(program, times))
+    files, unseen = _inside(program, times, {Kind.FILE}), _inside(program, times, _UNSEEN)
+    found = Profile(program, ends, ends - inside, waiting, waits, files, unseen)
     found.of_any = any(_of_any(leaf) for rank in range(program.ranks) for leaf in program.leaves(rank))
     found.path = _path(times, waiting, ends)
     return found
@@ -147,11 +149,11 @@ def _of_any(leaf: Operation) -> bool:
     return leaf.kind == Kind.RECV and leaf.peer == ANY_PEER and leaf.form != Form.PERSISTENT
 
 
-def _unseen(program: Program, times: Sequence[Nanoseconds]) -> Nanoseconds:
-    """Of each rank, the time in operations of _UNSEEN."""
+def _inside(program: Program, times: Sequence[Nanoseconds], wanted: Set[Kind]) -> Nanoseconds:
+    """Of each rank, the time in operations of these kinds."""
     found = np.zeros(program.ranks, np.int64)
     for rank, each in enumerate(times):
-        kinds = np.array([leaf.kind in _UNSEEN for leaf in program.leaves(rank)], bool)
+        kinds = np.array([leaf.kind in wanted for leaf in program.leaves(rank)], bool)
         if kinds.any():
             of = kinds[program.sequence(rank).order()]
             found[rank] = (each[of, 1] - each[of, 0]).sum()

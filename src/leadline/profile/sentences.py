@@ -15,6 +15,8 @@ def shares(found: Profile) -> str:
     """How much of the ranks' time is what."""
     total = int(found.end.sum()) or 1
     said = [f"computation {100 * found.computing.sum() / total:.1f} %"]
+    if found.files.any():
+        said.append(f"files by MPI {100 * found.files.sum() / total:.1f} %")
     said += [f"{name} {100 * found.waits[:, n].sum() / total:.1f} %" for n, name in enumerate(WAITS)]
     said.append(f"transfer and overhead {100 * found.transfer.sum() / total:.1f} %")
     return ", ".join(said)

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.profile.analysis import WAITS, Profile
-from leadline.program.model import COLLECTIVES, Kind
+from leadline.program.model import COLLECTIVES, Kind, Operation
 
-COMPUTATION, MESSAGES, TOGETHER = "computation", "messages", "collectives"
-STATES = (COMPUTATION, MESSAGES, TOGETHER, *WAITS)
+COMPUTATION, MESSAGES, TOGETHER, FILES = "computation", "messages", "collectives", "files"
+STATES = (COMPUTATION, MESSAGES, TOGETHER, FILES, *WAITS)
 
 Seconds = npt.NDArray[np.float64]
 
@@ -30,12 +30,19 @@ def inside(begins: Seconds, ends: Seconds, edges: Seconds) -> Seconds:
     return found
 
 
+def _state(leaf: Operation) -> str:
+    """What an operation is beside its wait."""
+    if leaf.kind == Kind.FILE:
+        return FILES
+    return TOGETHER if leaf.kind in COLLECTIVES else MESSAGES
+
+
 def by_state(found: Profile, rank: int, edges: Seconds) -> dict[str, Seconds]:
     """A rank's time in each of STATES between each two edges, s; edges in s."""
     times = found.program.times(rank)
     assert times is not None
     sequence = found.program.sequence(rank)
-    together = np.array([leaf.kind in COLLECTIVES for leaf in sequence.leaves], bool)[sequence.order_cached]
+    states = np.array([STATES.index(_state(leaf)) for leaf in sequence.leaves], int)[sequence.order_cached]
     waiting = found.waiting[rank]
     enter, leave = times[:, 0] * 1e-9, times[:, 1] * 1e-9
     over = enter + waiting.time * 1e-9
@@ -43,8 +50,9 @@ def by_state(found: Profile, rank: int, edges: Seconds) -> dict[str, Seconds]:
         name: inside(enter[waiting.why == why], over[waiting.why == why], edges)
         for why, name in enumerate(WAITS)
     }
-    shares[MESSAGES] = inside(over[~together], leave[~together], edges)
-    shares[TOGETHER] = inside(over[together], leave[together], edges)
+    for name in (MESSAGES, TOGETHER, FILES):
+        of = states == STATES.index(name)
+        shares[name] = inside(over[of], leave[of], edges)
     alive = np.clip(np.minimum(edges[1:], found.end[rank] * 1e-9) - edges[:-1], 0, None)
     shares[COMPUTATION] = np.clip(alive - sum(shares.values()), 0, None)
     return {name: shares[name] for name in STATES}
@@ -80,8 +88,7 @@ def bars(found: Profile, ranks: Sequence[int], begin: float, end: float) -> Iter
             if over > enter:
                 yield Bar(rank, enter, over, WAITS[waiting.why[index]], name, site)
             if leave > over:
-                state = TOGETHER if leaf.kind in COLLECTIVES else MESSAGES
-                yield Bar(rank, over, leave, state, name, site)
+                yield Bar(rank, over, leave, _state(leaf), name, site)
 
 
 def worst(found: Profile, ranks: int, operations: int) -> tuple[list[int], float, float]:

@@ -59,6 +59,7 @@ class Kind(IntEnum):
     WAIT_EPOCH = 62
     REGION_BEGIN = 70
     REGION_END = 71
+    FILE = 80
 
 
 COLLECTIVES = frozenset(kind for kind in Kind if Kind.BARRIER <= kind <= Kind.NEIGHBOR_ALLTOALL)
@@ -77,6 +78,7 @@ _CALLS = {
     Kind.WAIT_EPOCH: "MPI_Win_wait",
     **{kind: f"MPI_Win_{kind.name.lower()}" for kind in Kind if Kind.FENCE <= kind <= Kind.POST},
     Kind.COMPLETE: "MPI_Win_complete",
+    Kind.FILE: "files of MPI",
 }
 
 
@@ -100,6 +102,17 @@ class Completion(IntEnum):
     TESTALL = 5
     TESTANY = 6
     TESTSOME = 7
+
+
+class FileCall(IntEnum):
+    """What was done with a file by MPI."""
+
+    OPEN = 0
+    CLOSE = 1
+    READ = 2
+    WRITE = 3
+    OTHER = 4
+    WAIT = 5  # for what was begun
 
 
 class Construction(IntEnum):
@@ -277,12 +290,17 @@ class Program:
         return None if self.times_of is None else self.times_of[rank]
 
     def before(self, rank: int) -> npt.NDArray[np.float64]:
-        """Computation before each executed operation, s: as measured; without times the mean of its leaf."""
-        times = self.times(rank)
+        """Computation before each executed operation, s: as measured; without times the mean of its leaf.
+
+        Of calls of MPI's files the time in them counts.
+        """
+        order, times = self.sequence(rank).order(), self.times(rank)
+        files = np.array([leaf.kind == Kind.FILE for leaf in self.leaves(rank)], bool)[order]
         if times is None:
-            return np.asarray(self.stats(rank)["before_mean"], np.float64)[self.sequence(rank).order()]
+            stats = self.stats(rank)[order]
+            return np.asarray(stats["before_mean"] + files * stats["inside_mean"], np.float64)
         left = np.concatenate(([0], times[:-1, 1]))
-        return np.asarray(np.maximum(times[:, 0] - left, 0) * 1e-9, np.float64)
+        return np.asarray(np.maximum(times[np.arange(len(order)), 1 * files] - left, 0) * 1e-9, np.float64)
 
     def length(self, rank: int) -> int:
         """How many operations the rank executes."""

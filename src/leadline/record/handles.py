@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from leadline.program.model import Communicator, Operation
+from leadline.program.model import Communicator
 
 
 class Communicators:
@@ -55,16 +55,6 @@ class Slot:
     several: bool = False  # they were of more than one
     both: bool = False  # of an Isendrecv
     half: int = 0  # number of the send that the same request completes
-
-
-def met_by(posted: Operation, met: Sequence[int]) -> Operation:
-    """A receive with the source, tag and size of the message that it took."""
-    source, tag, size = met
-    return posted._replace(
-        peer=source if source >= 0 else posted.peer,
-        tag=tag if tag >= 0 else posted.tag,
-        bytes=size if size >= 0 else posted.bytes,
-    )
 
 
 def parts_of(peers: Iterable[int], sizes: Sequence[int]) -> tuple[int, ...]:

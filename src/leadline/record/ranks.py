@@ -2,21 +2,29 @@
 
 import heapq
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from leadline.program.events import TAKES
-from leadline.program.model import FREE_SOURCE, FREE_TAG, NOBODY, Communicator, Form, Kind, Operation
+from leadline.program.model import (
+    FREE_SOURCE,
+    FREE_TAG,
+    NOBODY,
+    Communicator,
+    FileCall,
+    Form,
+    Kind,
+    Operation,
+)
 from leadline.record import spills
-from leadline.record.handles import Communicators, Group, Slot, met_by, parts_of
+from leadline.record.handles import Communicators, Group, Slot, parts_of
+from leadline.record.receives import ANY, met_by, receive_is_over
 from leadline.record.spills import Entry, Spill
 
-ANY, CANCELLED = -1, -5  # peers as the recorder writes them
+OF_A_FILE = -1  # instead of the number of a slot
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
 UNKNOWN = "a communicator from a call that is not known"
-LATER = "the cancel of a persistent receive"
-SEVERAL = "a persistent receive of any tag that met several"
 
 
 @dataclass
@@ -61,6 +69,12 @@ class Rank:
         persistent = form == Form.PERSISTENT
         self.requests[handle].append(Slot(number, persistent, receive, active=not persistent))
         return number
+
+    def file(self, entry: Entry) -> None:
+        size, request = entry.values
+        if entry.form:
+            self.requests[request].append(Slot(OF_A_FILE))
+        self.note(entry, Operation(int(Kind.FILE), bytes=size, mode=entry.mode, form=entry.form))
 
     def nothing(self, handle: int) -> None:
         """A request that has nothing to complete."""
@@ -184,6 +198,7 @@ class Rank:
     def wait(self, entry: Entry) -> None:
         count = entry.values[0]
         handles, done = entry.values[1 : 1 + count], entry.values[2 + count :]
+        files = False
         numbers: list[int] = []
         several: list[int] = []  # slot, source and tag of what persistent receives of any source met
         for place in range(0, len(done), 4):
@@ -195,6 +210,9 @@ class Rank:
             slot = self.requests[handle].popleft()
             if slot is None:
                 continue
+            if slot.number == OF_A_FILE:
+                files = True
+                continue
             if slot.persistent:
                 self.requests[handle].appendleft(slot)
                 if not slot.active:
@@ -203,7 +221,9 @@ class Rank:
             else:
                 for number in filter(None, (slot.number, slot.half)):
                     heapq.heappush(self.free, number)
-            if slot.receive is not None and not self._receive_is_over(slot, done[place + 1 : place + 4]):
+            if slot.receive is not None and not receive_is_over(
+                slot, done[place + 1 : place + 4], self.operations, self.outside
+            ):
                 numbers += [slot.half] if slot.half else []
                 continue
             several += [slot.number, *slot.met[-1][1:]] if slot.several else []
@@ -213,47 +233,13 @@ class Rank:
                 entry, Operation(int(Kind.WAIT), mode=entry.mode, gives=tuple(numbers), takes=tuple(several))
             )
         else:
-            self.note(entry, Operation(int(Kind.NOP)))
-
-    def _receive_is_over(self, slot: Slot, met: Sequence[int]) -> bool:
-        """What a receive met becomes its operation's; whether it met anything."""
-        assert slot.receive is not None
-        if slot.both:
-            return True  # MPICH 4.0 fills in no status
-        posted = self.operations[slot.receive]
-        if met[0] == CANCELLED and slot.persistent:
-            self.outside.add(LATER)
-            return True
-        if met[0] == CANCELLED:
-            self.operations[slot.receive] = Operation(int(Kind.NOP))
-            return False
-        found = met_by(posted, met)
-        slot.turns += 1
-        if slot.persistent and posted.free & FREE_SOURCE:
-            slot.met.append((len(self.operations), found.peer, found.tag))
-        if slot.turns > 1:  # a persistent one has the largest size, and any source where there were several
-            if posted.tag != found.tag:
-                self.outside.add(SEVERAL)
-            peer = posted.peer if posted.peer == found.peer else ANY
-            if slot.persistent and peer == ANY:
-                self._meets_several(slot)
-            found = found._replace(peer=peer, bytes=max(posted.bytes, found.bytes))
-        self.operations[slot.receive] = found
-        return True
-
-    def _meets_several(self, slot: Slot) -> None:
-        """Whom it met is said where it was over, from its first message on."""
-        if slot.several:
-            return
-        slot.several = True
-        for index, *met in slot.met[:-1]:
-            over = self.operations[index]
-            self.operations[index] = over._replace(takes=(*over.takes, slot.number, *met))
+            waited = Operation(int(Kind.FILE), mode=int(FileCall.WAIT)) if files else Operation(int(Kind.NOP))
+            self.note(entry, waited)
 
     def release(self, entry: Entry) -> None:
         handle = entry.values[0]
         slot = self.requests[handle].popleft() if self.requests[handle] else None
-        if slot is None:
+        if slot is None or slot.number == OF_A_FILE:
             self.note(entry, Operation(int(Kind.NOP)))
             return
         heapq.heappush(self.free, slot.number)
@@ -386,6 +372,7 @@ _READERS: dict[int, Callable[[Rank, Entry], None]] = {
     Kind.COMM: Rank.comm,
     Kind.COMM_FREE: Rank.comm_free,
     Kind.WIN: Rank.win,
+    Kind.FILE: Rank.file,
     spills.REGION: Rank.region,
     spills.FINALIZE: Rank.finalize,
     spills.OUTSIDE: Rank.leave_out,

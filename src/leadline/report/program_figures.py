@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.units import format_bytes
-from leadline.profile.analysis import Profile
+from leadline.profile.analysis import WAITS, Profile
 from leadline.profile.shares import COMPUTATION, MESSAGES, STATES, TOGETHER, bars, by_state, worst
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
@@ -21,7 +21,7 @@ _RANKS = 16  # of a timeline
 _STEPS = 2000  # of the critical path
 _ROW = 18  # px
 # What is useful is quiet, what waits is loud.
-_COLOURS = dict(zip(STATES, ("line", "s0", "s4", "s1", "s3", "s6", "s5"), strict=True))
+_COLOURS = dict(zip(STATES, ("line", "s0", "s4", "s2", "s1", "s3", "s6", "s5"), strict=True))
 _SHOWN = "indexof(hidden, datum.s) < 0"
 
 
@@ -156,7 +156,7 @@ def activity(found: Profile) -> Figure:
     end = _seconds(found)
     edges = np.linspace(0, end, _COLUMNS + 1)
     groups = _groups(found.program.ranks)
-    choices = {"waiting": STATES[3:], "in MPI": (MESSAGES, TOGETHER, *STATES[3:])}
+    choices = {"waiting": WAITS, "in MPI": (MESSAGES, TOGETHER, *WAITS)}
     values = []
     for first, after in groups:
         spent = [by_state(found, rank, edges) for rank in range(first, after)]
@@ -200,7 +200,7 @@ def activity(found: Profile) -> Figure:
         },
     }
     legend = tuple(Entry("choice", each, hidden=each != "in MPI") for each in choices)
-    return Figure("activity", title, spec, "The darker, the more; white is computation.", legend=legend)
+    return Figure("activity", title, spec, "The darker, the more; white is computation and files.", legend=legend)
 
 
 def window(found: Profile, asked: tuple[float, float] | None) -> tuple[list[int], float, float]:

@@ -176,8 +176,11 @@ def recorded_communication(program: Program) -> float | None:
     """How long a rank was in MPI in the recording, s, mean of all; None if unknown."""
     if program.times_of is None:
         return None
-    inside = [int((times[:, 1] - times[:, 0]).sum()) for times in program.times_of.values()]
-    return sum(inside) * 1e-9 / max(len(inside), 1)
+    inside = 0
+    for rank, times in program.times_of.items():
+        files = np.array([leaf.kind == Kind.FILE for leaf in program.leaves(rank)], bool)
+        inside += int((times[:, 1] - times[:, 0])[~files[program.sequence(rank).order()]].sum())
+    return inside * 1e-9 / max(program.ranks, 1)
 
 
 def remarks(program: Program, machine: Machine | None) -> list[str]:
@@ -193,6 +196,8 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         found.append("locks of windows exclude nobody: no rank waits for another's")
     if any(kind == Kind.ACCUMULATE for kind, _ in program.calls):
         found.append("accumulating is executed as a put, without its sums")
+    if any(kind == Kind.FILE for kind, _ in program.calls):
+        found.append("calls of MPI's files take as long as they were recorded, and wait for nobody")
     if program.recorded.get("threads", 1) > 1:
         found.append("several threads of a rank called MPI: their calls are executed one after another")
     if outside := program.recorded.get("outside"):

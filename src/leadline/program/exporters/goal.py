@@ -12,6 +12,7 @@ from leadline.core.errors import UsageError
 from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program, called
 
 TITLE = "GOAL"
+_NO_MESSAGE = (Kind.NOP, Kind.FREE, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END, Kind.FILE)
 
 
 def lines(program: Program, flops: float) -> Iterator[str]:
@@ -55,7 +56,7 @@ class _Rank:
                 ended = (self.requests.pop(slot) for slot in operation.gives if slot in self.requests)
                 # A chain goes on from what was waited for.
                 self.after = list(dict.fromkeys([*self.after, *(f"requires l{label}" for label in ended)]))
-            elif kind not in (Kind.NOP, Kind.FREE, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END):
+            elif kind not in _NO_MESSAGE:
                 what = called(Kind(kind), Form(operation.form), bool(operation.mode))
                 raise UsageError(
                     f"{TITLE} has messages and computation only, but rank {self.rank} calls {what}"

@@ -43,7 +43,7 @@ def lines(program: Program, flops: float) -> Iterator[str]:
 
 def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> Iterator[str]:
     kind, form = Kind(operation.kind), Form(operation.form)
-    if kind in (Kind.NOP, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END, Kind.FREE):
+    if kind in (Kind.NOP, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END, Kind.FREE, Kind.FILE):
         return
     if operation.comm:
         raise _refused(rank, f"{called(kind, form)} in another communicator than the world")
