@@ -62,7 +62,7 @@ enum class Kind : std::uint8_t {
 // Values that `form` of a step has; and of `construction`.
 inline constexpr std::uint8_t blocking = 0, nonblocking = 1, persistent = 2;
 inline constexpr std::uint8_t buffered = 2;  // mode of a send
-inline constexpr std::uint8_t by_dup = 0, by_split = 1, by_group = 3, between = 6;
+inline constexpr std::uint8_t by_dup = 0, by_split = 1, by_group = 3, by_merge = 7;
 inline constexpr std::int32_t any_peer = -1;
 
 // A list of a step, in its sequence's `lists`.
@@ -121,7 +121,7 @@ struct Sequence {
 struct Communicator {
     std::vector<std::int32_t> members{};
     std::uint8_t construction = 0;
-    bool inter = false;  // of two groups; it cannot be executed
+    bool inter = false;  // of two groups: nothing can be sent through it
 };
 
 // Where each executed operation was entered and left, ns; mapped from the file beside the program.

@@ -87,13 +87,28 @@ std::map<Kind, std::string> algorithms(const std::string& words) {
     return made;
 }
 
+namespace {
+
+// Whether something goes through an intercommunicator. To make one, to merge its groups and to free it is
+// none.
+bool speaks_between(const Program& program, const Sequence& sequence) {
+    return std::ranges::any_of(sequence.steps, [&](const Step& step) {
+        const bool merges = step.kind == Kind::comm && step.mode == by_merge;
+        return program.communicators[static_cast<std::size_t>(step.comm)].inter && !merges &&
+               step.kind != Kind::comm_free;
+    });
+}
+
+}  // namespace
+
 std::string refusal(const Program& program, int ranks) {
     if (program.ranks != ranks)
         return "the program has " + std::to_string(program.ranks) + " ranks, but there are " +
                std::to_string(ranks) + ": run it with as many";
-    if (std::ranges::any_of(program.communicators, &Communicator::inter))
-        return "the program has a communicator between two groups (an intercommunicator), which cannot be "
-               "executed";
+    if (std::ranges::any_of(program.sequences,
+                            [&](const Sequence& each) { return speaks_between(program, each); }))
+        return "the program speaks through a communicator between two groups (an intercommunicator), which "
+               "cannot be executed";
     return {};
 }
 
@@ -349,7 +364,7 @@ Task<> Player::end_collectives(const Step& wait) {
 
 // A communicator is made: it is there already, and what its ranks tell each other is told again.
 Task<> Player::made(const Step& step) {
-    const bool among_themselves = step.mode == by_group;
+    const bool among_themselves = step.mode == by_group || step.mode == by_merge;
     if (among_themselves && step.extra == 0) co_return;
     Comm& told = among_themselves ? numbered(step.extra - 1) : comm(step);
     const auto ranks = static_cast<std::int64_t>(told.size());

@@ -106,6 +106,16 @@ def test_epochs_of_two_windows_are_apart(mpi: Mpi, build: Build, tmp_path: Path)
     _replayed(tmp_path)
 
 
+def test_groups_that_are_merged_are_executed(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """The merged communicator has its ranks in their order, and is one for all. With the MPI, too."""
+    made = _of(tmp_path, mpi, build("merges.c"), 3)
+    bcast, *others = [each for rank in range(3) for each in only(made, rank, Kind.BCAST)]
+    assert others == [bcast] * 2
+    assert (tuple(made.communicators[bcast.comm].members), bcast.bytes) == ((1, 0, 2), 24)
+    _replayed(tmp_path, "--on", "bgp")
+    _replayed(tmp_path, "--launches", "1")
+
+
 def test_files_take_time_that_is_no_computation(mpi: Mpi, build: Build, tmp_path: Path) -> None:
     """What was done with how many bytes; a profile tells it apart, a replay takes as long. With the MPI."""
     words = launched(mpi, build("files.c"), tmp_path / "data", ranks=2)

@@ -11,6 +11,7 @@ from leadline.program.model import (
     FREE_TAG,
     NOBODY,
     Communicator,
+    Construction,
     FileCall,
     Form,
     Kind,
@@ -290,7 +291,9 @@ class Rank:
             self.nothing(ranks.pop())
         members, others = tuple(ranks[:size]), tuple(ranks[size : size + remote])
         near = ranks[size + remote :]
-        group = self._made(members, others, entry.mode, before.index)
+        # The two groups have numbers of their own for what is between them, of which the merged one is made.
+        of = 0 if entry.mode == Construction.MERGE else before.index
+        group = self._made(members, others, entry.mode, of)
         group.sources, group.targets = tuple(near[:sources]), tuple(near[sources : sources + targets])
         self.comms[made] = group
         self.note(entry, Operation(int(Kind.COMM), before.index, extra=group.index + 1, mode=entry.mode))

@@ -200,7 +200,9 @@ def activity(found: Profile) -> Figure:
         },
     }
     legend = tuple(Entry("choice", each, hidden=each != "in MPI") for each in choices)
-    return Figure("activity", title, spec, "The darker, the more; white is computation and files.", legend=legend)
+    return Figure(
+        "activity", title, spec, "The darker, the more; white is computation and files.", legend=legend
+    )
 
 
 def window(found: Profile, asked: tuple[float, float] | None) -> tuple[list[int], float, float]:
