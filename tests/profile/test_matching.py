@@ -93,6 +93,16 @@ def test_a_receive_made_ready_for_any_source_says_whom_it_met() -> None:
     assert of_any(found) is None
 
 
+def test_messages_go_to_receives_in_the_order_in_which_these_were_asked_for() -> None:
+    """The one that was made ready was started first, though the other is over before it."""
+    over = op(Kind.WAIT, gives=(1,), takes=(1, 1, 0))
+    first = [(READY, 0, 0), (START, 0, 0), (receive(1), 0, 10 * MS), (over, 10 * MS, 10 * MS)]
+    sends = [(send(0), 5 * MS, 5 * MS), (send(0), 10 * MS, 10 * MS)]
+    assert waited(profile(timed(first, sends)), SENDER) == [10, 0]
+    never = [*first[:2], (receive(1), 0, 10 * MS)]  # it may have met the first message, or none
+    assert waited(profile(timed(never, sends)), SENDER) == [0, 0]
+
+
 def test_receives_of_which_nothing_is_known_shift_no_others() -> None:
     """What a receive of any source met is not guessed, nor whom later ones met; that is said."""
     first = [(receive(ANY_PEER), 0, 5 * MS), (receive(1), 5 * MS, 20 * MS)]
@@ -164,6 +174,16 @@ def test_a_rank_waits_for_the_one_that_hands_on_to_it(kind: Kind) -> None:
     found = profile(timed(*rows))
     assert waited(found, IMBALANCE) == [5 if kind == Kind.GATHER else 0, 0, 0, 5]
     assert found.caused()[[0, 1, 3]].tolist() == [0, 0, 0]
+
+
+def test_the_root_is_the_cause_though_another_comes_just_before_the_data() -> None:
+    """Rank 2 comes 0.1 ms after the root, which all waited for; and who comes after 2 us is not looked at."""
+    bcast = op(Kind.BCAST, peer=0, bytes=8)
+    late = 4 * MS + MS // 10
+    found = profile(timed([(bcast, 4 * MS, late)], [(bcast, 0, late + 10)], [(bcast, late, late + 5)]))
+    assert found.caused()[0] == 4 * MS
+    found = profile(timed([(bcast, 0, 1)], [(bcast, 0, 2100)], [(bcast, 2000, 2005)]))
+    assert not found.waits.any()
 
 
 def test_who_comes_while_data_move_is_no_cause() -> None:

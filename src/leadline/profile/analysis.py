@@ -280,7 +280,8 @@ def _behind(
 ) -> None:
     """The wait of a rank for one that hands on to it, or takes from it, where a library has a tree.
 
-    Which one that is, is not known: it is the last that came before the rank left, if that was soon after.
+    Which one that is, is not known: it is the last that came before the rank left, if that was soon after. An
+    operation has one cause: the root, where the rank waited longer for that, until `since`.
     """
     left = int(times[each.rank][each.over, 1])
     if left - since < STALL:
@@ -290,7 +291,8 @@ def _behind(
         return int(times[end.rank][end.posted, 0])
 
     cause = order[bisect_right(order, left, key=came) - 1]
-    if cause is not each and came(cause) - since > SOON * (left - came(cause)):
+    waited = came(cause) - since
+    if cause is not each and waited > max(SOON * (left - came(cause)), since - came(each)):
         _wait(times, waiting, (each.rank, each.over), 2, (cause.rank, cause.posted))
 
 
