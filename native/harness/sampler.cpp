@@ -16,6 +16,8 @@ constexpr double overtime = 5;
 
 // An operation of which this many do not fill a sample takes no time at all.
 constexpr long most_operations = 1L << 30;
+// Of a simulated one so many are enough, since each costs time of this host.
+constexpr long most_exact = 4096;
 
 }  // namespace
 
@@ -27,10 +29,7 @@ Sampler::Sampler(const Declaration& benchmark, Limits limits)
 
 void Sampler::take(double elapsed, const std::vector<double>& values, double since_begin) {
     // What only showed how many operations fill an exact sample is no answer.
-    if (limits_.exact && benchmark_.sampling.overlapping && !batch_found_ && !fills(elapsed)) {
-        grow(elapsed);
-        return;
-    }
+    if (limits_.exact && benchmark_.sampling.overlapping && !batch_found_ && !fewest(elapsed)) return;
     for (std::size_t i = 0; i < samples_.size(); ++i) samples_[i].push_back(values[i]);
     if (limits_.exact) {
         stopped_by_ = "exact";
@@ -53,20 +52,25 @@ void Sampler::take(double elapsed, const std::vector<double>& values, double sin
 // Grows the batch until two samples in a row are long enough: one may have been long only because the rank
 // was held up, and the batch would stay too small for good.
 void Sampler::find_batch(double elapsed) {
-    if (fills(elapsed)) {
+    if (elapsed >= limits_.floor || batch_ >= most_operations) {
         batch_found_ = std::exchange(long_enough_, true);
         return;
     }
     long_enough_ = false;
-    grow(elapsed);
-}
-
-bool Sampler::fills(double elapsed) const { return elapsed >= limits_.floor || batch_ >= most_operations; }
-
-void Sampler::grow(double elapsed) {
     const double wanted = limits_.floor * 1.2;
     const double factor = std::max(2.0, std::ceil(wanted / std::max(elapsed, limits_.floor / 64)));
     batch_ = std::min(most_operations, batch_ * static_cast<long>(factor));
+}
+
+// Exactly so many, found by halving: with the first that are long enough, a slower operation could have a
+// larger batch, and so a shorter share of what passes before the first is over.
+bool Sampler::fewest(double elapsed) {
+    const bool fills = elapsed >= limits_.floor || elapsed == 0 || batch_ >= most_exact;
+    (fills ? enough_ : few_) = batch_;
+    if (enough_ == batch_ && few_ == batch_ - 1) return true;
+    if (enough_ == 0) batch_ *= 2;
+    else batch_ = enough_ - few_ == 1 ? enough_ : few_ + (enough_ - few_) / 2;
+    return false;
 }
 
 void Sampler::judge(double since_begin) {

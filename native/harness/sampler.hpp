@@ -39,8 +39,8 @@ public:
 
 private:
     void find_batch(double elapsed);
-    [[nodiscard]] bool fills(double elapsed) const;  // a sample that took so long has operations enough
-    void grow(double elapsed);
+    [[nodiscard]] bool fewest(
+        double elapsed);  // whether a sample has the fewest operations that last long enough
     void judge(double since_begin);
     [[nodiscard]] double width(const Median& found, std::size_t metric) const;
     [[nodiscard]] std::vector<double> kept(std::size_t metric) const;
@@ -49,6 +49,8 @@ private:
     Limits limits_;
     long batch_ = 1;
     bool batch_found_;
+    long few_ = 0;              // an exact sample of so many is too short,
+    long enough_ = 0;           // of so many long enough; 0: not known
     bool long_enough_ = false;  // the last sample was, at this batch
     int warmup_ = 0;            // samples so far that are warm-up
     int settling_ = 0;          // warm-up samples since the batch was found

@@ -34,8 +34,10 @@ std::optional<Service> by_network(const Machine& machine, int nodes, const Hardw
         else if (!call.sums) factor = tree.product_factor;
     }
     const auto passes = scaled(transfer_time(call.bytes, tree.rate), factor);
-    return Service{
-        .waits_for_all = reduces, .lasts = tree_latency(tree, nodes) + passes, .overhead = tree.overhead};
+    return Service{.waits_for_all = reduces,
+                   .lasts = tree_latency(tree, nodes) + passes,
+                   .overhead = tree.overhead,
+                   .occupies = passes};
 }
 
 bool goes_by_lines(const Machine& machine, const HardwareCall& call) {

@@ -28,6 +28,7 @@ struct Service {
     bool waits_for_all = true;
     Time lasts = 0;
     Time overhead = 0;
+    Time occupies = 0;  // of it, how long the next one cannot begin
 };
 std::optional<Service> by_network(const Machine& machine, int nodes, const HardwareCall& call);
 

@@ -110,17 +110,32 @@ bool World::has_box(Group& group) const {
     return group.box->has_value();
 }
 
+// How many of a communicator's ranks are on a node, where those of a node follow one another; else one.
+void World::find_nodes(Group& group) const {
+    const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
+    int first = 1;
+    while (first < group.ranks && node(first) == node(0)) ++first;
+    std::vector<int> begun;
+    for (int rank = 0; rank < group.ranks; ++rank) {
+        const bool same = rank > 0 && node(rank) == node(rank - 1);
+        group.node_by_node = group.node_by_node && same == (rank % first != 0);
+        if (!same) begun.push_back(node(rank));
+    }
+    std::ranges::sort(begun);
+    group.node_by_node = group.node_by_node && std::ranges::adjacent_find(begun) == begun.end();
+    group.per_node = group.node_by_node ? first : 1;
+}
+
 // The messages of a collective. Communicators of one size share them.
 std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
-    if (group.per_node == 0) {
-        const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
-        group.per_node = 1;
-        while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
-    }
+    if (group.per_node == 0) find_nodes(group);
     const collectives::AlgorithmArguments like{
         .ranks = group.ranks, .root = asked.root, .bytes = asked.bytes, .per_node = group.per_node};
     const auto& algorithm = choose(asked, like);
+    if (algorithm.name.starts_with("hierarchical") && !group.node_by_node)
+        throw Unsupported(
+            "a hierarchical collective wants the ranks of a node one after another, as many on each");
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
     if (known != made_.end()) return known->program;
@@ -261,9 +276,14 @@ void World::come_to_network(Meeting& meeting, int rank) {
     const bool begins =
         service.waits_for_all ? meeting.come == meeting.group->players : rank == meeting.asked.root;
     if (!begins) return;
-    const Time begin = service.waits_for_all ? std::ranges::max(meeting.clocks)
-                                             : meeting.clocks[static_cast<std::size_t>(rank)];
+    Time begin = service.waits_for_all ? std::ranges::max(meeting.clocks)
+                                       : meeting.clocks[static_cast<std::size_t>(rank)];
     if (!meeting.lines) {
+        // What goes up and down the tree follows what was before.
+        if (service.occupies > 0) {
+            begin = std::max(begin, tree_free_);
+            tree_free_ = begin + service.occupies;
+        }
         meeting.there = begin + service.lasts;
         leave_all(meeting);
         return;

@@ -52,6 +52,7 @@ FlowNetwork::FlowNetwork(const Machine& machine, const Topology& topology, Liste
     if (node.message_gap > 0) {
         next_out_.resize(nodes);
         next_in_.resize(nodes);
+        next_local_.resize(nodes);
     }
 }
 
@@ -177,8 +178,9 @@ FlowNetwork::StreamId FlowNetwork::open(const Transfer& transfer, int variant) {
 // The first message of the queue begins now, or when the engine's gap is over.
 void FlowNetwork::begin(Stream& stream) {
     stream.since = now_;
-    if (!next_out_.empty() && stream.hops > 0) {
-        Time& free_again = next_out_[static_cast<std::size_t>(topology_.place(stream.from()))];
+    if (!next_out_.empty()) {
+        auto& gaps = stream.hops > 0 ? next_out_ : next_local_;
+        Time& free_again = gaps[static_cast<std::size_t>(topology_.place(stream.from()))];
         stream.since = std::max(now_, free_again);
         free_again = stream.since + machine_.node.message_gap;
         clear_ = std::max(clear_, free_again);

@@ -129,9 +129,9 @@ private:
     std::vector<StreamId> free_;
     Pool<Message> messages_;
     EventQueue<Event> agenda_;
-    std::vector<Time> next_out_, next_in_;  // of nodes, where there is a gap
-    std::vector<StreamId> dirty_;           // streams that joined and are not solved yet
-    std::vector<std::int32_t> emptier_;     // oversubscribed resources that somebody left
+    std::vector<Time> next_out_, next_in_, next_local_;  // of nodes, where there is a gap
+    std::vector<StreamId> dirty_;                        // streams that joined and are not solved yet
+    std::vector<std::int32_t> emptier_;                  // oversubscribed resources that somebody left
     std::uint32_t walk_ = 0;
     std::vector<StreamId> seeds_, component_;
     bool met_pool_ = false;  // the last walk

@@ -29,6 +29,7 @@
 // Durations of packets are cut to whole picoseconds, so queues run up to one part in a million too fast; a
 // message is never told earlier than an idle network would bring it, which makes the idle law exact.
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "machine/networks/packet_network.hpp"
@@ -37,7 +38,9 @@ namespace leadline::machine {
 namespace {
 
 constexpr std::int64_t train = 4096;  // B of a piece, where the machine has no packets
-constexpr std::int64_t usual = 8;     // full packets in a buffer, where the machine does not say
+// Full packets in a buffer, where the machine does not say; more where a link, and the word of room that
+// comes back over it, would wait for each other.
+constexpr std::int64_t usual = 8;
 
 std::int64_t full_packet(const Machine& machine) {
     const std::int64_t largest = machine.packets.largest();
@@ -45,15 +48,21 @@ std::int64_t full_packet(const Machine& machine) {
 }
 
 // Of less than two full packets none could enter a ring.
-std::int64_t buffer_of(const Machine& machine) {
+std::int64_t buffer_of(const Machine& machine, const Topology& topology) {
     const std::int64_t full = full_packet(machine);
-    return machine.buffer == 0 ? usual * full : std::max<std::int64_t>(2 * full, machine.buffer);
+    if (machine.buffer > 0) return std::max<std::int64_t>(2 * full, machine.buffer);
+    double widest = 0;
+    for (Link link = 0; link < topology.links(); ++link) widest = std::max(widest, topology.width(link));
+    const double rate = machine.links.rate * widest;
+    const double under_way = 2 * seconds(machine.links.hop) * rate;
+    if (!std::isfinite(under_way)) return usual * full;
+    return std::max(usual * full, 2 * full + static_cast<std::int64_t>(std::ceil(under_way)));
 }
 
 // What routers count their buffers by; no more than fit the counters.
-std::int64_t unit_of(const Machine& machine) {
+std::int64_t unit_of(const Machine& machine, std::int64_t buffer) {
     constexpr std::int64_t most = 30'000;
-    return std::max(machine.packets.granule, (buffer_of(machine) + most - 1) / most);
+    return std::max(machine.packets.granule, (buffer + most - 1) / most);
 }
 
 // Axis and direction of a link between two neighbours of a grid, and the node where its ring begins; -1 for
@@ -94,9 +103,10 @@ PacketNetwork::PacketNetwork(const Machine& machine, const Topology& topology, L
       options_(options),
       links_(static_cast<Index>(topology.links())),
       piece_(full_packet(machine)),
-      unit_(unit_of(machine)),
+      buffer_(buffer_of(machine, topology)),
+      unit_(unit_of(machine, buffer_)),
       full_units_(units(piece_)),
-      room_(std::max<Index>(2 * full_units_, static_cast<Index>(buffer_of(machine) / unit_))),
+      room_(std::max<Index>(2 * full_units_, static_cast<Index>(buffer_ / unit_))),
       injection_per_byte_(per_byte(machine.node.injection)),
       engines_(static_cast<std::size_t>(topology.nodes())) {
     injection_full_ = whole(static_cast<double>(piece_) * injection_per_byte_);

@@ -180,11 +180,12 @@ private:
     Listener& listener_;
     const Options options_;
     const Index links_;
-    const std::int64_t piece_;  // B of a full packet on the wire
-    const std::int64_t unit_;   // B by which buffers are counted
-    const Index full_units_;    // of a full packet
-    const Index room_;          // units of a buffer
-    Time injection_full_ = 0;   // how long the injection engine takes for it
+    const std::int64_t piece_;   // B of a full packet on the wire
+    const std::int64_t buffer_;  // B
+    const std::int64_t unit_;    // B by which buffers are counted
+    const Index full_units_;     // of a full packet
+    const Index room_;           // units of a buffer
+    Time injection_full_ = 0;    // how long the injection engine takes for it
     double injection_per_byte_;
     bool grid_ = false;  // channels are deterministic and dynamic, else one for each hop
     bool alike_ = true;  // all links, in width

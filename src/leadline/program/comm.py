@@ -183,6 +183,7 @@ class Comm:
                 self.peer(root, "names as root"),
                 self.size_of(size),
                 request=slot,
+                mode=int(gives is not None or takes is not None),
                 form=_NONBLOCKING if nonblocking else 0,
                 type=int(type),
                 reduction=int(reduction),

@@ -1,0 +1,147 @@
+"""What a described machine moves is no more than its parts can: links, the tree, a node's engine, a cable."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import program
+from leadline.cli import main
+
+MACHINE = """
+title = "Made up"
+[topology]
+source = "made up"
+kind = "torus"
+shape = [4]
+[links]
+source = "made up"
+rate = "1 GB/s"
+hop = "{hop}"
+base = "1 us"
+[node]
+source = "made up"
+cores = {ranks}
+ranks = {ranks}
+{node}
+[[protocol]]
+name = "eager"
+source = "made up"
+send_overhead = "0.5 us"
+receive_overhead = "0.25 us"
+{more}
+"""
+MEGABYTE = 10**6
+Body = Any
+
+
+def took(
+    place: Path, body: Body, *words: str, ranks: int = 4, hop: str = "0.1 us", node: str = "", more: str = ""
+) -> float:
+    """How long a program takes on the machine, s."""
+    (place / "made.toml").write_text(
+        MACHINE.format(hop=hop, node=node, more=more, ranks=2 if "local" in node else 1)
+    )
+    program.evaluate(body, ranks=ranks).write(place / "made.program")
+    asked = ["replay", str(place / "made.program"), "--on", str(place / "made.toml"), "--json", *words]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 0, done.output
+    return float(json.loads(done.stdout)[-1]["time"])
+
+
+@pytest.mark.parametrize("network", ["loggp", "flow", "packet"])
+def test_an_alltoallv_moves_its_blocks(network: str, tmp_path: Path) -> None:
+    """Equal blocks as an alltoall of them, and those of one rank alone over its link."""
+
+    def equal(comm: program.Comm) -> Body:
+        others = dict.fromkeys(range(comm.size), MEGABYTE)
+        yield comm.alltoallv(others, others)
+
+    def alike(comm: program.Comm) -> Body:
+        yield comm.alltoall(MEGABYTE)
+
+    def one(comm: program.Comm) -> Body:
+        gives = {peer: 10 * MEGABYTE for peer in range(1, comm.size)} if comm.rank == 0 else {}
+        yield comm.alltoallv(gives, {0: 10 * MEGABYTE} if comm.rank else {})
+
+    words = ("--network", network)
+    assert took(tmp_path, equal, *words) == pytest.approx(took(tmp_path, alike, *words), rel=0.35)
+    assert took(tmp_path, one, *words) > 0.010  # 10 MB over 1 GB/s; three links lead away
+
+
+def test_nonblocking_collectives_share_the_tree(tmp_path: Path) -> None:
+    """Ten sums of 1 MB, all begun at once, go up and down one tree of 1 GB/s."""
+
+    def sums(comm: program.Comm) -> Body:
+        requests = [comm.allreduce(MEGABYTE, nonblocking=True) for _ in range(10)]
+        yield comm.wait_all(requests)
+
+    tree = (
+        '[collective_network]\nsource = "made up"\nrate = "1 GB/s"\nlatency = "1 us"\noverhead = "0.1 us"\n'
+    )
+    found = took(tmp_path, sums, more=tree)
+    assert found == pytest.approx(10e-3, rel=0.01)
+
+
+@pytest.mark.parametrize("hop", ["1 us", "100 us", "10 ms"])
+def test_an_idle_link_is_as_quick_by_packets_however_long_it_is(hop: str, tmp_path: Path) -> None:
+    """Where buffers are not told, they hold what is under way."""
+
+    def message(comm: program.Comm) -> Body:
+        if comm.rank == 0:
+            yield comm.send(1, 10 * MEGABYTE)
+        if comm.rank == 1:
+            yield comm.recv(0, 10 * MEGABYTE)
+
+    times = [took(tmp_path, message, "--network", each, hop=hop) for each in ("loggp", "flow", "packet")]
+    assert times[1:] == pytest.approx(times[:1] * 2, rel=1e-3)
+
+
+def test_the_gap_of_an_engine_is_within_the_node_too(tmp_path: Path) -> None:
+    """100 messages of one byte, 1 us apart, by every network model."""
+
+    def messages(comm: program.Comm) -> Body:
+        other = 1 - comm.rank
+        calls = [comm.isend(other, 1) if comm.rank == 0 else comm.irecv(other, 1) for _ in range(100)]
+        yield comm.wait_all(calls)
+
+    node = 'local_by_network = true\nlocal = "10 GB/s"\nlocal_latency = "0.1 us"\nmessage_gap = "1 us"'
+    costs = 'send_overhead = "1 ns"\nreceive_overhead = "1 ns"'
+    own = f'[[local_protocol]]\nname = "own"\nsource = "made up"\n{costs}'
+    times = [
+        took(tmp_path, messages, "--network", each, "--mapping", "TX", ranks=2, node=node, more=own)
+        for each in ("loggp", "flow", "packet")
+    ]
+    assert times[1:] == pytest.approx(times[:1] * 2, rel=0.01)
+    assert times[0] > 98e-6
+
+
+def test_more_bandwidth_is_that_of_engines_too(tmp_path: Path) -> None:
+    """A node that takes half of what a link carries."""
+
+    def message(comm: program.Comm) -> Body:
+        if comm.rank == 0:
+            yield comm.send(1, MEGABYTE)
+        if comm.rank == 1:
+            yield comm.recv(0, MEGABYTE)
+
+    node = 'reception = "500 MB/s"'
+    assert took(tmp_path, message, node=node) == pytest.approx(2e-3, rel=0.01)
+    twice = took(tmp_path, message, "--what-if", "bandwidth*2", node=node)
+    assert twice == pytest.approx(1e-3, rel=0.01)
+
+
+def test_a_hierarchical_collective_wants_nodes_ranks_together(tmp_path: Path) -> None:
+    """As with a real MPI: with ranks that are dealt out to nodes it is skipped, with the reason."""
+    text = MACHINE.format(hop="1 us", node='local = "10 GB/s"\nlocal_latency = "1 us"', more="", ranks=2)
+    (tmp_path / "made.toml").write_text(text)
+    (tmp_path / "plan.toml").write_text(
+        'question = "?"\n[[measure]]\nbenchmark = "bcast"\nranks = 8\ncommunicator = "world"\n'
+        'bytes = "1 KiB"\nroot = 0\nalgorithm = "hierarchical"\nmapping = ["TX", "XT"]\n'
+    )
+    words = ["run", str(tmp_path / "plan.toml"), "--on", str(tmp_path / "made.toml")]
+    done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
+    assert "1 point simulated, 1 skipped, 0 failed" in done.output, done.output
+    assert "ranks of a node one after another" in done.output
