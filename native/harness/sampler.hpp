@@ -39,8 +39,8 @@ public:
 
 private:
     void find_batch(double elapsed);
-    [[nodiscard]] bool fewest(
-        double elapsed);  // whether a sample has the fewest operations that last long enough
+    // Whether a sample has the fewest operations that last long enough.
+    [[nodiscard]] bool fewest(double elapsed);
     void judge(double since_begin);
     [[nodiscard]] double width(const Median& found, std::size_t metric) const;
     [[nodiscard]] std::vector<double> kept(std::size_t metric) const;

@@ -110,32 +110,43 @@ bool World::has_box(Group& group) const {
     return group.box->has_value();
 }
 
-// How many of a communicator's ranks are on a node, where those of a node follow one another; else one.
-void World::find_nodes(Group& group) const {
-    const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
-    int first = 1;
-    while (first < group.ranks && node(first) == node(0)) ++first;
+// Whether the ranks of a node follow one another, `per_node` on each but perhaps the last.
+bool World::node_by_node(Group& group) const {
+    if (group.node_by_node) return *group.node_by_node;
     std::vector<int> begun;
+    bool follow = true;
+    int last = -1;
     for (int rank = 0; rank < group.ranks; ++rank) {
-        const bool same = rank > 0 && node(rank) == node(rank - 1);
-        group.node_by_node = group.node_by_node && same == (rank % first != 0);
-        if (!same) begun.push_back(node(rank));
+        const int node = engine.seat(group.world_rank(rank)).node;
+        follow = follow && (node == last) == (rank % group.per_node != 0);
+        if (node != last) begun.push_back(node);
+        last = node;
     }
     std::ranges::sort(begun);
-    group.node_by_node = group.node_by_node && std::ranges::adjacent_find(begun) == begun.end();
-    group.per_node = group.node_by_node ? first : 1;
+    group.node_by_node = follow && std::ranges::adjacent_find(begun) == begun.end();
+    return *group.node_by_node;
 }
 
 // The messages of a collective. Communicators of one size share them.
 std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
-    if (group.per_node == 0) find_nodes(group);
-    const collectives::AlgorithmArguments like{
+    if (group.per_node == 0) {
+        const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
+        group.per_node = 1;
+        while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
+    }
+    collectives::AlgorithmArguments like{
         .ranks = group.ranks, .root = asked.root, .bytes = asked.bytes, .per_node = group.per_node};
-    const auto& algorithm = choose(asked, like);
-    if (algorithm.name.starts_with("hierarchical") && !group.node_by_node)
+    const auto* chosen = &choose(asked, like);
+    const auto cannot = [&] { return chosen->name.starts_with("hierarchical") && !node_by_node(group); };
+    if (cannot()) {
+        like.per_node = 1;
+        chosen = &choose(asked, like);  // a library may have another
+    }
+    if (cannot())
         throw Unsupported(
             "a hierarchical collective wants the ranks of a node one after another, as many on each");
+    const collectives::Algorithm& algorithm = *chosen;
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
     if (known != made_.end()) return known->program;

@@ -101,8 +101,8 @@ struct Group {
     std::int32_t first_meeting = 0;                   // the number of the first of them
     std::vector<std::int32_t> entered{};              // how many each rank has come to
     std::vector<NodePlace> seats{};                   // once somebody has asked
-    int per_node = 0;                                 // ranks on a node; once somebody has asked
-    bool node_by_node = true;                         // they follow one another, as many on each but the last
+    int per_node = 0;                                 // ranks on the first node; once somebody has asked
+    std::optional<bool> node_by_node{};               // see World::node_by_node; once somebody has asked
     std::int32_t split = -1;                          // by which it was made: its groups share no rank
     // The box that its nodes fill, if they do, each with one rank; once somebody has asked.
     std::optional<std::optional<machine::Box>> box{};
@@ -180,7 +180,7 @@ private:
     [[nodiscard]] bool has_box(Group& group) const;
     [[nodiscard]] const collectives::Algorithm& choose(const CollectiveArguments& asked,
                                                        const collectives::AlgorithmArguments& like) const;
-    void find_nodes(Group& group) const;
+    [[nodiscard]] bool node_by_node(Group& group) const;
     [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
                                                                       const CollectiveArguments& asked);
     // By messages, or at once where that is the same: programs.cpp.
