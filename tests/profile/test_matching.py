@@ -162,6 +162,12 @@ def test_who_takes_no_part_waits_for_nobody() -> None:
     assert found.caused().tolist() == [0, 5 * MS, 0]
 
 
+def test_a_root_that_nobody_names_is_no_cause() -> None:
+    """A damaged record, in which both groups of an intercommunicator leave the root to the other."""
+    bcast = op(Kind.BCAST, peer=ROOT, bytes=8)
+    assert not two_groups([(bcast, 5 * MS, 5 * MS)], [(bcast, 0, 5 * MS)]).waits.any()
+
+
 @pytest.mark.parametrize("kind", [Kind.BCAST, Kind.GATHER])
 def test_a_rank_waits_for_the_one_that_hands_on_to_it(kind: Kind) -> None:
     """Rank 2, which is in between, comes 5 ms late; rank 3 is in the call until then, the others are not."""

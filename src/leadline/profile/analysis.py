@@ -137,7 +137,7 @@ def profile(program: Program) -> Profile:
             waits[rank, why] = each.time[each.why == why].sum()
     files, unseen = _inside(program, times, {Kind.FILE}), _inside(program, times, _UNSEEN)
     found = Profile(program, ends, ends - inside, waiting, waits, files, unseen)
-    found.of_any = any(_of_any(leaf) for rank in range(program.ranks) for leaf in program.leaves(rank))
+    found.of_any = any(_of_any(leaf) for each in program.sequences for leaf in each.leaves)
     found.path = _path(times, waiting, ends)
     return found
 
@@ -262,9 +262,11 @@ def _depend(
             latest = max(last, key=lambda end: came[end.rank])
             yield from ((each, latest, False) for each in ends if each is not latest)
         return
+    if not 0 <= operation.peer < len(among.peers):
+        return  # nobody says who it is
     root = next((end for end in sides[1] if end.rank == among.peers[operation.peer]), None)
-    if root is None or operation.peer < 0:
-        return  # nobody is it
+    if root is None:
+        return
     from_root = operation.kind in _FROM_ROOT
     yield from ((each, root, from_root) for each in sides[0] if each is not root)
     if last[0] is not root:

@@ -10,7 +10,7 @@ MOVING = {FileCall.READ, FileCall.WRITE}
 
 
 def find(found: Profile) -> tuple[float, str] | None:
-    """The share of time in calls of MPI's files, and how fast data moved in them."""
+    """The share of time in calls of MPI's files, how many bytes they asked for, and the longest time."""
     share = int(found.files.sum()) / (int(found.end.sum()) or 1)
     if share < WORTH:
         return None
