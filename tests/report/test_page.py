@@ -237,6 +237,18 @@ def test_the_drawing_library_cannot_end_its_own_script() -> None:
     assert "window.vegaEmbed" in render.bundle()
 
 
+def test_the_drawing_library_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = render.bundle()
+    monkeypatch.setenv("LEADLINE_STATE", str(tmp_path))
+    render.bundle.cache_clear()
+    assert render.bundle() == made
+    (kept,) = (tmp_path / "cache").iterdir()
+    kept.write_text("another", encoding="utf-8")
+    render.bundle.cache_clear()
+    assert render.bundle() == "another"
+    render.bundle.cache_clear()
+
+
 def test_a_page_is_composed_without_the_drawing_library(
     findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

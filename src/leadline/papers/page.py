@@ -65,8 +65,7 @@ def write(
 
     `provenances` as for `leadline.report.write`. Raises LeadlineError when there is no place to write.
     """
-    with render.prefetched():
-        composed = compose(paper, results, outcomes, provenances)
+    composed = compose(paper, results, outcomes, provenances)
     return save(render.html(composed, "reproduction.html.j2"), out)
 
 

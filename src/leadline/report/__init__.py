@@ -38,8 +38,7 @@ def write(
     """
     from leadline.report import page, render  # noqa: PLC0415  (imports polars and the figures)
 
-    with render.prefetched():
-        composed = page.compose(_findings(records, earlier), provenances)
+    composed = page.compose(_findings(records, earlier), provenances)
     return save(render.html(composed), out)
 
 
@@ -50,8 +49,7 @@ def write_tuning(found: "TuningResults", name: str, out: Path) -> Path:
     """
     from leadline.report import render, tuning  # noqa: PLC0415  (imports the figures)
 
-    with render.prefetched():
-        composed = tuning.compose(found, name)
+    composed = tuning.compose(found, name)
     return save(render.html(composed, "answers.html.j2"), out)
 
 
@@ -62,8 +60,7 @@ def write_program(subject: "ProgramSubject", out: Path) -> Path:
     """
     from leadline.report import program, render  # noqa: PLC0415  (imports the figures)
 
-    with render.prefetched():
-        composed = program.compose(subject)
+    composed = program.compose(subject)
     return save(render.html(composed, "answers.html.j2"), out)
 
 

@@ -3,12 +3,15 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from leadline import __version__
+from leadline.core import record_files
+from leadline.core.paths import state_dir
 from leadline.report import theme
 from leadline.report.figures import Figure
 from leadline.report.theme import Spec
@@ -66,21 +69,22 @@ def embedded(value: object) -> object:
 
 @cache
 def bundle() -> str:
-    """The drawing library (Vega, Vega-Lite, Vega-Embed) as one script, from the package that draws on
-    paper.
+    """The drawing library (Vega, Vega-Lite, Vega-Embed) as one script, from the package that draws on paper.
+
+    The package takes a second to make it, so it is kept among the caches, by versions.
     """
-    import vl_convert  # noqa: PLC0415  (0.1 s to load; only when a page is written)
+    kept = state_dir() / "cache" / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return kept.read_text(encoding="utf-8")
+    import vl_convert  # noqa: PLC0415  (0.1 s to load; only when there is none yet)
 
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     # In a script element only its end tag must not appear; strings and patterns may quote the slash.
-    return re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
-
-
-def prefetched() -> ThreadPoolExecutor:
-    """A thread that makes the bundle while the page is composed; it takes about a second."""
-    helper = ThreadPoolExecutor(1)
-    helper.submit(bundle)
-    return helper
+    script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        record_files.replace(kept, script.encode())
+    return script
 
 
 def on_paper(figure: Figure) -> Iterator[tuple[str, Spec]]:
