@@ -136,6 +136,9 @@ Protocol parse_protocol(const Table& from) {
 void parse_node(const Table& from, Node& node) {
     from.count("cores", node.cores);
     from.count("sockets", node.sockets);
+    if (node.sockets > std::max(node.cores, 1))
+        refuse(from.path("sockets"), "is at most cores, " + std::to_string(node.cores) + ", but got " +
+                                         std::to_string(node.sockets));
     from.count("threads", node.threads);
     from.count("ranks", node.ranks);
     from.factor("thread_gain", node.thread_gain);

@@ -378,7 +378,6 @@ void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t pa
         hand_over(id, both + message.protocol->handshake_overhead);
         return;
     }
-    // Its rank may be ahead of the time at which it posts the receive, which is when it goes on there.
     // The rank may be ahead of the time at which it posts the receive; it goes on then.
     const bool ahead = !cores_.empty() && pending.posted > now_;
     if (ahead) events_.push(pending.posted, {Kind::left, receive});

@@ -238,6 +238,7 @@ def test_the_drawing_library_cannot_end_its_own_script() -> None:
 
 
 def test_the_drawing_library_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process takes the file that the first one wrote among the caches."""
     made = render.bundle()
     monkeypatch.setenv("LEADLINE_STATE", str(tmp_path))
     render.bundle.cache_clear()

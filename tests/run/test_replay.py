@@ -195,6 +195,7 @@ def test_ranks_end_when_loggopsim_says(through_goal: bool, place: Path) -> None:
         (["--what-if", "faster"], "a change is such as"),
         (["--what-if", "bytes(nowhere)*2"], "no region 'nowhere'"),
         (["--what-if", "allreduce=magic"], "magic"),
+        (["--what-if", "alltoall=ring"], "the program has no alltoall"),
         (["--compute", "-1"], "a factor is"),
     ],
 )

@@ -132,6 +132,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
                 f"the records of {len(read.partial)} ranks of {program} end before the program "
                 "did: with an MPI others would wait for them for ever; record the program to its end"
             )
+        replaying.check_changes(asked["changes"] or (), read)
         recorded, inside = replaying.recorded_time(read), replaying.recorded_communication(read)
         target = _described(machine, read, asked) if machine else _here()
         if asked["sensitivity"]:

@@ -24,7 +24,7 @@ from leadline.machine import Machine, Number, load
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
-from leadline.program.model import Kind, Program, SendMode
+from leadline.program.model import COLLECTIVES, Kind, Program, SendMode
 from leadline.run.session import simulate
 from leadline.targets import Target
 from leadline.targets.simulated.machine import SimulatedMachine, whole
@@ -283,6 +283,17 @@ def parse_change(words: str) -> Change:
         "a change is such as latency*0.5, bandwidth*2, overhead*0.5, compute*0.7, bytes*2, bytes(REGION)*2, "
         f"mapping=ORDER, network=flow or allreduce=ALGORITHM, but got {words!r}"
     )
+
+
+def check_changes(changes: Sequence[Change], program: Program) -> None:
+    """Raise UsageError for a change of a collective that the program does not call."""
+    called = {Kind(kind).name.lower() for kind, _ in program.calls if kind in COLLECTIVES}
+    for change in changes:
+        if change.factor is None and change.what not in (*called, "mapping", "network"):
+            raise UsageError(
+                f"{change.words!r} changes nothing: the program has no {change.what}; its collectives: "
+                f"{', '.join(sorted(called)) or 'none'}"
+            )
 
 
 def matching(machine: Machine, what: str) -> list[Number]:
