@@ -1,8 +1,9 @@
 // Tier `packet`: messages cut into packets, which share engines, links and buffers by the router's rules.
 //
 // - A message is cut as machine.packets says; where that is without bound, into pieces of 4 KiB, which is an
-//   approximation. Messages of a node that begin with the same link go one after the other; those of
-//   different links share the injection engine a packet at a time.
+//   approximation. Messages of a node share its injection engine a packet at a time: in a grid, whose engines
+//   have a queue for each link, those of different links; elsewhere, where adapters have one for each
+//   connection, those to different nodes. The others go one after the other.
 // - Virtual cut-through: a packet's head may go on links.hop after it entered a link; the link is busy for
 // the
 //   packet's bytes over its rate. It needs a slot in the buffer behind the link, which is given back when the
@@ -31,6 +32,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "machine/networks/packet_network.hpp"
 
@@ -143,6 +145,7 @@ void PacketNetwork::lay_out() {
         paces_[port].full = whole(static_cast<double>(piece_) * paces_[port].per_byte);
     }
     grid_ = grid_ && !other;
+    if (!grid_) fresh_.resize(links_);
     widen_routes(static_cast<std::size_t>(topology_.diameter()) + 1);
     grow_channels(1);
 }
@@ -171,7 +174,11 @@ void PacketNetwork::send(Time now, const Transfer& transfer) {
     ++under_way_;
     find_routes(message, transfer);
     foresee(message, now, wire);
-    // A port for each first link of its routes.
+    // A port for each first link of its routes; only where there is one do messages wait for others to their
+    // node.
+    bool alone = !grid_;
+    for (int variant = 1; variant < message.variants; ++variant)
+        alone = alone && route_at(message.routes[variant], 0) == route_at(message.routes[0], 0);
     for (int variant = 0; variant < std::max<int>(1, message.variants); ++variant) {
         const Index port = route_at(message.routes[variant], 0);
         bool known = false;
@@ -179,7 +186,7 @@ void PacketNetwork::send(Time now, const Transfer& transfer) {
             known = known || route_at(message.routes[earlier], 0) == port;
         if (known) continue;
         ports_[port].node = static_cast<Index>(transfer.from);
-        enqueue(port, id);
+        if (!alone || !follows(port, id)) enqueue(port, id);
     }
     work();
     give_reports();
@@ -260,13 +267,60 @@ void PacketNetwork::enqueue(Index at, Index id) {
     queued_[entry] = {id, none};
     ++messages_[id].queues;
     if (port.local_first == none) {
-        port.local_first = entry;
+        port.local_first = port.local_last = entry;
         since_[at] = now_;
         work_.push_back({port_free, at});
-    } else {
-        queued_[port.local_last].next = entry;
+        return;
     }
-    port.local_last = entry;
+    Index& last = grid_ ? port.local_last : fresh_[at].last;
+    (last == none ? fresh_[at].first : queued_[last].next) = entry;
+    last = entry;
+}
+
+// Whether a message waits for an earlier one of its node to the same one.
+bool PacketNetwork::follows(Index at, Index id) {
+    const auto key = std::uint64_t{at} << 32U | static_cast<std::uint32_t>(messages_[id].to);
+    const auto [last, first] = last_to_.try_emplace(key, id);
+    if (!first) messages_[std::exchange(last->second, id)].behind = id;
+    return !first;
+}
+
+// The next message that has not begun comes to the front, where the engine may begin one.
+void PacketNetwork::begin_others(Index at) {
+    Port& port = ports_[at];
+    Line& fresh = fresh_[at];
+    if (fresh.first == none) return;
+    if (port.local_first != none) {
+        const Message& head = messages_[queued_[port.local_first].message];
+        if (head.unsent == head.count || engines_[port.node].gap > now_) return;
+    }
+    const Index entry = fresh.first;
+    fresh.first = queued_[entry].next;
+    if (fresh.first == none) fresh.last = none;
+    queued_[entry].next = port.local_first;
+    if (port.local_first == none) port.local_last = entry;
+    port.local_first = entry;
+}
+
+// The head of a port has sent a packet: what is left of it goes to the end, or what waits for its last one
+// may begin.
+void PacketNetwork::take_turns(Index at, Index id) {
+    Port& port = ports_[at];
+    const Message& message = messages_[id];
+    if (message.unsent > 0) {
+        const Index entry = port.local_first;
+        if (queued_[entry].next == none) return;
+        port.local_first = queued_[entry].next;
+        queued_[entry].next = none;
+        queued_[port.local_last].next = entry;
+        port.local_last = entry;
+        return;
+    }
+    const Index next = message.behind;
+    if (next == none) last_to_.erase(std::uint64_t{at} << 32U | static_cast<std::uint32_t>(message.to));
+    drop_head(port);
+    if (next != none) enqueue(at, next);
+    begin_others(at);
 }
 
 // Takes the first message from a port's queue.

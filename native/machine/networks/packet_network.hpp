@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "machine/event_queue.hpp"
@@ -99,6 +100,7 @@ private:
         Time pace = 0;                                    // before which it may send no other packet
         std::uint32_t token = 0;
         int to = 0;
+        Index behind = none;                        // the next to its node, which begins after it
         std::uint16_t queues = 0;                   // of ports, in which it stands
         std::uint16_t variants = 0;                 // none: not routed by load
         int turn = 0;                               // the variant that took its last packet
@@ -128,6 +130,9 @@ private:
     void widen_routes(std::size_t length);
     void enqueue(Index at, Index id);
     void drop_head(Port& port);
+    [[nodiscard]] bool follows(Index at, Index id);
+    void begin_others(Index at);
+    void take_turns(Index at, Index id);
     void finish(Index id);
     void give_reports();
 
@@ -211,6 +216,13 @@ private:
     std::vector<Index> free_routes_;
     Pool<Message> messages_;
     Pool<Queued> queued_;
+    // Where messages take turns, by port: entries of queued_ that have not begun; and the last message to a
+    // node.
+    struct Line {
+        Index first = none, last = none;
+    };
+    std::vector<Line> fresh_;
+    std::unordered_map<std::uint64_t, Index> last_to_;
     EventQueue<Event> events_;
     std::vector<Event> work_;  // to be looked at now
     std::vector<Report> reports_;

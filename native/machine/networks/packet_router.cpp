@@ -281,6 +281,7 @@ bool PacketNetwork::inject(Index at, bool turn) {
     Port& port = ports_[at];
     while (port.local_first != none && messages_[queued_[port.local_first].message].unsent == 0)
         drop_head(port);
+    if (!grid_) begin_others(at);
     if (port.local_first == none) return false;
     const Index id = queued_[port.local_first].message;
     Message& message = messages_[id];
@@ -322,8 +323,9 @@ bool PacketNetwork::inject(Index at, bool turn) {
     if (message.unsent == 0) {
         reports_.push_back(
             {message.token, false, std::max(now_ + std::max(lasts, passes), message.injected)});
-        drop_head(port);
     }
+    if (!grid_) take_turns(at, id);
+    else if (message.unsent == 0) drop_head(port);
     return true;
 }
 

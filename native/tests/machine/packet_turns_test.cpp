@@ -1,0 +1,87 @@
+// Where adapters have a queue for each connection, messages of a node to different nodes take turns.
+#include "tests/machine/packet_play.hpp"
+
+namespace leadline::machine {
+namespace {
+
+// Leaves of four nodes, half as many cables up; adapters as fast as links.
+std::unique_ptr<Topology> tapered() {
+    return make_topology({{"kind", "fat-tree"}, {"arity", {4, 4}}, {"up", {2}}});
+}
+
+constexpr std::int64_t bytes = 240'000;  // 1,000 whole packets
+const Time wire = transfer_time(256'000, 425e6);
+
+Time last(const Ear& ear) {
+    return std::ranges::max_element(ear.came, {}, &std::pair<const std::uint32_t, Time>::second)->second;
+}
+
+TEST(PacketTurns, messages_to_different_nodes_end_together) {
+    const auto tree = tapered();
+    const Play play(machine(), *tree, {{0, transfer(0, 1, bytes, 1)}, {0, transfer(0, 2, bytes, 2)}});
+    const Time way = 900'000 + 2 * 58'000;
+    const Time packet = wire / 1000;
+    EXPECT_NEAR(static_cast<double>(play.ear.came.at(1)), static_cast<double>(2 * wire - packet + way), 3e3);
+    EXPECT_NEAR(static_cast<double>(play.ear.came.at(2)), static_cast<double>(2 * wire + way), 3e3);
+}
+
+TEST(PacketTurns, messages_to_one_node_go_one_after_the_other) {
+    const auto tree = tapered();
+    const Play play(
+        machine(), *tree,
+        {{0, transfer(0, 1, bytes, 1)}, {0, transfer(0, 1, 240, 2)}, {0, transfer(0, 1, bytes, 3)}});
+    const Time way = 900'000 + 2 * 58'000;
+    EXPECT_NEAR(static_cast<double>(play.ear.came.at(1)), static_cast<double>(wire + way), 3e3);
+    EXPECT_LT(play.ear.came.at(1), play.ear.came.at(2));
+    EXPECT_NEAR(static_cast<double>(play.ear.came.at(3)), static_cast<double>(2 * wire + wire / 1000 + way),
+                3e3);
+}
+
+// A short message behind long ones to other nodes waits for a packet of each, and the long ones for it.
+TEST(PacketTurns, a_short_message_is_not_held_up) {
+    const auto tree = tapered();
+    const Play play(machine(), *tree,
+                    {{0, transfer(0, 1, bytes, 1)},
+                     {0, transfer(0, 2, bytes, 2)},
+                     {1'000'000'000, transfer(0, 3, 240, 3)}});
+    EXPECT_LT(play.ear.came.at(3), 1'000'000'000 + 900'000 + 2 * 58'000 + 4 * (wire / 1000));
+    EXPECT_NEAR(static_cast<double>(last(play.ear)),
+                static_cast<double>(2 * wire + wire / 1000 + 900'000 + 2 * 58'000), 3e3);
+}
+
+// While the adapter may not begin another message, those that have begun go on: three of 1,000 packets each
+// take as long as their bytes, though the gap between their beginnings is a third of that.
+TEST(PacketTurns, the_gap_keeps_no_message_that_has_begun) {
+    Machine slow = machine();
+    slow.node.message_gap = wire;
+    const auto tree = tapered();
+    const Play play(
+        slow, *tree,
+        {{0, transfer(0, 1, bytes, 1)}, {0, transfer(0, 2, bytes, 2)}, {0, transfer(0, 3, bytes, 3)}});
+    EXPECT_NEAR(static_cast<double>(last(play.ear)), static_cast<double>(3 * wire + 900'000 + 2 * 58'000),
+                1e4);
+    slow.node.message_gap = 3 * wire;
+    const Play gaps(
+        slow, *tree,
+        {{0, transfer(0, 1, bytes, 1)}, {0, transfer(0, 2, bytes, 2)}, {0, transfer(0, 3, bytes, 3)}});
+    EXPECT_NEAR(static_cast<double>(last(gaps.ear)), static_cast<double>(7 * wire + 900'000 + 2 * 58'000),
+                1e4);
+}
+
+// All messages at once: each leaf's cables up carry what leaves it, and take no longer than that but for the
+// first packet's way and what a few of them wait for each other at the end.
+TEST(PacketTurns, an_alltoall_takes_what_its_tapered_cables_take) {
+    const auto tree = tapered();
+    std::vector<Timed> messages;
+    for (int step = 1; step < 16; ++step)
+        for (int node = 0; node < 16; ++node)
+            messages.push_back(
+                {0, transfer(node, (node + step) % 16, bytes, static_cast<std::uint32_t>(messages.size()))});
+    const Play play(machine(), *tree, messages);
+    const auto bound = static_cast<double>(4 * 12 * wire / 2);
+    EXPECT_GT(static_cast<double>(last(play.ear)), bound);
+    EXPECT_LT(static_cast<double>(last(play.ear)), 1.02 * bound);
+}
+
+}  // namespace
+}  // namespace leadline::machine
