@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "comm/sim/waits.hpp"
 #include "comm/sim/world.hpp"
 #include "comm/task.hpp"
 #include "comm/vocabulary.hpp"
@@ -60,17 +61,7 @@ public:
         return all;
     }
 #endif
-    struct Turn {
-        sim::World& world;
-        int rank;
-        bool sends;
-        [[nodiscard]] bool await_ready() const { return !world.engine.machine().node.loggops; }
-        bool await_suspend(std::coroutine_handle<> handle) {
-            return world.engine.await_core(rank, handle, sends);
-        }
-        void await_resume() {}
-    };
-    Turn turn(bool sends) { return {*world_, rank_, sends}; }
+    sim::Turn turn(bool sends) { return {world_->engine, rank_, sends}; }
     // It has computed so long, in memory of its own of so many bytes.
     void walked(double seconds, double memory) {
         if (auto* const coldness = world_->engine.coldness()) coldness->walk_for(rank_, seconds, memory);

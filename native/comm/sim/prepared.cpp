@@ -53,10 +53,10 @@ void Member::receive(int from, int tag, std::int64_t bytes,
 }
 
 void Member::enter(const Call& call, Form form) const {
-    if (engine().machine().node.loggops && !by_messages(call))
-        throw Unsupported(
-            "on a machine with node.loggops collectives are what a program sends, and this is a " +
-            std::string(name_of(call.what)));
+    // What goes on beside a rank's program has no core there.
+    if (engine().machine().node.loggops && form != Form::blocking && !by_messages(call))
+        throw Unsupported("on a machine with node.loggops collectives are blocking, and this " +
+                          std::string(name_of(call.what)) + " is not");
     if (engine().conditions().symmetry) {
         // Where ranks stand for others none is a root, or has sizes of its own.
         const bool alike =

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "comm/sim/waits.hpp"
 #include "comm/sim/world.hpp"
 #include "machine/stages.hpp"
 
@@ -92,9 +93,11 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
         if (step.from != Program::nobody)
             operations[1] = engine.receive(agent, group.world_rank(step.from),
                                            {group.inner(), step.from, tag}, sized(stage.bytes));
-        if (step.to != Program::nobody)
+        if (step.to != Program::nobody) {
+            co_await Turn{engine, agent, true};
             operations[0] = engine.send_blocking(agent, group.world_rank(step.to), {group.inner(), rank, tag},
                                                  sized(stage.bytes));
+        }
         const Time free = engine.clock(agent);
         const Time handed = co_await Exchanged{engine, agent, operations, stands(meeting.asked.what)};
         if (step.from == Program::nobody || !stage.combines) continue;
@@ -125,12 +128,14 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     using Both = std::array<Operation, 2>;
     const char* why = stands(meeting.asked.what);
     if (rank != root && own > 0) {
+        if (gathers) co_await Turn{engine, agent, true};
         const Both operations =
             gathers ? Both{send(root, own), no_operation} : Both{no_operation, receive(root, own)};
         co_await Exchanged{engine, agent, operations, why};
     }
     for (const Part& part : rank == root ? meeting.parts : Layout()) {
         if (part.peer == root || part.bytes == 0) continue;
+        if (!gathers) co_await Turn{engine, agent, true};
         const Both operations = gathers ? Both{no_operation, receive(part.peer, part.bytes)}
                                         : Both{send(part.peer, part.bytes), no_operation};
         co_await Exchanged{engine, agent, operations, why};

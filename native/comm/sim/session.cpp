@@ -51,15 +51,16 @@ void Session::begin(int period) {
     needs_rerun_ = false;
     world_ = std::make_unique<sim::World>(
         machine_, *topology_, seats_,
-        machine::Conditions{.network = network,
-                            .track_contention = automatic && fallback_tier_.empty(),
-                            .automatic = automatic,
-                            .settled = settled_,
-                            .by_messages = by_messages_ || messages_only_ || noise_ || symmetry,
-                            .seed = seed_,
-                            .noise = noise_,
-                            .protocol = protocol_,
-                            .symmetry = symmetry});
+        machine::Conditions{
+            .network = network,
+            .track_contention = automatic && fallback_tier_.empty(),
+            .automatic = automatic,
+            .settled = settled_,
+            .by_messages = by_messages_ || messages_only_ || noise_ || symmetry || machine_.node.loggops,
+            .seed = seed_,
+            .noise = noise_,
+            .protocol = protocol_,
+            .symmetry = symmetry});
 }
 
 void Session::end() {

@@ -48,6 +48,15 @@ struct Any {
     bool await_suspend(std::coroutine_handle<> handle);
     int await_resume();
 };
+// Until the rank's core is its program's, to compute or to send: a question of the LogGOPS model's alone.
+struct Turn {
+    machine::Engine& engine;
+    int rank;
+    bool sends;
+    [[nodiscard]] bool await_ready() const { return !engine.machine().node.loggops; }
+    bool await_suspend(std::coroutine_handle<> handle) { return engine.await_core(rank, handle, sends); }
+    void await_resume() {}
+};
 // Whether all of them are over; asking takes time.
 struct Test {
     machine::Engine& engine;

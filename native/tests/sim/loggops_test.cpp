@@ -139,6 +139,61 @@ TEST(LogGops, ACoreDoesFirstWhatWasCausedFirst) {
     EXPECT_EQ(all, (std::vector<double>{24, 32}));
 }
 
+// What a collective's messages are, sent by hand.
+using Stages = std::function<Task<>(Comm&, Control&)>;
+
+// L = 6, o = 2, g = 9, G = 0.01; ranks that come at different times. A collective is the messages of its
+// algorithm, each when its core is free.
+TEST(LogGops, ACollectiveIsItsMessages) {
+    constexpr int ranks = 8, bytes = 800;
+    const json described = model(6, 2, 9, 0.01, 0.004);
+    std::vector<std::byte> data(bytes), all(std::size_t{ranks} * bytes);
+    const auto come = [](Comm& world, Control& control) {
+        return control.busy(1e-6 * (world.rank() * 7 % 5));
+    };
+    struct Case {
+        Call call;
+        Stages by_hand;
+    };
+    const Case cases[] = {
+        {{.what = Collective::allreduce, .out = data, .in = data, .algorithm = "recursive-doubling"},
+         [&](Comm& world, Control& control) -> Task<> {
+             for (int bit = 1; bit < ranks; bit *= 2) {
+                 const int peer = world.rank() ^ bit;
+                 co_await control.turn(true);
+                 co_await world.sendrecv(data, peer, data, peer);
+             }
+         }},
+        {{.what = Collective::allgather, .out = data, .in = all, .algorithm = "ring"},
+         [&](Comm& world, Control& control) -> Task<> {
+             for (int step = 1; step < ranks; ++step) {
+                 co_await control.turn(true);
+                 co_await world.sendrecv(data, (world.rank() + 1) % ranks, data,
+                                         (world.rank() + ranks - 1) % ranks);
+             }
+         }},
+        {{.what = Collective::bcast, .in = data, .algorithm = "linear"},
+         [&](Comm& world, Control& control) -> Task<> {
+             if (world.rank() > 0) co_await world.recv(data, 0);
+             for (int to = 1; world.rank() == 0 && to < ranks; ++to) {
+                 co_await control.turn(true);
+                 co_await world.send(data, to);
+             }
+         }},
+    };
+    for (const Case& each : cases) {
+        const auto collective = times(described, ranks, [&](Comm& world, Control& control) -> Task<> {
+            co_await come(world, control);
+            co_await world.collective(each.call);
+        });
+        const auto by_hand = times(described, ranks, [&](Comm& world, Control& control) -> Task<> {
+            co_await come(world, control);
+            co_await each.by_hand(world, control);
+        });
+        EXPECT_EQ(collective, by_hand) << name_of(each.call.what);
+    }
+}
+
 // A rank that has a message in its adapter computes; one that sends again waits for the gap.
 TEST(LogGops, TheCoreWaitsForTheGapOnlyWhereItSends) {
     json hardware = model(10, 2, 5);
