@@ -32,6 +32,23 @@ struct Round {
     std::size_t end;
 };
 
+// A communicator that a rank is in, and its place there.
+struct Membership {
+    std::size_t communicator;
+    int place;
+};
+
+// Of all ranks, by one pass over the members: a program may have many communicators of few ranks each.
+std::vector<std::vector<Membership>> memberships(const Program& program) {
+    std::vector<std::vector<Membership>> of(static_cast<std::size_t>(program.ranks));
+    for (std::size_t i = 1; i < program.communicators.size(); ++i) {
+        int place = 0;
+        for (const std::int32_t rank : program.communicators[i].members)
+            of[static_cast<std::size_t>(rank)].push_back({i, place++});
+    }
+    return of;
+}
+
 std::vector<Round> rounds_of(const Program& program) {
     std::vector<Round> rounds;
     std::vector<std::size_t> last(static_cast<std::size_t>(program.ranks), 0);
@@ -122,7 +139,6 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
       memory_(program.memory.empty() ? 0 : program.memory[static_cast<std::size_t>(run.rank())]),
       recorded_(program.times ? program.times->of(run.rank()) : nullptr),
       world_(run.world()),
-      comms_(program.communicators.size()),
       slots_(static_cast<std::size_t>(sequence_.requests) + 1),
       windows_(static_cast<std::size_t>(sequence_.windows) + 1) {
     const auto& most = run.once([&] {
@@ -136,26 +152,28 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
 
 Task<> Player::prepare() {
     const auto& rounds = run_.once([&] { return rounds_of(program_); });
+    const auto& all = run_.once([&] { return memberships(program_); });
+    const auto& own = all[static_cast<std::size_t>(run_.rank())];
+    comms_.reserve(own.size());
+    auto next = own.begin();  // they are in the order of the rounds, one of each at most
     Comm& world = run_.world();
     for (const Round& round : rounds) {
-        std::size_t mine = 0;
-        int place = 0;
-        for (std::size_t i = round.first; i < round.end; ++i) {
-            const auto& members = program_.communicators[i].members;
-            const auto found = std::ranges::find(members, run_.rank());
-            if (found == members.end()) continue;
-            mine = i;
-            place = static_cast<int>(found - members.begin());
-            break;
-        }
+        const bool member = next != own.end() && next->communicator < round.end;
+        const auto mine = static_cast<std::int32_t>(member ? next->communicator : 0);
+        const int place = member ? (next++)->place : 0;
         const auto& first = program_.communicators[round.first].members;
         if (first == program_.communicators.front().members) {
-            comms_[round.first].emplace(co_await world.dup());
+            comms_.push_back({mine, co_await world.dup()});
             continue;
         }
-        auto part = co_await world.split(static_cast<int>(mine), place);
-        if (mine != 0) comms_[mine].emplace(std::move(part));
+        auto part = co_await world.split(mine, place);
+        if (mine != 0) comms_.push_back({mine, std::move(part)});
     }
+}
+
+Comm& Player::numbered(std::int32_t comm) {
+    if (comm == 0) return world_;
+    return std::ranges::lower_bound(comms_, comm, {}, &Own::number)->comm;
 }
 
 double Player::before(const Step& step, std::size_t index) const {

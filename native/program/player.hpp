@@ -66,6 +66,10 @@ private:
         std::size_t begin;
         std::int64_t left;
     };
+    struct Own {
+        std::int32_t number;
+        Comm comm;
+    };
     struct Exposed {
         std::optional<Comm::Window> window{};
         std::int32_t comm = 0;
@@ -76,7 +80,7 @@ private:
     [[nodiscard]] double inside(const Step& step, std::size_t index) const;
     Task<> compute(double seconds);
     [[nodiscard]] int place(const Step& step, std::int32_t peer);
-    Comm& numbered(std::int32_t comm) { return comm == 0 ? world_ : *comms_[static_cast<std::size_t>(comm)]; }
+    Comm& numbered(std::int32_t comm);
     Comm& comm(const Step& step) { return numbered(step.comm); }
     [[nodiscard]] Bytes out(std::int64_t bytes) const { return out_.first(static_cast<std::size_t>(bytes)); }
     [[nodiscard]] Bytes in(std::int64_t bytes) const { return in_.first(static_cast<std::size_t>(bytes)); }
@@ -105,7 +109,7 @@ private:
     Bytes out_{};
     Bytes in_{};
     Comm& world_;
-    std::vector<std::optional<Comm>> comms_;  // but the world
+    std::vector<Own> comms_;  // of which it is a member, but the world
     std::vector<Slot> slots_;
     std::vector<Exposed> windows_;
     Meeting blocking_;

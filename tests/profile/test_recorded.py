@@ -7,8 +7,9 @@ import pytest
 
 from leadline import program
 from leadline.profile import profile
-from leadline.profile.analysis import IMBALANCE, SENDER, WAITS, Profile
+from leadline.profile.analysis import Profile
 from leadline.profile.findings import findings
+from leadline.profile.waits import IMBALANCE, SENDER, WAITS
 
 MS = 1_000_000  # ns
 RECORDED = Path(__file__).parent / "recorded"

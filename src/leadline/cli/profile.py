@@ -70,7 +70,7 @@ def simulated(
 
 def _rows(found: "Profile") -> list[dict[str, object]]:
     """A row for each rank, s."""
-    from leadline.profile.analysis import WAITS  # noqa: PLC0415
+    from leadline.profile.waits import WAITS  # noqa: PLC0415
 
     caused = found.caused()
     computing, inside = found.path_by_rank()

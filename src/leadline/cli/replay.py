@@ -39,6 +39,9 @@ def _change(text: str) -> object:
     return parse_change(text)
 
 
+_OPTIONS = {"changes": "what-if"}  # by parameter, where they are not called the same
+
+
 @click.command(cls=Submittable)
 @click.argument("program", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @machine_option("Execute it on this described machine instead of with this machine's MPI.")
@@ -52,7 +55,7 @@ def _change(text: str) -> object:
 )
 @network_option("With --on: network model. Default: auto.", default=None)
 @click.option("--noise", is_flag=True, help="With --on: simulate the machine's noise, too.")
-@click.option("--seed", default=1, show_default=True, help="With --noise: its seed.")
+@click.option("--seed", type=int, help="With --noise: its seed. Default: 1.")
 @click.option(
     "--compute",
     type=Parsed(_factor),
@@ -113,18 +116,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     from leadline.program import files  # noqa: PLC0415  (loads polars)
     from leadline.run import replay as replaying  # noqa: PLC0415
 
-    context = click.get_current_context()
-    for name in ("mapping", "partition", "network", "noise", "changes", "by", "times", "sensitivity"):
-        if asked[name] and not machine:
-            option = {"changes": "what-if"}.get(name, name)
-            raise click.UsageError(f"--{option} needs a described machine: name it with --on", context)
-    for name in ("launches", "mpi"):
-        if asked[name] and machine:
-            raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
-    if asked["times"] and asked["times"].resolve() == program.resolve():
-        raise click.UsageError("--times would replace the program itself: name another file", context)
-    if asked["changes"] and asked["sensitivity"]:
-        raise click.UsageError("--what-if and --sensitivity exclude each other", context)
+    _check(program, machine, asked)
     with working("reading the program") as say:
         read = files.read(program)
         if read.partial and not machine:
@@ -165,6 +157,29 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     if alternatives:
         click.echo()
         _print_alternatives(rows)
+
+
+def _check(program: Path, machine: Path | None, asked: dict[str, Any]) -> None:
+    """Raise click.UsageError for options that do not go together."""
+    context = click.get_current_context()
+    for name in ("mapping", "partition", "network", "noise", "changes", "by", "times", "sensitivity"):
+        if asked[name] and not machine:
+            raise click.UsageError(
+                f"--{_OPTIONS.get(name, name)} needs a described machine: name it with --on", context
+            )
+    for name in ("launches", "mpi"):
+        if asked[name] and machine:
+            raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
+    if asked["times"] and asked["times"].resolve() == program.resolve():
+        raise click.UsageError("--times would replace the program itself: name another file", context)
+    if asked["seed"] is not None and not asked["noise"]:
+        raise click.UsageError("--seed is of --noise: add that", context)
+    apart = {"sensitivity": ("changes", "by", "times"), "changes": ("by",)}
+    for name, others in apart.items():
+        for other in others:
+            if asked[name] and asked[other]:
+                both = " and ".join(f"--{_OPTIONS.get(each, each)}" for each in (name, other))
+                raise click.UsageError(f"{both} exclude each other", context)
 
 
 def _executed(
@@ -231,7 +246,7 @@ def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "Sim
         asked["mapping"],
         asked["network"] or "auto",
         noise=asked["noise"],
-        seed=asked["seed"],
+        seed=1 if asked["seed"] is None else asked["seed"],
     )
 
 
@@ -257,6 +272,8 @@ def _row(words: str, found: "Replay", first: "Replay") -> dict[str, Any]:
         "time": found.time.value,
         "time_low": found.time.low,
         "time_high": found.time.high,
+        "confidence": found.time.confidence,
+        "launches": found.launches,
         "communication": found.communication.value,
         "disturbance": found.disturbance,
         "speedup": first.time.value / found.time.value if found.time.value else None,
@@ -266,9 +283,10 @@ def _row(words: str, found: "Replay", first: "Replay") -> dict[str, Any]:
 
 def _said(value: "Value") -> str:
     """A time with its interval."""
-    from leadline.core.units import format_quantity  # noqa: PLC0415
+    from leadline.core.formatting import formatted  # noqa: PLC0415
 
-    return format_quantity(value.value, "s", value.low, value.high)
+    told = formatted(value.value, "s", value.low, value.high, confidence=value.confidence)
+    return " ".join(filter(None, (told.value, told.interval, told.note)))
 
 
 def _called(mpi: str) -> str:
@@ -290,7 +308,8 @@ def _print_first(
 
     machine = target.machine if target else None
     click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
-    click.echo(f"  time           {_said(found.time)}{' (simulated)' if machine else ''}")
+    sampled = "simulated" if machine else f"{found.launches} launches"
+    click.echo(f"  time           {_said(found.time)} ({sampled})")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
     for remark in remarks(program, machine):
         click.echo(f"  {remark}")

@@ -7,39 +7,22 @@ library moves messages only inside calls. The rest is transfer and overhead. Tim
 that the parts of a rank add up to its end exactly. An operation has one cause, that of its longest wait.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from leadline.core.errors import UsageError
-from leadline.program.events import End, Message, Place, meetings, messages
-from leadline.program.model import ANY_PEER, COLLECTIVES, Form, Kind, Operation, Program
+from leadline.profile.collectives import imbalance
+from leadline.profile.waits import PROGRESS, STALL, WAITS, Nanoseconds, Waiting, wait
+from leadline.program.events import Message, Place, meetings, messages
+from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program
 
-SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
-PROGRESS = "missing progress"  # the other rank computes
-WAITS = (SENDER, RECEIVER, IMBALANCE, PROGRESS)
 WORTH = 0.02  # of the ranks' time, from which on a wait is a finding
-STALL = 5_000  # ns; what takes less is not looked at for missing progress, or for who is in between
-SOON = 8  # a wait this many times as long as what follows it was for who came then
-_FROM_ROOT = {Kind.BCAST, Kind.SCATTER}
-_TO_ROOT = {Kind.REDUCE, Kind.GATHER}
+_BUSY = 0.5  # of the waiting for a rank: by so much longer it computes where that explains it
 # Whose waits are not looked at: locks, epochs of some ranks, and data that may move in them.
 _UNSEEN = {kind for kind in Kind if Kind.PUT <= kind <= Kind.WAIT_EPOCH} - {Kind.FENCE}
-
-Nanoseconds = npt.NDArray[np.int64]
-
-
-@dataclass
-class Waiting:
-    """Of each operation of a rank: how long it waits, for what (a place in WAITS), and whom."""
-
-    time: Nanoseconds
-    why: npt.NDArray[np.int8]
-    rank: npt.NDArray[np.int32]
-    index: Nanoseconds
 
 
 @dataclass
@@ -53,6 +36,7 @@ class Profile:
     waits: npt.NDArray[np.int64]  # rank by WAITS
     files: Nanoseconds  # in calls of MPI's files
     unseen: Nanoseconds  # of the time in MPI: in _UNSEEN
+    by_name_only: Nanoseconds  # in calls of which no more than the name is recorded
     of_any: bool = False  # whether there are receives of which it is not known whose message they met
     path: list[tuple[int, int, int, int]] = field(default_factory=list)  # rank, index, inside, before
 
@@ -74,6 +58,15 @@ class Profile:
             of = each.time > 0 if why is None else each.why == why
             np.add.at(found, each.rank[of], each.time[of])
         return found
+
+    def computes_longer(self, rank: int) -> int:
+        """How much longer a rank computes than the others, by their median, ns."""
+        others = np.delete(self.computing, rank)
+        return int(self.computing[rank] - np.median(others)) if others.size else 0
+
+    def is_busy(self, rank: int, waited: int) -> bool:
+        """Whether a rank for which others wait so long, ns, computes so much longer that this explains it."""
+        return self.computes_longer(rank) > _BUSY * waited
 
     def blamed(self, why: str) -> tuple[float, Nanoseconds] | None:
         """Of a wait of WAITS, the share of the ranks' time and how much of it is for each rank; None below
@@ -124,11 +117,11 @@ def profile(program: Program) -> Profile:
             "'leadline replay FILE --on MACHINE --times NEW' writes simulated ones"
         )
     times = [program.times_of[rank] for rank in range(program.ranks)]
-    waiting = [_none(len(each)) for each in times]
+    waiting = [Waiting.nowhere(len(each)) for each in times]
     for message in messages(program, probes=True):
         _late(times, waiting, message)
     for operation, ends_of in meetings(program):
-        _imbalance(program, times, waiting, operation, ends_of)
+        imbalance(program, times, waiting, operation, ends_of)
     ends = np.array([each[-1, 1] if len(each) else 0 for each in times], np.int64)
     inside = np.array([int((each[:, 1] - each[:, 0]).sum()) for each in times], np.int64)
     waits = np.zeros((program.ranks, len(WAITS)), np.int64)
@@ -136,7 +129,8 @@ def profile(program: Program) -> Profile:
         for why in range(len(WAITS)):
             waits[rank, why] = each.time[each.why == why].sum()
     files, unseen = _inside(program, times, {Kind.FILE}), _inside(program, times, _UNSEEN)
-    found = Profile(program, ends, ends - inside, waiting, waits, files, unseen)
+    by_name = _inside(program, times, {Kind.NOP})
+    found = Profile(program, ends, ends - inside, waiting, waits, files, unseen, by_name)
     found.of_any = any(_of_any(leaf) for each in program.sequences for leaf in each.leaves)
     found.path = _path(times, waiting, ends)
     return found
@@ -160,38 +154,16 @@ def _inside(program: Program, times: Sequence[Nanoseconds], wanted: Set[Kind]) -
     return found
 
 
-def _none(operations: int) -> Waiting:
-    return Waiting(
-        np.zeros(operations, np.int64),
-        np.full(operations, -1, np.int8),
-        np.full(operations, -1, np.int32),
-        np.full(operations, -1, np.int64),
-    )
-
-
-def _wait(
-    times: Sequence[Nanoseconds], waiting: Sequence[Waiting], at: Place, why: int, cause: Place
-) -> None:
-    """An operation waits until another one begins, unless it waits longer for something else."""
-    rank, index = at
-    enter, leave = times[rank][index].tolist()
-    time = min(int(times[cause[0]][cause[1], 0]), leave) - enter
-    if time > waiting[rank].time[index]:
-        waiting[rank].time[index] = time
-        waiting[rank].why[index] = why
-        waiting[rank].rank[index], waiting[rank].index[index] = cause
-
-
 def _late(times: Sequence[Nanoseconds], waiting: Sequence[Waiting], message: Message) -> None:
     """The wait of a receive for its sender, or of a send for its receiver."""
     sent, taken, probe = message
     asked = int(times[taken.rank][taken.posted, 0])
-    _wait(times, waiting, (taken.rank, taken.over), 0, (sent.rank, sent.posted))
+    wait(times, waiting, (taken.rank, taken.over), 0, (sent.rank, sent.posted))
     if probe:
         return
     # A send that ended before the receive was asked for did not wait for it.
     if int(times[sent.rank][sent.over, 1]) >= asked:
-        _wait(times, waiting, (sent.rank, sent.over), 1, (taken.rank, taken.posted))
+        wait(times, waiting, (sent.rank, sent.over), 1, (taken.rank, taken.posted))
     both = max(int(times[sent.rank][sent.posted, 0]), asked)
     _stall(times, waiting, (sent.rank, sent.over), taken.rank, both)
     _stall(times, waiting, (taken.rank, taken.over), sent.rank, both)
@@ -215,87 +187,7 @@ def _stall(
         return
     back = int(times[other][next_call, 0])
     if 0 <= leave - back < back - since:
-        _wait(times, waiting, at, WAITS.index(PROGRESS), (other, next_call))
-
-
-def _imbalance(
-    program: Program,
-    times: Sequence[Nanoseconds],
-    waiting: Sequence[Waiting],
-    operation: Operation,
-    ends: Sequence[End],
-) -> None:
-    """The waits of ranks in what all do for those without whom it cannot be done.
-
-    Of a broadcast or scatter all wait for the root, of a reduction or gather the root for all. The other way
-    a message may be sent before anybody takes it: there a rank waited that had not left when the other came.
-    """
-    came = {end.rank: int(times[end.rank][end.posted, 0]) for end in ends}
-    inner = operation.kind in _FROM_ROOT | _TO_ROOT and not program.communicators[operation.comm].remote
-    order = sorted(ends, key=lambda end: came[end.rank]) if inner else ()
-    for each, cause, must in _depend(program, operation, ends, came):
-        over = (each.rank, each.over)
-        left = int(times[each.rank][each.over, 1])
-        if must or left >= came[cause.rank]:
-            _wait(times, waiting, over, 2, (cause.rank, cause.posted))
-        if order:
-            since = came[each.rank]
-            if operation.kind in _FROM_ROOT and must:
-                since = max(since, came[cause.rank])
-            _behind(times, waiting, each, since, order)
-
-
-def _depend(
-    program: Program, operation: Operation, ends: Sequence[End], came: Mapping[int, int]
-) -> Iterator[tuple[End, End, bool]]:
-    """Who depends on whom: on the last of several; and whether it cannot leave before the other comes."""
-    among = program.communicators[operation.comm]
-    sides = [ends, ends]
-    if among.remote and operation.kind in COLLECTIVES:  # each group deals with the other
-        here = set(among.members)
-        sides = [[end for end in ends if (end.rank in here) == side] for side in (True, False)]
-    last = [max(side, key=lambda end: came[end.rank]) for side in sides]
-    if operation.kind not in _FROM_ROOT | _TO_ROOT:
-        for side, other in zip(sides[: 1 + bool(among.remote)], last[::-1], strict=False):
-            yield from ((each, other, True) for each in side if each is not other)
-        if among.remote and operation.kind == Kind.BARRIER:  # libraries leave it together
-            latest = max(last, key=lambda end: came[end.rank])
-            yield from ((each, latest, False) for each in ends if each is not latest)
-        return
-    if not 0 <= operation.peer < len(among.peers):
-        return  # nobody says who it is
-    root = next((end for end in sides[1] if end.rank == among.peers[operation.peer]), None)
-    if root is None:
-        return
-    from_root = operation.kind in _FROM_ROOT
-    yield from ((each, root, from_root) for each in sides[0] if each is not root)
-    if last[0] is not root:
-        yield root, last[0], not from_root
-
-
-def _behind(
-    times: Sequence[Nanoseconds],
-    waiting: Sequence[Waiting],
-    each: End,
-    since: int,
-    order: Sequence[End],
-) -> None:
-    """The wait of a rank for one that hands on to it, or takes from it, where a library has a tree.
-
-    Which one that is, is not known: it is the last that came before the rank left, if that was soon after. An
-    operation has one cause: the root, where the rank waited longer for that, until `since`.
-    """
-    left = int(times[each.rank][each.over, 1])
-    if left - since < STALL:
-        return
-
-    def came(end: End) -> int:
-        return int(times[end.rank][end.posted, 0])
-
-    cause = order[bisect_right(order, left, key=came) - 1]
-    waited = came(cause) - since
-    if cause is not each and waited > max(SOON * (left - came(cause)), since - came(each)):
-        _wait(times, waiting, (each.rank, each.over), 2, (cause.rank, cause.posted))
+        wait(times, waiting, at, WAITS.index(PROGRESS), (other, next_call))
 
 
 def _path(

@@ -5,7 +5,8 @@ import numpy.typing as npt
 
 from leadline.core.busy import BUSY
 from leadline.core.units import format_quantity
-from leadline.profile.analysis import WAITS, WORTH, Profile
+from leadline.profile.analysis import WORTH, Profile
+from leadline.profile.waits import WAITS
 
 RANKS = 3  # that are named
 LEAST = 0.05  # of the whole; ranks with less are not named
@@ -79,6 +80,29 @@ def of_any(found: Profile) -> str | None:
     )
 
 
+def threads(found: Profile) -> str | None:
+    """Whether several threads of a rank called MPI; None where not."""
+    most = found.program.recorded.get("threads", 1)
+    if not isinstance(most, int) or most < 2:
+        return None
+    return (
+        f"Up to {most} threads of a rank called MPI. Their calls count as if they came one after another: "
+        "of calls at the same time only a part counts, and waits in them are too short."
+    )
+
+
+def outside(found: Profile) -> str | None:
+    """How much of the time is in calls that are recorded by name only; None where there are none."""
+    names = found.program.recorded.get("outside")
+    if not isinstance(names, list) or not names:
+        return None
+    share = int(found.by_name_only.sum()) / (int(found.end.sum()) or 1)
+    return (
+        f"What {', '.join(map(str, names))} do is not recorded: {100 * share:.1f} % of the time, in calls "
+        "that are none of a known operation, is called transfer and overhead, and has no row below."
+    )
+
+
 def partial(found: Profile) -> str | None:
     """Whether the record is cut; None where not."""
     cut = len(found.program.partial)
@@ -121,9 +145,12 @@ def clocks(found: Profile) -> str | None:
     return said
 
 
+_WARNINGS = (partial, threads, crowded, beside, unseen, outside, of_any)
+
+
 def warnings(found: Profile) -> list[str]:
     """What a reader must know before the numbers."""
-    return list(filter(None, (each(found) for each in (partial, crowded, beside, unseen, of_any))))
+    return list(filter(None, (each(found) for each in _WARNINGS)))
 
 
 def _named(shares: npt.NDArray[np.float64], form: str) -> str:
@@ -144,5 +171,5 @@ def excess(found: Profile, expected: Profile, machine: str) -> str:
     return (
         f"By {machine} transfer and overhead would take {format_quantity(ought, 's')} of all ranks together "
         f"(simulated); they took {format_quantity(measured, 's')}: {told}, "
-        + ("in excess." if more >= 0 else "less than expected.")
+        + ("more than expected." if more >= 0 else "less than expected.")
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from leadline.profile.analysis import WAITS, Profile
+from leadline.profile.analysis import Profile
+from leadline.profile.waits import WAITS
 from leadline.program.model import COLLECTIVES, Kind, Operation
 
 COMPUTATION, MESSAGES, TOGETHER, FILES = "computation", "messages", "collectives", "files"

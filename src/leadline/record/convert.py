@@ -99,8 +99,8 @@ def _check(found: Sequence[Spill]) -> int:
     """How many ranks there are; UsageError where not each has one file of one run."""
     if not found:
         raise UsageError(
-            "nothing was recorded: no rank called MPI_Init with the library preloaded (a program without "
-            "MPI, or one that is linked statically?)"
+            "nothing was recorded: no rank called MPI_Init (a program without MPI, or one that is "
+            "linked statically?)"
         )
     worlds = {(int(spill.facts["ranks"]), str(spill.facts["session"])) for spill in found}
     if len(worlds) > 1:

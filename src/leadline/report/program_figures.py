@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.units import format_bytes
-from leadline.profile.analysis import WAITS, Profile
+from leadline.profile.analysis import Profile
 from leadline.profile.shares import COMPUTATION, MESSAGES, STATES, TOGETHER, bars, by_state, worst
+from leadline.profile.waits import WAITS
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
 from leadline.report.plots.canvas import canvas

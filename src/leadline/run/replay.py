@@ -41,6 +41,7 @@ class Value:
     value: float
     low: float | None = None
     high: float | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def patience(recorded: float | None, ranks: int, compute: float = 1.0) -> float:
 
 
 def _value(row: dict[str, object]) -> Value:
-    return Value(*(None if row[name] is None else float(str(row[name])) for name in ("value", "low", "high")))  # type: ignore[arg-type]
+    names = ("value", "low", "high", "confidence")
+    return Value(*(None if row.get(name) is None else float(str(row[name])) for name in names))  # type: ignore[arg-type]
 
 
 def _read_times(path: Path) -> Times:
@@ -251,7 +253,7 @@ def by_region(program: Program, times: Times) -> pl.DataFrame:
 WORDS = {
     "latency": ("links.base", "links.hop", "latency"),
     "bandwidth": ("links.rate", "node.injection", "node.reception", "node.local"),
-    "overhead": ("overhead",),
+    "overhead": ("overhead", "send_packet", "receive_packet"),  # the cores' times
 }
 _HEADER = "packets.overhead"  # bytes, not time
 _SCALED = re.compile(r"(?P<what>[\w.\-]+)(?:\((?P<region>[^)]*)\))?\s*\*\s*(?P<factor>\d+(?:\.\d+)?)")
@@ -297,15 +299,16 @@ def check_changes(changes: Sequence[Change], program: Program) -> None:
 
 
 def matching(machine: Machine, what: str) -> list[Number]:
-    """The constants of a machine that a word of WORDS stands for, or that have such a key."""
-    ends = WORDS.get(what, (what,))
-    return [
-        number
-        for number in machine.numbers()
-        if isinstance(number.value, int | float)
-        and number.key.endswith(ends)
-        and not (what in WORDS and number.key == _HEADER)
-    ]
+    """The constants of a machine for which a word of WORDS stands, or of a key, whole or within a table."""
+
+    def stands(key: str) -> bool:
+        if what in WORDS:
+            return key.endswith(WORDS[what]) and key != _HEADER
+        return key == what or key.endswith(f".{what}")
+
+    found = [each for each in machine.numbers() if isinstance(each.value, int | float) and stands(each.key)]
+    whole = [each for each in found if each.key == what]
+    return whole or found
 
 
 def changed_machine(target: SimulatedMachine, change: Change) -> SimulatedMachine:

@@ -1,6 +1,7 @@
 """Ranks wait in collectives for those that come last."""
 
-from leadline.profile.analysis import IMBALANCE, Profile
+from leadline.profile.analysis import Profile
+from leadline.profile.waits import IMBALANCE
 
 SPREAD = 0.05  # of the waiting; where no rank causes so much, none is to blame
 
@@ -12,7 +13,11 @@ def find(found: Profile) -> tuple[float, str] | None:
     share, by_rank = blamed
     rank, waited = int(by_rank.argmax()), int(by_rank.sum())
     most = int(by_rank[rank])
-    whom = f"{100 * most / waited:.0f} % of that for rank {rank}. Give rank {rank} less to do before them,"
+    whom = f"{100 * most / waited:.0f} % of that for rank {rank}"
+    if found.is_busy(rank, most):
+        whom += f". Give rank {rank} less to do before them,"
+    else:
+        whom += ", which does not compute longer than the others. Look for what it waits for before them,"
     if most < SPREAD * waited:
         causes = int((by_rank > 0).sum())
         whom = f"now one, now another of {causes:,} is the last. Let fewer collectives wait for all,"

@@ -1,6 +1,7 @@
 """Receives wait for messages that are sent late."""
 
-from leadline.profile.analysis import SENDER, WAITS, Profile
+from leadline.profile.analysis import Profile
+from leadline.profile.waits import SENDER, WAITS
 from leadline.program.model import Kind
 
 SPREAD = 0.05  # of the waiting; where no rank causes so much, none is to blame
@@ -26,7 +27,10 @@ def find(found: Profile) -> tuple[float, str] | None:
     whom = f"{100 * by_rank[rank] / waited:.0f} % of that for rank {rank}{where}"
     if by_rank[rank] < SPREAD * waited:
         whom = f"that is spread over {(by_rank > 0).sum():,} ranks, so it is how they follow one another"
+    advice = "Send earlier, as soon as the data are there, or give those ranks less to do before."
+    if by_rank[rank] >= SPREAD * waited and not found.is_busy(rank, int(by_rank[rank])):
+        advice = f"Rank {rank} does not compute longer than the others: it may wait itself, or send late."
     return share, (
-        f"Receives wait {100 * share:.1f} % of the ranks' time for messages that are sent late; {whom}. Send "
-        "earlier, as soon as the data are there, or give those ranks less to do before."
+        f"Receives wait {100 * share:.1f} % of the ranks' time for messages that are sent late; {whom}. "
+        + advice
     )

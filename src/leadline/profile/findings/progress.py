@@ -1,6 +1,7 @@
 """Messages wait for ranks that compute, where a library moves them only inside its calls."""
 
-from leadline.profile.analysis import PROGRESS, Profile
+from leadline.profile.analysis import Profile
+from leadline.profile.waits import PROGRESS
 
 
 def find(found: Profile) -> tuple[float, str] | None:

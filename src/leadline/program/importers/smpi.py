@@ -69,10 +69,9 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
     count = max(ranks, default=-1) + 1
     if not count:
         raise LeadlineError(f"{path}: this file is empty")
-    if missing := [each for each in range(count) if each not in ranks]:
-        raise LeadlineError(
-            f"{path}: of ranks 0 to {count - 1}, {len(missing)} have no line, first {missing[0]}"
-        )
+    if missing := count - len(ranks):
+        first = next(each for each in range(count) if each not in ranks)
+        raise LeadlineError(f"{path}: of ranks 0 to {count - 1}, {missing} have no line, first {first}")
     _refuse_lonely(ranks, count)
     builder = ProgramBuilder(count)
     for number in range(count):
