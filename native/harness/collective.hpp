@@ -51,7 +51,7 @@ Sweep dimensions();
 
 inline constexpr const char* library = "library";  // the algorithm that is the library's own choice
 
-// Sweeps: how the operation is said, how calls follow one another, and by which algorithm it is done.
+// Sweeps: the form of the call, how calls follow one another, and by which algorithm it is done.
 std::vector<Sweep> ways(Collective what);
 
 // Metrics: `time`, `mean` and, where the operation is begun and ended apart, `overlap`.

@@ -41,7 +41,7 @@ Sweep dimensions() { return counts("dimensions", {2, 3}, "dimensions of the grid
 
 std::vector<Sweep> ways(Collective what) {
     return {
-        choice("form", {"blocking", "nonblocking", "persistent"}, "how the operation is said", {"blocking"}),
+        choice("form", {"blocking", "nonblocking", "persistent"}, "form of the call", {"blocking"}),
         choice("cadence", cadences(),
                "again and again; each alone from one moment on all ranks; each between computations; or as "
                "the suites OSU and IMB define it",

@@ -309,6 +309,20 @@ def test_help_may_name_what_a_command_is_about() -> None:
     assert (told.exit_code, told.output) == (0, asked.output)
 
 
+def test_a_run_is_no_program_and_a_measured_run_no_simulation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was named is of another kind: the sentence says what is for that."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "monday").mkdir(parents=True)
+    code, _, said = invoke("profile", "monday")
+    assert (code, "leadline show monday" in said) == (2, True)
+    (tmp_path / "a.program").write_text("whatever")
+    code, _, said = invoke("show", "a.program")
+    assert code != 0
+    assert "leadline profile" in said
+
+
 def test_usage_errors_are_failures_too() -> None:
     """Whoever catches LeadlineError has them all."""
     assert issubclass(UsageError, LeadlineError)

@@ -130,7 +130,7 @@ def test_a_new_kernel_needs_no_list(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("block=1 MiB .. 4 MiB", "block of planted is one value, but got '1 MiB .. 4 MiB'"),
         ("mode=raed", "mode of planted is never 'raed': unknown word 'raed'; did you mean 'read'?"),
         ("mode=", "mode of planted is never '': this is a word in quotes"),
-        ("modes=read", "planted has no sweep 'modes'; did you mean 'mode'?"),
+        ("modes=read", "planted has no key 'modes'; did you mean 'mode'?"),
     ],
 )
 def test_a_point_is_read_as_a_plan_is(monkeypatch: pytest.MonkeyPatch, text: str, said: str | None) -> None:

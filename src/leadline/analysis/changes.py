@@ -5,7 +5,7 @@ from math import exp, expm1, inf, log1p
 from statistics import NormalDist
 
 from leadline.analysis.dependence import Dependence, dependence
-from leadline.analysis.noise import Groups
+from leadline.analysis.noise import Groups, factor
 from leadline.analysis.verdict import LEAST, Change, Common, Compared, judge
 from leadline.core.record import Row
 from leadline.core.statistics import CONFIDENCE, POWER
@@ -73,7 +73,7 @@ def _as_groups(ratio: float, groups: Mapping[str, Groups]) -> str | None:
         if found.many and max(ratio, 1 / ratio) <= found.factor * AS_FAR:
             return (
                 f"launches of {side} fall into two groups at {found.jumps} of {found.points} values, "
-                f"{found.factor:.2g} times apart: this point may have met one of them"
+                f"{factor(found.factor)} times apart: this point may have met one of them"
             )
     return None
 

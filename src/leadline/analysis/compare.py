@@ -34,7 +34,7 @@ from leadline.analysis.changes import (
 )
 from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import launch_estimates
-from leadline.analysis.noise import MANY, groups, with_signs
+from leadline.analysis.noise import MANY, WILD, groups, with_signs
 from leadline.analysis.summary import intervals, run_shifts
 from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
@@ -342,6 +342,8 @@ def _of_days(common: Common) -> str:
         together = "All points together do not differ by more than launches scatter"
     share = expm1(common.explained)
     explained = f"{100 * share:.0f} %" if share <= 1 else f"a factor of {1 + share:.0f}"
+    if share > WILD:
+        return f"{together}; these runs differ too much among themselves to say more."
     if max(common.runs) > 1:
         counts = f"{common.runs[0]} and {common.runs[1]}"
         return f"{together}; by these {counts} runs, days explain up to {explained}."

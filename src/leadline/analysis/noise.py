@@ -129,6 +129,11 @@ def of_value(share: float) -> str:
     return percent(share) if share <= 1 else f"{share:,.{0 if share >= 10 else 1}f} times the value"
 
 
+def factor(value: float) -> str:
+    """A factor, for people: "1.3", "27,000"."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
 def told(sign: Sign, figure: float) -> str:
     """The figure of a sign for people: "12 %", "1.3 processors", "240"."""
     if sign.unit == "%":

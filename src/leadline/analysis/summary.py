@@ -20,6 +20,7 @@ from leadline.analysis.noise import (
     SIGNS,
     WILD,
     describe,
+    factor,
     groups,
     percent,
     with_signs,
@@ -110,7 +111,7 @@ def said_of_runs(
     known = history_of(records, earlier)
     met = groups(launch_estimates(records) if launches is None else launches)
     states = (
-        f" At {met.jumps} of {met.points} values launches fall into two groups, {met.factor:.2g} times "
+        f" At {met.jumps} of {met.points} values launches fall into two groups, {factor(met.factor)} times "
         "apart: a point with few launches may have met one of them only."
     )
     return (known.says if known else ALONE) + (states if met.many else "")

@@ -44,7 +44,7 @@ def threshold_option(function: Decorated) -> Decorated:
         type=Parsed(parse_fraction),
         default="2 %",
         show_default=True,
-        help="Relative change that matters: a change is certain, and estimated to be larger than this. A "
+        help="A certain change counts only if its estimate is larger than this. A "
         "history tells smaller changes than two runs do ('leadline compare': 5 %).",
     )(function)
 

@@ -59,8 +59,8 @@ CONFIGURATION = {"machine", "partition", "mapping"}
     type=Parsed(parse_fraction),
     default="5 %",
     show_default=True,
-    help="Relative change that matters: a regression is certain, and estimated to be larger than this. It is "
-    "written in per cent or as a fraction, such as '10 %' or 0.1.",
+    help="A certain slow-down counts as a regression only if its estimate is larger than this: per cent "
+    "or a fraction, such as '10 %' or 0.1.",
 )
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
@@ -235,14 +235,14 @@ def _refuse_undecidable(table: "pl.DataFrame") -> None:
 
 def _values(records: "pl.DataFrame", key: str) -> list[str]:
     """What a key is in some records, in words."""
-    return [str(value) for value in records.get_column(key).drop_nulls().unique().sort()] or ["nothing"]
+    return [str(value) for value in records.get_column(key).drop_nulls().unique().sort()] or ["not set"]
 
 
 def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
     """The rows with quantities in words."""
     from leadline.analysis.changes import EXACT, UNDECIDED  # noqa: PLC0415
     from leadline.analysis.compare import COLUMNS as FIGURES  # noqa: PLC0415
-    from leadline.analysis.noise import of_value  # noqa: PLC0415
+    from leadline.analysis.noise import WILD, of_value  # noqa: PLC0415
     from leadline.cli._series import differing, words  # noqa: PLC0415
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
@@ -267,7 +267,11 @@ def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
         verdict = OF_MACHINES.get(row["verdict"], row["verdict"]) if machines else row["verdict"]
         reason, apart = row["reason"], _apart(row)
         if row["verdict"] == UNDECIDED and row["detectable"] is not None:
-            reason = f"a change of {of_value(row['detectable'])} would have been found"
+            reason = (
+                f"a change of {of_value(row['detectable'])} would have been found"
+                if row["detectable"] <= WILD
+                else "too noisy for any change to be found"
+            )
         reason = "; ".join(filter(None, (apart, reason)))
         shown.append({"verdict": verdict, "reason": reason} | quantities | told)
     return shown
@@ -338,7 +342,11 @@ def _sentences(
     if len(detectable):
         middle = median(detectable)  # a few have no bound to speak of
         of = f" (median of {len(detectable)} values)" if len(detectable) > 1 else ""
-        said.append(f"Detectable change: {noise.of_value(middle)}{of}.")
+        said.append(
+            f"Detectable change: {noise.of_value(middle)}{of}."
+            if middle <= noise.WILD
+            else f"These launches scatter too much for any change to be detected{of}."
+        )
     for name, each in zip("AB", records, strict=True):
         if (each.get_column("source") == SIMULATED).all():
             continue  # there is no machine that could be disturbed

@@ -16,7 +16,7 @@ HOW = {
 @click.command(epilog="\b\n" + "\n".join(HOW.values()))
 @click.argument("shell", type=Word(list(HOW)))
 def command(shell: str) -> None:
-    """Print the script that makes SHELL complete verbs, options, runs and plans."""
+    """Print the completion script for a shell: it completes commands, options, runs and plans."""
     kind = get_completion_class(shell)
     assert kind is not None  # click has all three
     click.echo(kind(main, {}, "leadline", "_LEADLINE_COMPLETE").source())

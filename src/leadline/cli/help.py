@@ -7,7 +7,7 @@ import click
 @click.argument("words", metavar="[COMMAND]...", nargs=-1)
 @click.pass_context
 def command(ctx: click.Context, *, words: tuple[str, ...]) -> None:
-    """Print the help of a command, like its option --help; 'help list keys' prints that of 'list'."""
+    """Print the help of a command, like its option --help."""
     assert ctx.parent is not None, "this is a command of a group"
     at = ctx.parent
     words = () if words == ("help",) else words

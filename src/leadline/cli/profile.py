@@ -9,7 +9,9 @@ import click
 
 from leadline.cli._options import machine_option
 from leadline.cli._table import json_option, print_table, wrapped
+from leadline.cli._types import RUNS
 from leadline.cli._working import working
+from leadline.core.errors import UsageError
 
 if TYPE_CHECKING:
     from leadline.profile import Profile
@@ -35,6 +37,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     from leadline.profile import profile  # noqa: PLC0415  (loads numpy)
     from leadline.program import files  # noqa: PLC0415
 
+    if (Path(RUNS) / program).is_dir():
+        raise UsageError(f"{program} is a run, which 'leadline show {program}' prints; FILE is a .program")
     with working("reading the program") as say:
         read = files.read(program)
         say("finding who waits for whom")

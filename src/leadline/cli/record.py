@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from leadline.program.model import Program
 
 
-@click.command()
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
     "--output",

@@ -25,8 +25,15 @@ def command(*, measured: Path, simulated: Path, where: tuple[str, ...], as_json:
     """
     from leadline.analysis import validate  # noqa: PLC0415  (load numpy and polars)
     from leadline.cli._validation import print_validation  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+    from leadline.core.record import SIMULATED  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (load numpy and polars)
 
     with working("reading records"):
-        held, found = validate.prepared(store.load(measured), where), store.load(simulated)
+        found = store.load(simulated)
+        if not (found.get_column("source") == SIMULATED).any():
+            raise UsageError(
+                f"{simulated} was measured, not simulated; 'leadline compare' compares two measured runs"
+            )
+        held = validate.prepared(store.load(measured), where)
     print_validation(held, found, as_json)

@@ -85,7 +85,12 @@ class LaunchAxes:
     ranks: Annotated[int, Axis("number of ranks of the launch", rank_counts(CORES, NODES), (), "{} ranks")]
     mapping: Annotated[
         str | None,
-        later("which rank sat where on a described machine; null on real ones", mappings, (), "mapping {}"),
+        later(
+            "mapping of ranks to a described machine's nodes; null on real ones",
+            mappings,
+            (),
+            "mapping {}",
+        ),
     ] = None
     partition: Annotated[
         int | None,

@@ -168,9 +168,11 @@ def parquet_metadata(path: Path) -> dict[str, str]:
     try:
         return pl.read_parquet_metadata(path)
     except (OSError, pl.exceptions.PolarsError) as problem:
+        what = f"is not a whole Parquet file ({_first_line(problem)})"
+        if path.suffix == ".program":
+            what = "is a recorded program, of which 'leadline profile' and 'leadline report' say more"
         raise LeadlineError(
-            f"{path} is not a whole Parquet file ({_first_line(problem)}); "
-            "name a run's directory, a .parquet or a .jsonl file"
+            f"{path} {what}; name a run's directory, a .parquet or a .jsonl file"
         ) from problem
 
 

@@ -272,7 +272,10 @@ def _benchmark(table: plan_text.Table, registry: Registry, where: str, keys: Seq
         table.check_keys([*keys, *sweeps], where)
     name = table.need("benchmark", word(), where)
     if name not in known:
-        raise table.error(f"unknown benchmark {name!r}{suggest(name, known)}", "benchmark")
+        hint = suggest(name, known) or "; 'leadline list benchmarks' has all"
+        if name.startswith("osu_"):
+            hint = "; docs/osu-imb.md says which benchmark is like each of OSU's"
+        raise table.error(f"unknown benchmark {name!r}{hint}", "benchmark")
     return known[name]
 
 

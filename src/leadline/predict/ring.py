@@ -2,7 +2,7 @@
 
 In a turn of N ranks, each rank passes on two messages in each of N steps, so T = a + 2 N T_l. T_l is the
 latency between the farthest neighbours, which hold up all others, and a is the part that does not
-grow with N, taken as nothing where no run tells it (M. Celoria, report on ORFEO, 2021, section 1 A).
+grow with N, taken as 0 where no run has it (M. Celoria, report on ORFEO, 2021, section 1 A).
 
 With --from, Leadline fits straight lines to the turns of a measured or simulated run; an information
 criterion chooses how many. The table lists half of each slope, and the latency of the run's ping-pong.

@@ -2,7 +2,7 @@
 
 All data pass through rank 0: T = 3 (N - 1) (T_l + 8 E / (N B)) for E numbers, N ranks, and the latency T_l
 and bandwidth B of one rank's messages (M. Celoria, report on ORFEO, 2021, section 1 B, has the measurements
-but no model). The part of rank 0 and the addition are left out.
+but no model). The time of the part that rank 0 keeps, and of the addition, is neglected.
 
 With --from, the table lists the measured and the predicted time of each point of a run. Latency and bandwidth
 are those of the run's ping-pong; if it was measured with buffers outside the caches, Leadline uses that

@@ -67,10 +67,8 @@ class Store:
         """UsageError where a run cannot be made because something is there; an empty directory may be."""
         path = Path(path)
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise UsageError(
-                f"{path} is there already; name another directory, or go on with a run in it by "
-                f"'leadline run --resume {path}'"
-            )
+            resumed = f", or resume its run by 'leadline run --resume {path}'" if path.is_dir() else ""
+            raise UsageError(f"{path} already exists; name another directory{resumed}")
 
     @classmethod
     def create(cls, path: Path, plan: str, provenance: Mapping[str, object]) -> "Store":

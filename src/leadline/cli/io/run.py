@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AUTO, NONE = "auto", "none"
 
 
-@click.command()
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
     "--settings",

@@ -234,7 +234,7 @@ def point(kernel: str, sweeps: tuple[str, ...]) -> dict[str, int | str]:
     for text in sweeps:
         name, equals, value = text.partition("=")
         if not equals or name not in declared:
-            raise UsageError(f"{kernel} has no sweep {name!r}{suggest(name, declared)}")
+            raise UsageError(f"{kernel} has no key {name!r}{suggest(name, declared)}")
         try:
             values = declared[name].read(value)
         except UsageError as problem:
