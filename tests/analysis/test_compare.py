@@ -107,12 +107,12 @@ def test_runs_before_a_show_what_two_single_runs_can_tell_from_days() -> None:
     )
     found = study(a, b, earlier=steady)
     assert set(verdicts(found.table).values()) == {"regression"}
-    assert "may be those between days, by 6 runs before A;" in found.sentences()[0]
+    assert "may be one between days, by 6 runs before A;" in found.sentences()[0]
     found = study(a, b, earlier=restless)
     assert not is_worse(found.table)
     assert float(re.search(r"below (\d+) %", found.sentences()[0])[1]) > 25  # type: ignore[index]
     said = study(a, b, earlier=steady[:2]).sentences()[0]  # two show nothing
-    assert "below 16 % may be those between days, taking 4 % as the standard deviation of a run" in said
+    assert "up to 16 % may be one between days, assuming a standard deviation of 4 % between runs" in said
     other = [each.with_columns(placement=pl.lit("sockets")) for each in steady]
     assert study(a, b, earlier=other).sentences()[0] == said
 

@@ -189,7 +189,7 @@ def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: SimulatedMach
         ('mapping = "XYZ"', "has each of X, Y, Z, T once .* but got 'XYZ'"),
         ('mapping = "tiled:2x3x2"', "which divides the .* nodes of 64 ranks of small, but got 'tiled:2x3x2'"),
         ('mapping = "tiled:2x2"', "a tile has a length for each axis"),
-        ('mapping = "seats.txt"', "or a file, but got 'seats.txt', and there is no such file"),
+        ('mapping = "seats.txt"', "'seats.txt' is no order of axes such as"),
         ("partition = 65", "small has 1 to 64 ranks .* but got 65"),
         ("partition = 0", "a partition has at least one rank"),
     ],

@@ -350,8 +350,8 @@ def _of_days(common: Common) -> str:
     if common.earlier:
         by = f"by {common.earlier} runs before A"
     else:
-        by = f"taking {100 * RUN_SPREAD:g} % as the standard deviation of a run beside what launches scatter"
+        by = f"assuming a standard deviation of {100 * RUN_SPREAD:g} % between runs"
     return (
-        f"{together}; two single runs: differences below {explained} may be those between days, {by}; "
-        "several runs on each side tell more."
+        f"{together}. With one run on each side, a difference of up to {explained} may be one between days, "
+        f"{by}; several runs on each side narrow this."
     )

@@ -340,8 +340,9 @@ def _judge_launches(launches: pl.DataFrame, sentences: list[str], figures: dict[
     between = float(np.median([_quartile_distance(point["median"]) for point in points]))
     within = float(np.median([point["spread"] for point in points]))
     figures |= {"between_launches": between, "within_launch": within}
+    over = f"{len(points)} points" if len(points) > 1 else "1 point"
     sentences.append(
-        f"Launches differ by {percent(between)} (quartile distance, median over {len(points)} points with at "
+        f"Launches differ by {percent(between)} (quartile distance, median over {over} with at "
         f"least {JUMP_LAUNCHES} launches), samples within one by {percent(within)}."
     )
     jumps = [(point, jump) for point in points if (jump := find_jump(point["median"], point["spread"]))]

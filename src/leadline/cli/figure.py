@@ -24,7 +24,12 @@ def _size(text: str) -> tuple[float, float]:
 
 @click.command()
 @click.argument("run", type=Run(), required=False)
-@click.option("--benchmark", "-b", metavar="NAME", help="The benchmark, such as pingpong. Required.")
+@click.option(
+    "--benchmark",
+    "-b",
+    metavar="NAME",
+    help="The benchmark, such as pingpong. Without it those of the run are listed.",
+)
 @where_option("Draw only points with this value, such as mpi=openmpi.")
 @click.option("--error-bars", is_flag=True, help="Draw all intervals as error bars, not as bands.")
 @click.option("--no-fits", is_flag=True, help="Draw the measured points without fitted models.")

@@ -25,7 +25,7 @@ SITES = 5
 @machine_option("Also say what the messages should cost on this described or calibrated machine.")
 @json_option
 def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
-    """Print where the time of a program goes: a recording, or what 'leadline replay --times' wrote.
+    """Print where the time goes in a recording, or in what 'leadline replay --times' wrote.
 
     100 % is the sum of the ranks' own times, each until its last operation ends. A receive or probe waits
     until the matching send begins (late sender); what is left of it is transfer. Waiting in a collective ends

@@ -106,7 +106,7 @@ _OPTIONS = {"changes": "what-if"}  # by parameter, where they are not called the
 )
 @json_option
 def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any) -> None:
-    """Execute a program: a file from 'leadline record', an importer or leadline.program in Python.
+    """Execute a program file: a recording, an imported trace, or a pattern written in Python.
 
     Without --on it runs with this machine's MPI: messages and collectives are real, computation is time that
     a core is kept busy. With --on it runs on a described machine, and each rank's and region's time is known.

@@ -24,7 +24,7 @@ def command(*, program: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**asdict(found), "program": str(found.program)}, indent=2))
     else:
-        click.echo(f"{found.program}: {found.verdict}")
+        click.echo(f"{found.program}: settings can be preloaded: {found.verdict}")
         for each in found.findings:
             click.echo(f"  {each}")
     if found.verdict == h5doctor.BAD:

@@ -193,9 +193,8 @@ class SimulatedMachine:
         if mapping.startswith("random:"):
             raise UsageError(f"mapping: random takes a whole number, as random:1, but got {mapping!r}")
         raise UsageError(
-            f"mapping: this is an order of axes such as '{default_mapping(self.machine)}', '{BLOCKED}', "
-            f"'tiled:LENGTHS', 'random:SEED', '{SOCKETS}' or a file, but got {mapping!r}, and there is no "
-            "such file"
+            f"mapping: {mapping!r} is no order of axes such as '{default_mapping(self.machine)}', not "
+            f"'{BLOCKED}', 'tiled:LENGTHS', 'random:SEED' or '{SOCKETS}', and no file"
         )
 
     def _check(self, mapping: str, partition: int, asked: Settings) -> None:
