@@ -115,8 +115,9 @@ Task<> by_way(const std::string& way, Run& run, Comm& comm, const Sides& sides) 
 }  // namespace
 
 Sweep halo_ways() {
-    return choice("way", {"sendrecv", "nonblocking", "persistent", "one-sided", "collective"},
-                  "side by side; all at once; the same, made ready once; by puts with notification; in one call");
+    return choice(
+        "way", {"sendrecv", "nonblocking", "persistent", "one-sided", "collective"},
+        "side by side; all at once; the same, made ready once; by puts with notification; in one call");
 }
 
 Task<> swap_sides(Run& run, int dimensions, std::int64_t bytes) {
