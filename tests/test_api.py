@@ -107,7 +107,7 @@ def test_what_is_not_there_is_one_sentence(tmp_path: Path, run: leadline.Run) ->
         leadline.load(tmp_path / "nothing")
     with pytest.raises(UsageError, match=r"there is no run in .*: it has no plan\.toml"):
         session.plan_of(tmp_path)
-    with pytest.raises(LeadlineError, match="is there already; name another directory, or go on with a run"):
+    with pytest.raises(LeadlineError, match="already exists; name another directory, or resume its run"):
         leadline.run(run.plan, "bgp", run.path)
     with pytest.raises(LeadlineError, match="unknown MPI 'opnmpi'; did you mean 'openmpi'"):
         leadline.run(leadline.Plan.of(PINGPONG, mpi="opnmpi"), "bgp", tmp_path / "run")
