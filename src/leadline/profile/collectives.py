@@ -7,6 +7,7 @@ with. A library may deal with others besides; that is seen where a rank left soo
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from leadline.profile.waits import IMBALANCE, STALL, WAITS, Nanoseconds, Waiting, wait
 from leadline.program.events import End
@@ -20,7 +21,16 @@ _ROOTED = _FROM_ROOT | _TO_ROOT
 _UPWARDS = {Kind.SCAN, Kind.EXSCAN}
 _NEIGHBOURS = {Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL}
 
-Depends = tuple[End, End, bool]  # who, on whom, and whether it cannot leave before that one comes
+_OF_BLOCKS = _NEIGHBOURS | {Kind.GATHER, Kind.SCATTER, Kind.ALLGATHER, Kind.ALLTOALL, Kind.REDUCE_SCATTER}
+
+
+class Depends(NamedTuple):
+    """Who depends on whom."""
+
+    each: End
+    cause: End
+    must: bool  # it cannot leave before that one comes
+    loose: bool  # a library may have it wait for others, too
 
 
 class Meeting:
@@ -49,6 +59,8 @@ class Meeting:
 
     def partners(self, end: End) -> list[End] | None:
         """With whom a rank has blocks, in the order of their coming; None where that is with all."""
+        if self.operation.kind not in _OF_BLOCKS:
+            return None
         leaf = self.program.leaves(end.rank)[int(self.program.sequence(end.rank).order_cached[end.posted])]
         listed = len(leaf.gives) + len(leaf.takes)
         if leaf.kind != self.operation.kind or not 0 < listed <= MANY:
@@ -77,12 +89,11 @@ def imbalance(
     a message may be sent before anybody takes it: there a rank waited that had not left when the other came.
     """
     meeting = Meeting(program, times, operation, ends)
-    for each, cause, must in _depend(meeting):
+    for each, cause, must, loose in _depend(meeting):
         came = meeting.came(cause)
         if must or meeting.left(each) >= came:
             wait(times, waiting, (each.rank, each.over), WAITS.index(IMBALANCE), (cause.rank, cause.posted))
-        others = operation.kind in _ROOTED | _UPWARDS or meeting.partners(each) is not None
-        if others and operation.kind not in _NEIGHBOURS and not meeting.among.remote:
+        if loose and not meeting.among.remote:
             since = meeting.came(each)
             if must and operation.kind not in _TO_ROOT:
                 since = max(since, came)
@@ -105,7 +116,7 @@ def _depend(meeting: Meeting) -> Iterator[Depends]:
             yield from _on_last(meeting, side, other)
         if remote and meeting.operation.kind == Kind.BARRIER:  # libraries leave it together
             latest = meeting.order[-1]
-            yield from ((each, latest, False) for each in meeting.ends if each is not latest)
+            yield from (Depends(each, latest, False, False) for each in meeting.ends if each is not latest)
 
 
 def _on_last(meeting: Meeting, side: Sequence[End], other: Sequence[End]) -> Iterator[Depends]:
@@ -114,7 +125,9 @@ def _on_last(meeting: Meeting, side: Sequence[End], other: Sequence[End]) -> Ite
         partners = meeting.partners(each)
         cause = meeting.last(other if partners is None else partners, meeting.left(each) + STALL)
         if cause is not None and cause is not each:
-            yield each, cause, True
+            yield Depends(
+                each, cause, True, partners is not None and meeting.operation.kind not in _NEIGHBOURS
+            )
 
 
 def _on_those_below(meeting: Meeting) -> Iterator[Depends]:
@@ -122,7 +135,7 @@ def _on_those_below(meeting: Meeting) -> Iterator[Depends]:
     last = meeting.by_rank[meeting.among.members[0]]
     for rank in meeting.among.members:
         each = meeting.by_rank[rank]
-        yield each, last, True
+        yield Depends(each, last, True, True)
         last = max(last, each, key=meeting.came)
 
 
@@ -135,11 +148,11 @@ def _on_root(meeting: Meeting, sides: Sequence[Sequence[End]]) -> Iterator[Depen
     if root is None or root not in sides[1]:
         return
     from_root = meeting.operation.kind in _FROM_ROOT
-    yield from ((each, root, from_root) for each in sides[0] if each is not root)
+    yield from (Depends(each, root, from_root, True) for each in sides[0] if each is not root)
     partners = meeting.partners(root)
     last = meeting.last(sides[0] if partners is None else partners, meeting.left(root) + STALL)
     if last is not None and last is not root:
-        yield root, last, not from_root
+        yield Depends(root, last, not from_root, True)
 
 
 def _behind(meeting: Meeting, waiting: Sequence[Waiting], each: End, since: int) -> None:
