@@ -57,7 +57,7 @@ def command(
     else keeps its own. FILE may be - for the standard input.
     """
     from leadline.analysis import importers  # noqa: PLC0415  (loads polars)
-    from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
+    from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.core.record import Record  # noqa: PLC0415
     from leadline.run.store import RUNS, Store  # noqa: PLC0415
 
@@ -72,7 +72,7 @@ def command(
         try:
             texts[Path(name)] = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
         except OSError as problem:
-            raise LeadlineError(f"cannot read {name}: {problem.strerror}") from problem
+            raise UsageError(f"cannot read {name}: {problem.strerror}") from problem
     stem = "stdin" if files[0] == STDIN else Path(files[0]).stem
     path = output or RUNS / f"{suite}-{stem}"
     with working(f"reading tables of {suite}") as say:

@@ -111,7 +111,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     Without --on it runs with this machine's MPI: messages and collectives are real, computation is time that
     a core is kept busy. With --on it runs on a described machine, and each rank's and region's time is known.
     """
-    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
     from leadline.mpi.discover import of_recording  # noqa: PLC0415
     from leadline.program import files  # noqa: PLC0415  (loads polars)
     from leadline.run import replay as replaying  # noqa: PLC0415
@@ -125,6 +125,8 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
                 "did: with an MPI others would wait for them for ever; record the program to its end"
             )
         replaying.check_changes(asked["changes"] or (), read)
+        if machine and (asked["partition"] or read.ranks) < read.ranks:
+            raise UsageError(f"--ranks is {asked['partition']}, but {program} has {read.ranks} ranks")
         recorded, inside = replaying.recorded_time(read), replaying.recorded_communication(read)
         target = _described(machine, read, asked) if machine else _here()
         if asked["sensitivity"]:
@@ -205,7 +207,7 @@ def _executed(
         )
     except LeadlineError as problem:
         otherwise = remarks(read, target.machine if isinstance(target, SimulatedMachine) else None)
-        raise LeadlineError("; ".join([str(problem), *otherwise])) from None
+        raise type(problem)("; ".join([str(problem), *otherwise])) from None
 
 
 def _alternatives(

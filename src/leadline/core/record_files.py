@@ -19,7 +19,7 @@ import polars as pl
 
 from leadline.core import journal
 from leadline.core.axes import AXES
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.journal import to_json
 from leadline.core.record import FIELDS, FORMAT, LATER, Cell, Record, frame, point_columns
 from leadline.core.record_checks import fault, table_fault, with_impossible_marked
@@ -168,9 +168,11 @@ def parquet_metadata(path: Path) -> dict[str, str]:
     try:
         return pl.read_parquet_metadata(path)
     except (OSError, pl.exceptions.PolarsError) as problem:
-        what = f"is not a whole Parquet file ({_first_line(problem)})"
         if path.suffix == ".program":
-            what = "is a recorded program, of which 'leadline profile' and 'leadline report' say more"
+            raise UsageError(
+                f"{path} is a recorded program, of which 'leadline profile' and 'leadline report' say more"
+            ) from problem
+        what = f"is not a whole Parquet file ({_first_line(problem)})"
         raise LeadlineError(
             f"{path} {what}; name a run's directory, a .parquet or a .jsonl file"
         ) from problem
