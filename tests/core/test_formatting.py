@@ -1,6 +1,6 @@
 """Numbers of tables and ratios in words."""
 
-from leadline.core.formatting import Column, ratio_text, texts
+from leadline.core.formatting import Column, next_launch, ratio_text, texts
 
 
 def test_columns_write_their_numbers_in_their_units() -> None:
@@ -23,3 +23,10 @@ def test_ratios_have_their_interval_and_what_it_lacks() -> None:
     assert ratio_text(0.931) == "0.93"
     assert ratio_text(0.931, 0.9, 1.0) == "0.93 [0.90, 1.00]"
     assert ratio_text(12.34, 12, 13, confidence=0.9, form=".3g") == "12.3 [12, 13] at 90 %"
+
+
+def test_bounds_far_apart_have_a_unit_each() -> None:
+    """Microseconds to milliseconds are not told in one of them."""
+    row = {"value": 5e-7, "unit": "s", "next_low": 1.2e-7, "next_high": 6.346e-3, "next_confidence": 0.9}
+    assert next_launch(row).value == "[0.120 µs, 6.30 ms]"
+    assert next_launch(row | {"next_high": 6.3e-5}).value == "[0.12, 63.00] µs"

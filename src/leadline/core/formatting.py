@@ -8,6 +8,8 @@ from leadline.core.record import Row
 
 # An interval that reaches less than this is told with the confidence that it has.
 CLOSE_TO_95 = 0.945
+# Bounds farther apart have a unit each: "[0.12 µs, 6.3 ms]".
+FAR = 1000.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ def next_launch(row: Row) -> FormattedQuantity:
     if low is None or high is None:
         return FormattedQuantity(units.MISSING)
     told = formatted(row["value"], row["unit"], low, high, confidence=row.get("next_confidence"))
+    if 0 < low < high / FAR:
+        bounds = (units.format_quantity(float(f"{each:.2g}"), row["unit"]) for each in (low, high))
+        return FormattedQuantity(f"[{', '.join(bounds)}]", note=told.note)
     unit = told.value.partition(" ")[2]
     return FormattedQuantity(f"{told.interval} {unit}".rstrip(), note=told.note)
 
