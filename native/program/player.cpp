@@ -173,7 +173,11 @@ Task<> Player::prepare() {
 
 Comm& Player::numbered(std::int32_t comm) {
     if (comm == 0) return world_;
-    return std::ranges::lower_bound(comms_, comm, {}, &Own::number)->comm;
+    const auto found = std::ranges::lower_bound(comms_, comm, {}, &Own::number);
+    if (found == comms_.end() || found->number != comm)
+        Run::skip("rank " + std::to_string(run_.rank()) + " speaks through communicator " +
+                  std::to_string(comm) + ", in which it is not");
+    return found->comm;
 }
 
 double Player::before(const Step& step, std::size_t index) const {

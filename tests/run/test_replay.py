@@ -1,6 +1,7 @@
 """A program replayed on described machines: closed forms, other machines' constants, refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,24 @@ def test_a_program_that_waits_for_ever_is_an_error_that_says_who(place: Path) ->
     done = CliRunner().invoke(main, ["replay", str(place / "never.program"), "--on", str(place / "two.toml")])
     assert done.exit_code == 1
     assert "rank 0" in done.output
+
+
+def test_a_communicator_of_others_is_refused(place: Path) -> None:
+    """A file that was changed: all ranks go through the group of some."""
+
+    def code(comm: program.Comm) -> Any:
+        part = yield comm.split(comm.rank // 2)
+        yield part.barrier()
+
+    made = program.evaluate(code, ranks=4)
+    changed = [
+        replace(each, leaves=tuple(leaf._replace(comm=min(leaf.comm, 1)) for leaf in each.leaves))
+        for each in made.sequences
+    ]
+    replace(made, sequences=changed).write(place / "others.program")
+    done = CliRunner().invoke(main, ["replay", str(place / "others.program"), "--on", "bgp"])
+    assert done.exit_code == 1
+    assert "in which it is not" in done.output
 
 
 @pytest.mark.parametrize("times", [True, False])
