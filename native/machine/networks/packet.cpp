@@ -145,7 +145,7 @@ void PacketNetwork::lay_out() {
         paces_[port].full = whole(static_cast<double>(piece_) * paces_[port].per_byte);
     }
     grid_ = grid_ && !other;
-    if (!grid_) fresh_.resize(links_);
+    if (!grid_) aside_.resize(links_);
     widen_routes(static_cast<std::size_t>(topology_.diameter()) + 1);
     grow_channels(1);
 }
@@ -267,14 +267,13 @@ void PacketNetwork::enqueue(Index at, Index id) {
     queued_[entry] = {id, none};
     ++messages_[id].queues;
     if (port.local_first == none) {
-        port.local_first = port.local_last = entry;
+        port.local_first = entry;
         since_[at] = now_;
         work_.push_back({port_free, at});
-        return;
+    } else {
+        queued_[port.local_last].next = entry;
     }
-    Index& last = grid_ ? port.local_last : fresh_[at].last;
-    (last == none ? fresh_[at].first : queued_[last].next) = entry;
-    last = entry;
+    port.local_last = entry;
 }
 
 // Whether a message waits for an earlier one of its node to the same one.
@@ -285,18 +284,24 @@ bool PacketNetwork::follows(Index at, Index id) {
     return !first;
 }
 
-// The next message that has not begun comes to the front, where the engine may begin one.
+// Messages that the engine may not begin yet stand aside for those that have begun. Once it may, the first of
+// them comes to the front; not twice in succession, so that short messages, however many, starve no long one.
 void PacketNetwork::begin_others(Index at) {
     Port& port = ports_[at];
-    Line& fresh = fresh_[at];
-    if (fresh.first == none) return;
-    if (port.local_first != none) {
-        const Message& head = messages_[queued_[port.local_first].message];
-        if (head.unsent == head.count || engines_[port.node].gap > now_) return;
+    Line& aside = aside_[at];
+    const Time gap = engines_[port.node].gap;
+    while (gap > now_ && port.local_first != none && port.local_first != port.local_last) {
+        const Index entry = port.local_first;
+        const Message& head = messages_[queued_[entry].message];
+        if (head.unsent < head.count) break;
+        port.local_first = queued_[entry].next;
+        queued_[entry].next = none;
+        (aside.first == none ? aside.first : queued_[aside.last].next) = entry;
+        aside.last = entry;
     }
-    const Index entry = fresh.first;
-    fresh.first = queued_[entry].next;
-    if (fresh.first == none) fresh.last = none;
+    if (aside.first == none || (port.local_first != none && (gap > now_ || aside.began))) return;
+    const Index entry = aside.first;
+    aside.first = queued_[entry].next;
     queued_[entry].next = port.local_first;
     if (port.local_first == none) port.local_last = entry;
     port.local_first = entry;
@@ -307,6 +312,7 @@ void PacketNetwork::begin_others(Index at) {
 void PacketNetwork::take_turns(Index at, Index id) {
     Port& port = ports_[at];
     const Message& message = messages_[id];
+    aside_[at].began = message.unsent + 1 == message.count;
     if (message.unsent > 0) {
         const Index entry = port.local_first;
         if (queued_[entry].next == none) return;

@@ -216,12 +216,13 @@ private:
     std::vector<Index> free_routes_;
     Pool<Message> messages_;
     Pool<Queued> queued_;
-    // Where messages take turns, by port: entries of queued_ that have not begun; and the last message to a
-    // node.
+    // Where messages take turns, by port: entries of queued_ that may not begin yet; and the last message to
+    // a node.
     struct Line {
         Index first = none, last = none;
+        bool began = false;  // the port's last packet was the first of its message
     };
-    std::vector<Line> fresh_;
+    std::vector<Line> aside_;
     std::unordered_map<std::uint64_t, Index> last_to_;
     EventQueue<Event> events_;
     std::vector<Event> work_;  // to be looked at now

@@ -25,7 +25,8 @@ Time last(const Ear& ear) {
 TEST(PacketTurns, messages_to_different_nodes_end_together) {
     const auto tree = tapered();
     const Play play(machine(), *tree, {{0, transfer(0, 1, bytes, 1)}, {0, transfer(0, 2, bytes, 2)}});
-    expect_about(play.ear.came.at(1), 2 * wire - packet + way);
+    // The first has two packets before the other's turn.
+    expect_about(play.ear.came.at(1), 2 * wire - 2 * packet + way);
     expect_about(play.ear.came.at(2), 2 * wire + way);
 }
 
@@ -48,6 +49,19 @@ TEST(PacketTurns, a_short_message_is_not_held_up) {
                      {1'000'000'000, transfer(0, 3, 240, 3)}});
     EXPECT_LT(play.ear.came.at(3), 1'000'000'000 + way + 4 * packet);
     expect_about(last(play.ear), 2 * wire + packet + way);
+}
+
+// A long message, and short ones to two others, of which one comes whenever one could leave: each connection
+// has every third packet.
+TEST(PacketTurns, many_short_messages_starve_no_long_one) {
+    const auto tree = tapered();
+    std::vector<Timed> messages{{0, transfer(0, 1, bytes, 0)}};
+    for (std::uint32_t i = 1; i < 4000; ++i)
+        messages.push_back({static_cast<Time>(i) * packet, transfer(0, i % 2 == 0 ? 2 : 3, 240, i)});
+    const Play play(machine(), *tree, messages);
+    const Time thrice = 3 * wire + way;
+    EXPECT_LT(play.ear.came.at(0), thrice + 4 * packet);
+    EXPECT_GT(play.ear.came.at(0), thrice - 8 * packet);
 }
 
 // While the adapter may not begin another message, those that have begun go on: three of 1,000 packets each
