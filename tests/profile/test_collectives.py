@@ -75,6 +75,18 @@ def test_ranks_without_blocks_are_waited_for_where_a_library_does() -> None:
     assert profile(timed(*rows(100))).caused().tolist() == [0, 20 * MS, 0]  # long after: its own transfer
 
 
+def test_a_rank_without_blocks_waits_where_a_library_has_it_wait() -> None:
+    """Rank 0 gives and takes nothing, and leaves as soon as rank 1 has come."""
+    none, some = (1, 0, 2, 0), (0, 0, 1, 4)
+    call = op(Kind.ALLTOALL)
+    rows = [
+        [(call._replace(gives=none, takes=none), 0, 20 * MS + 9_000)],
+        [(call._replace(gives=(0, 0, 2, 4), takes=(0, 0, 2, 4)), 20 * MS, 21 * MS)],
+        [(call._replace(gives=some, takes=some), 20 * MS - 50_000, 21 * MS)],
+    ]
+    assert profile(timed(*rows)).caused().tolist()[1] >= 20 * MS
+
+
 def test_the_root_of_a_gather_waits_for_those_that_give() -> None:
     """Rank 2 gives nothing and comes at 30 ms, when the root has left."""
     root = op(Kind.GATHER, takes=(0, 4, 1, 4))

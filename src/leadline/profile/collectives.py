@@ -124,10 +124,10 @@ def _on_last(meeting: Meeting, side: Sequence[End], other: Sequence[End]) -> Ite
     for each in side:
         partners = meeting.partners(each)
         cause = meeting.last(other if partners is None else partners, meeting.left(each) + STALL)
-        if cause is not None and cause is not each:
-            yield Depends(
-                each, cause, True, partners is not None and meeting.operation.kind not in _NEIGHBOURS
-            )
+        if partners is not None and meeting.operation.kind not in _NEIGHBOURS:
+            yield Depends(each, cause or each, True, True)
+        elif cause is not None and cause is not each:
+            yield Depends(each, cause, True, False)
 
 
 def _on_those_below(meeting: Meeting) -> Iterator[Depends]:
