@@ -227,7 +227,8 @@ concept Repeatable = requires(P& prepared) {
 // `flush` returns when all that this rank began towards `target` has happened there. `notify` does so and
 // then counts one up at the target; `notified` returns there once as many notices have come since the window
 // was made. `reach` is a target's memory in a window that is shared: what was stored there is seen once a
-// notice that followed it has come.
+// notice that followed it has come. `lock` returns when the target's memory is this rank's, alone or with
+// others that share it; nobody must have it to read or write.
 template <class W>
 concept OneSided = requires(W& window, Bytes data, int target, std::size_t offset, std::int64_t notices) {
     { window.local() } -> std::same_as<Bytes>;
@@ -237,6 +238,8 @@ concept OneSided = requires(W& window, Bytes data, int target, std::size_t offse
     window.flush(target).await_resume();
     window.notify(target).await_resume();
     window.notified(notices).await_resume();
+    window.lock(target, true).await_resume();
+    window.unlock(target, true).await_resume();
     window.free().await_resume();
 };
 

@@ -342,10 +342,10 @@ Task<> Player::neighbours(const Step& step) {
     const auto gives = sequence_.list(step.gives), takes = sequence_.list(step.takes);
     waited_.clear();
     for (std::size_t i = 0; i + 1 < takes.size(); i += 2)
-        waited_.push_back(comm(step).irecv(in(takes[i + 1]), static_cast<int>(takes[i]), epoch_tag));
+        waited_.push_back(comm(step).irecv(in(takes[i + 1]), static_cast<int>(takes[i]), neighbours_tag));
     for (std::size_t i = 0; i + 1 < gives.size(); i += 2) {
         co_await run_.turn(true);
-        waited_.push_back(comm(step).isend(out(gives[i + 1]), static_cast<int>(gives[i]), epoch_tag));
+        waited_.push_back(comm(step).isend(out(gives[i + 1]), static_cast<int>(gives[i]), neighbours_tag));
     }
     co_await comm(step).wait_all(waited_);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "comm/comm.hpp"
@@ -16,7 +17,9 @@
 
 namespace leadline::program {
 
-inline constexpr int epoch_tag = 32000;  // of messages that are not the program's; below every MPI's bound
+// Of messages that are not the program's, among neighbours and for epochs of windows; below every MPI's
+// bound.
+inline constexpr int neighbours_tag = 32000, window_tag = 32100;
 
 // Which operation of all ranks it is; none where it is no such.
 std::optional<Collective> collective_of(Kind kind);
@@ -73,7 +76,9 @@ private:
     struct Exposed {
         std::optional<Comm::Window> window{};
         std::int32_t comm = 0;
+        int tag = 0;                 // of its epochs' messages; the next is that of their ends
         std::vector<int> reached{};  // targets since the last synchronisation
+        std::vector<std::pair<int, bool>> locked{};  // targets, and whether exclusively
     };
 
     [[nodiscard]] double before(const Step& step, std::size_t index) const;
@@ -92,7 +97,9 @@ private:
     Task<> collective(const Step& step);
     Task<> neighbours(const Step& step);
     Task<> one_sided(const Step& step);
+    Task<> make_window(const Step& step, Exposed& exposed);
     Task<> flush(Exposed& exposed, int target);
+    Task<> unlock(Exposed& exposed, int target);
     bool take_requests(const Step& wait);
     Task<> end_collectives(const Step& wait);
     Task<> start(const Step& step);
@@ -112,6 +119,7 @@ private:
     std::vector<Own> comms_;  // of which it is a member, but the world
     std::vector<Slot> slots_;
     std::vector<Exposed> windows_;
+    std::map<std::int32_t, int> windows_made_;  // on each communicator
     Meeting blocking_;
     std::vector<Comm::Request> waited_;
     std::vector<Comm::Request> forgotten_;  // that nobody waits for: freed, or sent from a buffer

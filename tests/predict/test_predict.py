@@ -310,3 +310,39 @@ def test_ft_asks_for_a_plan_that_is_one() -> None:
         predict.find("ft").predict(words, simulate)  # type: ignore[arg-type]
     [measure] = asked[0].measures
     assert (len(measure.sweeps["pieces"]), len(measure.sweeps["iterations"])) == (3, 2)
+
+
+def test_an_engine_that_is_slower_than_its_link_holds_messages_up(tmp_path: Path) -> None:
+    """256 B of payload in packets of 272 through links of 1 GB/s and engines of 0.8: 0.753 GB/s."""
+    made = Path(tmp_path, "slow.toml")
+    made.write_text(
+        'title = "made up"\n'
+        '[topology]\nkind = "torus"\nshape = { value = [5, 3], source = "estimate" }\n'
+        '[links]\nrate = { value = "1 GB/s", source = "estimate" }\n'
+        'hop = { value = "100 ns", source = "estimate" }\nbase = { value = "1 us", source = "estimate" }\n'
+        '[packets]\npayload = { value = "256 B", source = "estimate" }\n'
+        'overhead = { value = "16 B", source = "estimate" }\n'
+        '[node]\ncores = { value = 1, source = "estimate" }\nranks = { value = 1, source = "estimate" }\n'
+        'injection = { value = "0.8 GB/s", source = "estimate" }\n'
+        '[[protocol]]\nname = "eager"\nsend_overhead = { value = "500 ns", source = "estimate" }\n'
+        'receive_overhead = { value = "300 ns", source = "estimate" }\n'
+    )
+    words = [
+        "predict",
+        "jacobi",
+        "--ranks",
+        "15",
+        "--grid",
+        "5x3x1",
+        "--edge",
+        "101",
+        "--placement",
+        "nodes",
+        "--serial",
+        "10",
+        "--json",
+        "--on",
+    ]
+    done = CliRunner().invoke(main, [*words, str(made)])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)[0]["bandwidth"] == pytest.approx(0.8e9 * 256 / 272)

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from leadline import program
 from leadline.cli import main
+from leadline.program.comm import Window
+from leadline.program.model import Kind, Operation
 
 MACHINE = """
 title = "Made up"
@@ -145,3 +147,83 @@ def test_a_hierarchical_collective_wants_nodes_ranks_together(tmp_path: Path) ->
     done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
     assert "1 point simulated, 1 skipped, 0 failed" in done.output, done.output
     assert "ranks of a node one after another" in done.output
+
+
+def test_a_window_is_left_by_all_together(tmp_path: Path) -> None:
+    """Who frees it early waits for who comes late, and then computes as long: 2 ms, as MPI has it."""
+
+    def body(comm: program.Comm) -> Body:
+        window = yield comm.window(100)
+        if comm.rank == 0:
+            yield comm.compute("1 ms")
+        yield window.free()
+        if comm.rank == 1:
+            yield comm.compute("1 ms")
+
+    assert took(tmp_path, body, ranks=2) == pytest.approx(2e-3, rel=1e-9)
+
+
+def test_one_target_s_flush_waits_for_no_other(tmp_path: Path) -> None:
+    """Rank 0 unlocks rank 1 while 10 MB come from rank 2: rank 1 computes at once, its 10 ms are all."""
+
+    def body(comm: program.Comm) -> Body:
+        window = yield comm.window(10 * MEGABYTE)
+        if comm.rank == 0:
+            yield window.lock(2)
+            yield window.get(2, 10 * MEGABYTE)
+            yield window.lock(1)
+            yield window.put(1, 8)
+            yield window.unlock(1)
+            yield comm.send(1, 8)
+            yield window.unlock(2)
+        elif comm.rank == 1:
+            yield comm.recv(0, 8)
+            yield comm.compute("10 ms")
+
+    assert took(tmp_path, body, ranks=3) == pytest.approx(10e-3, rel=5e-3)
+
+
+def test_locks_of_a_window_take_turns(tmp_path: Path) -> None:
+    """Three ranks that each need 1 ms of rank 0's memory alone take 3 ms, two that share it and one 2 ms."""
+
+    def body(exclusive: tuple[bool, ...]) -> Any:
+        def of_rank(comm: program.Comm) -> Body:
+            window = yield comm.window(100)
+            if comm.rank > 0:
+                yield window.lock(0, exclusive=exclusive[comm.rank - 1])
+                yield comm.compute("1 ms")
+                yield window.unlock(0)
+
+        return of_rank
+
+    for alone, turns in (((True, True, True), 3), ((True, False, False), 2), ((False, False, False), 1)):
+        assert took(tmp_path, body(alone)) == pytest.approx(turns * 1e-3, rel=0.02)
+
+
+def test_epochs_of_two_windows_are_two(tmp_path: Path) -> None:
+    """Rank 0's wait for its first window ends with rank 1's complete after 1 ms, not with a post.
+
+    It then computes as long: 2 ms.
+    """
+
+    def body(comm: program.Comm) -> Body:
+        first, second = (yield comm.window(100)), (yield comm.window(100))
+
+        def epoch(window: Window, kind: Kind) -> None:
+            other = 1 - comm.rank
+            comm.owner.note(Operation(int(kind), comm.index, extra=window._number, gives=(other,)))
+
+        if comm.rank == 0:
+            epoch(first, Kind.POST)
+            epoch(first, Kind.WAIT_EPOCH)
+            yield comm.compute("1 ms")
+            epoch(second, Kind.START_EPOCH)
+            epoch(second, Kind.COMPLETE)
+        else:
+            epoch(second, Kind.POST)
+            epoch(first, Kind.START_EPOCH)
+            yield comm.compute("1 ms")
+            epoch(first, Kind.COMPLETE)
+            epoch(second, Kind.WAIT_EPOCH)
+
+    assert took(tmp_path, body, ranks=2) == pytest.approx(2e-3, rel=0.01)

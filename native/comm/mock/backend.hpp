@@ -72,6 +72,14 @@ public:
         mock_->transfer(8);
         return {};
     }
+    Ready<> lock(int, bool) {
+        mock_->transfer(8);
+        return {};
+    }
+    Ready<> unlock(int, bool) {
+        mock_->pass(mock_->script.posting);
+        return {};
+    }
     static Ready<> free() { return {}; }
 
 private:

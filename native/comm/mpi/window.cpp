@@ -12,6 +12,7 @@ namespace leadline {
 namespace {
 
 constexpr std::size_t line = 64;
+constexpr std::int64_t alone = -(std::int64_t{1} << 40U);  // in a lock: below whatever ranks add meanwhile
 
 #ifdef __linux__
 // Huge pages for the whole pages of it, where the system gives them to memory that is shared; else nothing is
@@ -123,6 +124,32 @@ Ready<> Window::notified(std::int64_t count) {
                                handle_));
         check(MPI_Win_flush(me, handle_));
     }
+    return {};
+}
+
+std::int64_t Window::add_to_lock(int target, std::int64_t number) {
+    std::int64_t before = 0;
+    check(MPI_Fetch_and_op(&number, &before, MPI_INT64_T, target, lock_word(), MPI_SUM, handle_));
+    check(MPI_Win_flush(target, handle_));
+    return before;
+}
+
+Ready<> Window::lock(int target, bool exclusive) {
+    if (shmem_) throw Unsupported("windows of OpenSHMEM have no locks");
+    if (!exclusive) {
+        while (add_to_lock(target, 1) < 0) add_to_lock(target, -1);
+        return {};
+    }
+    constexpr std::int64_t nobody = 0;
+    for (std::int64_t before = alone; before != nobody;) {
+        check(MPI_Compare_and_swap(&alone, &nobody, &before, MPI_INT64_T, target, lock_word(), handle_));
+        check(MPI_Win_flush(target, handle_));
+    }
+    return {};
+}
+
+Ready<> Window::unlock(int target, bool exclusive) {
+    add_to_lock(target, exclusive ? -alone : -1);
     return {};
 }
 

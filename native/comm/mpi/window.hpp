@@ -39,14 +39,23 @@ public:
     }
     Ready<> notify(int target);
     Ready<> notified(std::int64_t count);
+    // A lock word beside the target's memory, by atomic operations: the epoch of MPI_Win_lock_all that the
+    // window is in for all its life excludes locks of MPI's own.
+    Ready<> lock(int target, bool exclusive);
+    Ready<> unlock(int target, bool exclusive);
     Ready<> free();  // collective; a window must be freed before the program ends
 
 private:
     void large_put(Bytes data, int target, MPI_Aint at);
     void large_get(Bytes data, int target, MPI_Aint at);
 
-    // Notices are counted behind the memory, which is a cache line longer than asked for.
+    std::int64_t add_to_lock(int target, std::int64_t number);  // returns what it was
+    // Notices are counted behind the memory, which is a cache line longer than asked for. Behind them is
+    // the lock: how many hold it, or less than nothing where one does alone.
     [[nodiscard]] std::size_t counter() const { return memory_.size(); }
+    [[nodiscard]] MPI_Aint lock_word() const {
+        return static_cast<MPI_Aint>(counter() + sizeof(std::int64_t));
+    }
     MPI_Win handle_ = MPI_WIN_NULL;
     Bytes memory_;
     std::unique_ptr<std::byte[]> own_;

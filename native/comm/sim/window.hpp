@@ -26,12 +26,13 @@ public:
     Ready<> get(Bytes data, int target, std::size_t offset);
     struct Flush {
         Window& window;
+        int target;
+        std::size_t kept = 0;  // operations towards others
         bool await_ready() { return false; }
         bool await_suspend(std::coroutine_handle<> handle);
         void await_resume();
     };
-    // Ends what this rank began towards any target: no machine here tells them apart.
-    Flush flush(int) { return {*this}; }
+    Flush flush(int target) { return {*this, target}; }
     Task<> notify(int target);
     struct Notified {
         Window& window;
@@ -41,14 +42,32 @@ public:
         void await_resume() {}
     };
     Notified notified(std::int64_t count) { return {*this, count}; }
-    // What is under way towards anybody ends first.
-    Flush free() { return {*this}; }
+    // The word for a lock goes to the target, which grants it once nobody has what excludes it; who asked
+    // first there has it first.
+    struct Locking {
+        Window& window;
+        int target;
+        bool exclusive;
+        bool await_ready() { return false; }
+        void await_suspend(std::coroutine_handle<> handle);
+        void await_resume() {}
+    };
+    Locking lock(int target, bool exclusive) { return {*this, target, exclusive}; }
+    // Nobody waits until the word is there.
+    Ready<> unlock(int target, bool exclusive);
+    // What is under way towards anybody ends first, and nobody goes on before all have come.
+    Task<> free();
 
 private:
+    struct Leaving {
+        Window& window;
+        bool await_ready() { return false; }
+        void await_suspend(std::coroutine_handle<> handle) const;
+        void await_resume() {}
+    };
     [[nodiscard]] int mine() const { return shared_->group->world_rank(rank_); }
-    [[nodiscard]] std::vector<machine::Operation>& open() {
-        return shared_->open[static_cast<std::size_t>(rank_)];
-    }
+    static void grant(sim::World& world, Shared& shared, int target);
+    [[nodiscard]] sim::OpenAccesses& open() { return shared_->open[static_cast<std::size_t>(rank_)]; }
     sim::World* world_;
     std::shared_ptr<Shared> shared_;
     int rank_;

@@ -114,13 +114,27 @@ struct Group {
     [[nodiscard]] std::int32_t inner() const { return -1 - context; }
 };
 
+// Of the window's memory at one rank: who has it, and who asks for it, in their order, exclusively or not.
+struct WindowLock {
+    int holders = 0;
+    bool exclusive = false;
+    std::deque<std::pair<int, bool>> asking{};
+};
+
+// Puts and gets that a rank has begun, and towards whom.
+struct OpenAccesses {
+    std::vector<machine::Operation> operations{};
+    std::vector<int> targets{};
+};
+
 // What the ranks of a window share.
 struct WindowState {
     Group* group;
     std::vector<std::byte>* memory;
-    std::vector<std::vector<machine::Operation>> open{};  // of each rank
-    std::vector<std::int64_t> notices{};                  // that have come to each rank
-    std::vector<std::int64_t> wanted{};                   // that a parked rank waits for; 0: none
+    std::vector<OpenAccesses> open{};     // of each rank
+    std::vector<std::int64_t> notices{};  // that have come to each rank
+    std::vector<std::int64_t> wanted{};   // that a parked rank waits for; 0: none
+    std::vector<WindowLock> locks{};      // of each rank's memory, once one was asked for
 };
 
 // Seats of the ranks; Unsupported for a placement that the machine has none for.

@@ -122,6 +122,33 @@ void check_window(Comm& comm, Exposure exposure, Report& report) {
     (void)window.free();
 }
 
+// All ranks count in the memory of one, by reads and writes that only its lock keeps apart; those that share
+// it only read.
+void check_locks(Comm& comm, Report& report) {
+    constexpr int turns = 50;
+    auto window = done(comm.window(8, Exposure::allocated));
+    std::vector<std::int64_t> count{0};
+    for (int turn = 0; turn < turns; ++turn) {
+        const bool writes = (turn + comm.rank()) % 3 != 0;
+        (void)window.lock(0, writes);
+        (void)window.get(bytes_of(count), 0, 0);
+        (void)window.flush(0);
+        if (writes) ++count[0];
+        if (writes) (void)window.put(bytes_of(count), 0, 0);
+        (void)window.flush(0);
+        (void)window.unlock(0, writes);
+    }
+    (void)comm.barrier();
+    (void)window.get(bytes_of(count), 0, 0);
+    (void)window.flush(0);
+    std::int64_t written = 0;
+    for (int rank = 0; rank < comm.size(); ++rank)
+        for (int turn = 0; turn < turns; ++turn) written += (turn + rank) % 3 != 0 ? 1 : 0;
+    report.expect(count[0] == written, "a lock keeps writers apart");
+    (void)comm.barrier();
+    (void)window.free();
+}
+
 template <class Said>
 std::string refusal(Said said) {
     try {
@@ -156,6 +183,7 @@ void check_messages(Comm& comm, Report& report) {
 
 void check_windows(Comm& comm, Report& report) {
     check_window(comm, Exposure::allocated, report);
+    check_locks(comm, report);
     for (const Exposure exposure : {Exposure::created, Exposure::shared}) {
         const std::string reason = refusal([&] { check_window(comm, exposure, report); });
         if (!reason.empty()) report.refused(reason);

@@ -1,5 +1,6 @@
 """What a model must know of a described machine: a message between two ranks, and a core's arithmetic."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,7 +109,9 @@ def _across(machine: Machine, described: Mapping[str, Any]) -> Way:
     packets = described.get("packets")
     payload = packets["payload"] / (packets["payload"] + packets.get("overhead", 0)) if packets else 1.0
     hops = KINDS[machine.kind].neighbours
-    rates = [links["rate"] * payload]
+    # A message is through link and both engines as fast as the slowest of them, packets' overheads with it.
+    engines = (described["node"].get(key, math.inf) for key in ("injection", "reception"))
+    rates = [min(links["rate"], *engines) * payload]
     rates += [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
     return Way(machine.name, links["base"] + hops * links["hop"] + _overheads(rows[0]), rates)
 
