@@ -327,22 +327,6 @@ def test_an_engine_that_is_slower_than_its_link_holds_messages_up(tmp_path: Path
         '[[protocol]]\nname = "eager"\nsend_overhead = { value = "500 ns", source = "estimate" }\n'
         'receive_overhead = { value = "300 ns", source = "estimate" }\n'
     )
-    words = [
-        "predict",
-        "jacobi",
-        "--ranks",
-        "15",
-        "--grid",
-        "5x3x1",
-        "--edge",
-        "101",
-        "--placement",
-        "nodes",
-        "--serial",
-        "10",
-        "--json",
-        "--on",
-    ]
-    done = CliRunner().invoke(main, [*words, str(made)])
-    assert done.exit_code == 0, done.output
+    words = ["--ranks", "15", "--grid", "5x3x1", "--edge", "101", "--serial", "10 ms", "--json"]
+    done = said("jacobi", *words, "--placement", "nodes", "--on", str(made))
     assert json.loads(done.stdout)[0]["bandwidth"] == pytest.approx(0.8e9 * 256 / 272)
