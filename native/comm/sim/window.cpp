@@ -5,11 +5,6 @@
 #include <span>
 
 namespace leadline {
-namespace {
-
-constexpr int everybody = -1;
-
-}  // namespace
 
 Ready<> Window::put(Bytes data, int target, std::size_t) {
     open().operations.push_back(world_->engine.put(mine(), shared_->group->world_rank(target),

@@ -17,6 +17,7 @@ namespace leadline {
 class Window {
 public:
     using Shared = sim::WindowState;
+    static constexpr int everybody = -1;  // a target of flush()
     Window(sim::World& world, std::shared_ptr<Shared> shared, int rank)
         : world_(&world), shared_(std::move(shared)), rank_(rank) {}
 

@@ -1,6 +1,7 @@
 #include "machine/networks/approximate_max_min.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace leadline::machine {
@@ -11,6 +12,9 @@ constexpr double margin = 1 - 2e-7;
 
 // Where all rates together are below this part of the smallest bound, nobody moves.
 constexpr double moving = 1e-3;
+
+// By how much of a capacity t may still move to be taken as known.
+constexpr double swinging = 0.05;
 
 }  // namespace
 
@@ -89,7 +93,10 @@ void ApproximateMaxMin::tidy() {
 void ApproximateMaxMin::solve(Effort effort) {
     limit(false);
     fill(effort);
-    if (finish()) return;
+    if (finish()) {
+        if (swings_) top_up();
+        return;
+    }
     // Nobody moves, or only by what rounding left, since all yield to each other: the two classes share as
     // one.
     limit(true);
@@ -150,7 +157,7 @@ float ApproximateMaxMin::divide() {
 
 // What a flow can count on.
 float ApproximateMaxMin::hope(std::size_t member) const {
-    auto least = static_cast<float>(bound_[member]);
+    auto least = static_cast<float>(topping_ ? bound_[member] - rate_[member] : bound_[member]);
     for (std::size_t use = begin_[member]; use < begin_[member + 1]; ++use)
         least = std::min(least, share_[class_of(uses_[use])]);
     return least;
@@ -177,6 +184,7 @@ void ApproximateMaxMin::give(float up_to) {
 
 // The rates; whether anybody moves. Those that yield are cut to what the others leave.
 bool ApproximateMaxMin::finish() {
+    swings_ = false;
     for (const std::int32_t r : touched_) {
         const Class& goes = classes_[index(r)];
         double& first = first_[index(r)];
@@ -190,7 +198,10 @@ bool ApproximateMaxMin::finish() {
         const double given = all - first - classes_[resources() + index(r)].left;
         part_[index(r)] =
             given > goes.left ? static_cast<float>(std::max(0.0, goes.left / given) * margin) : 1;
-        first += (all - goes.left - first) / 2;
+        const double moves = all - goes.left - first;
+        swings_ = swings_ || std::abs(moves) > swinging * all;
+        const int yield = classes_[resources() + index(r)].all;
+        first += moves * std::max(1, yield) / std::max(1, goes.all + yield);
     }
     double sum = 0;
     double least = std::numeric_limits<double>::max();
@@ -205,6 +216,34 @@ bool ApproximateMaxMin::finish() {
         least = std::min(least, bound_[m]);
     }
     return sum > moving * least;
+}
+
+// What is left of the resources where t has not come to rest goes to whoever can have it, of either class.
+void ApproximateMaxMin::top_up() {
+    for (const std::int32_t r : touched_) {
+        Class& both = classes_[index(r)];
+        both.left = capacity_[index(r)];
+        both.open = 0;
+    }
+    open_.clear();
+    for (Member m = 0; m < members(); ++m) {
+        if (owner(m) < 0) continue;
+        const bool wants = rate_[index(m)] < bound_[index(m)] * margin;
+        if (wants) open_.push_back(m);
+        for (std::size_t use = begin_[index(m)]; use < begin_[index(m) + 1]; ++use) {
+            Class& both = classes_[uses_[use] % resources()];
+            both.left -= rate_[index(m)];
+            both.open += wants ? 1 : 0;
+        }
+    }
+    active_.clear();
+    for (const std::int32_t r : touched_)
+        if (classes_[index(r)].open > 0) active_.push_back(index(r));
+    alike_ = topping_ = true;
+    fill({.rounds = 0, .slack = 0});
+    topping_ = false;
+    for (Member m = 0; m < members(); ++m)
+        if (owner(m) >= 0 && rate_[index(m)] < bound_[index(m)] * margin) rate_[index(m)] += want_[index(m)];
 }
 
 }  // namespace leadline::machine

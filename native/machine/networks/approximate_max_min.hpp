@@ -8,9 +8,11 @@
 // smallest; they have it in the first round. Whoever is left over when they are spent has what it can count
 // on then. Whatever the slack and the rounds, no resource gives more than it has.
 //
-// What those that go first leave to those that yield is known from the solution before (t of
-// max_min_solver.hpp, which moves half-way to what it has come out as); where they leave less this time,
-// those that yield are cut.
+// What those that go first leave to those that yield is known from the solution before: t of
+// max_min_solver.hpp. It moves towards what it has come out as, the less the fewer of a resource's flows
+// yield: of a ring whose flows are alike, each over h links, x' = C - (h - 1) x comes to rest at C / h in one
+// step of 1 / h. Where those that go first leave less this time, those that yield are cut; and where t still
+// swings, what that leaves of the resources is given out once more, to both classes alike.
 //
 // The arrays stay between the calls: flows come at the end, those that have gone are left out at the next
 // turn. Tests hold the result against max_min_solver.hpp.
@@ -67,6 +69,7 @@ private:
         return alike_ && use >= resources() ? use - resources() : use;
     }
     bool finish();
+    void top_up();
 
     std::vector<double> capacity_;  // of resources
     std::vector<double> first_;     // B/s that go first, as last known; of resources
@@ -84,7 +87,9 @@ private:
     std::vector<std::uint32_t> uses_;  // numbers of classes
     std::vector<Member> open_;         // without a rate yet
     std::int32_t alive_ = 0;
-    bool alike_ = false;  // both classes share as one, in the present solution
+    bool swings_ = false;   // t moved much in the present solution
+    bool topping_ = false;  // what is left is given out, beside the rates that are there
+    bool alike_ = false;    // both classes share as one, in the present solution
 };
 
 }  // namespace leadline::machine

@@ -240,7 +240,7 @@ inline Task<> act(Comm& world, Control& control, const Program& program, std::ve
             }
             case Op::What::put: co_await window.put(room(0, op.bytes), op.peer, 0); break;
             case Op::What::get: co_await window.get(room(0, op.bytes), op.peer, 0); break;
-            case Op::What::flush: co_await window.flush(0); break;
+            case Op::What::flush: co_await window.flush(Window::everybody); break;
         }
     }
 }
