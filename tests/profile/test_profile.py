@@ -154,6 +154,27 @@ def test_a_late_receiver_is_found_where_the_send_ended_after_it() -> None:
     assert profile(timed(*early)).waits[0].tolist() == [0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("late", [0, 1])
+@pytest.mark.parametrize("early", [0, 3_000])
+def test_of_an_exchange_with_a_late_partner_the_receive_waits(late: int, early: int) -> None:
+    """Whichever rank is late, in MPI_Sendrecv and where its receive is asked for soon after its send."""
+    other = 1 - late
+    both = Operation(int(Kind.SENDRECV), peer=late, bytes=50, source=late, source_bytes=50)
+    receives = receive(late)._replace(form=int(Form.NONBLOCKING), request=1)
+    sends = send(late)._replace(form=int(Form.NONBLOCKING), request=2)
+    done = Operation(int(Kind.WAIT), gives=(1, 2))
+    rows: list[list[tuple[Operation, int, int]]] = [[], []]
+    if early:
+        rows[other] = [(receives, 0, 0), (sends, 0, 0), (done, 0, 6 * MS)]
+        rows[late] = [(send(other), 5 * MS, 5 * MS), (receive(other), 5 * MS + early, 6 * MS)]
+    else:
+        rows[other] = [(both, 0, 6 * MS)]
+        rows[late] = [(both._replace(peer=other, source=other), 5 * MS, 6 * MS)]
+    found = profile(timed(*rows))
+    assert found.waits[other].tolist() == [5 * MS, 0, 0, 0]
+    assert found.caused()[late] == 5 * MS
+
+
 POSTED = receive(0)._replace(form=1, request=1)
 DONE = Operation(int(Kind.WAIT), gives=(1,))
 

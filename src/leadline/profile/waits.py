@@ -11,6 +11,7 @@ from leadline.program.events import Place
 SENDER, RECEIVER, IMBALANCE = "late sender", "late receiver", "imbalance in a collective"
 PROGRESS = "missing progress"  # the other rank computes
 WAITS = (SENDER, RECEIVER, IMBALANCE, PROGRESS)
+_SENDER, _RECEIVER = WAITS.index(SENDER), WAITS.index(RECEIVER)
 STALL = 5_000  # ns; what takes less is not looked at for missing progress, or for who is in between
 
 Nanoseconds = npt.NDArray[np.int64]
@@ -37,11 +38,18 @@ class Waiting:
 
 
 def wait(times: Sequence[Nanoseconds], waiting: Sequence[Waiting], at: Place, why: int, cause: Place) -> None:
-    """An operation waits until another one begins, unless it waits longer for something else."""
+    """An operation waits until another one begins, unless it waits longer for something else.
+
+    Of a receive and a send that are completed together and wait about as long, as in MPI_Sendrecv with a
+    partner who is late, the receive waits: a send of few bytes waits for nobody.
+    """
     rank, index = at
     enter, leave = times[rank][index].tolist()
     time = min(int(times[cause[0]][cause[1], 0]), leave) - enter
-    if time > waiting[rank].time[index]:
+    longest, least = int(waiting[rank].time[index]), 0
+    if longest and {why, int(waiting[rank].why[index])} == {_SENDER, _RECEIVER}:
+        least = STALL if why == _RECEIVER else -STALL - 1
+    if time > max(0, longest + least):
         waiting[rank].time[index] = time
         waiting[rank].why[index] = why
         waiting[rank].rank[index], waiting[rank].index[index] = cause
