@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from leadline.core.errors import UsageError
 from leadline.program.folded import Folded, Node
-from leadline.program.model import COLLECTIVES, Kind, Operation, Program
+from leadline.program.model import COLLECTIVES, Form, Kind, Operation, Program, called
 
 _SIZED = COLLECTIVES | {Kind.SEND, Kind.RECV, Kind.SENDRECV, Kind.PROBE, Kind.PUT, Kind.GET, Kind.ACCUMULATE}
 
@@ -13,35 +13,63 @@ _SIZED = COLLECTIVES | {Kind.SEND, Kind.RECV, Kind.SENDRECV, Kind.PROBE, Kind.PU
 def scaled_bytes(program: Program, factor: float, region: str | None = None) -> Program:
     """The program with messages, blocks and accesses so many times as large, in a region or everywhere.
 
-    Sizes are rounded to whole bytes; times of a recording stay those of the recording's sizes. Raises
-    UsageError for a region that the program does not have.
+    What was made ready (MPI_Send_init) is in the region where it is started. Sizes are rounded to whole
+    bytes; times of a recording stay those of the recording's sizes. Raises UsageError for a region that the
+    program does not have, and where one request is started inside it and outside it.
     """
     if region is not None and region not in program.regions:
         known = ", ".join(program.regions) or "none"
         raise UsageError(f"the program has no region {region!r}; its regions: {known}")
     wanted = None if region is None else program.regions.index(region) + 1
-    return replace(program, sequences=[_scaled(each, factor, wanted) for each in program.sequences])
+    changed = []
+    for sequence in program.sequences:
+        inside, outside = _by_region(sequence, wanted)
+        if both := inside & outside:
+            leaf = sequence.leaves[min(both)]
+            site = program.sites[leaf.site]
+            raise UsageError(
+                f"bytes({region}) cannot be changed: what {called(Kind(leaf.kind), Form(leaf.form))}"
+                f"{f' at {site}' if site else ''} made ready is started inside the region and outside it"
+            )
+        leaves = tuple(
+            _resized(leaf, factor) if n in inside else leaf for n, leaf in enumerate(sequence.leaves)
+        )
+        changed.append(replace(sequence, leaves=leaves))
+    return replace(program, sequences=changed)
 
 
-def _scaled(folded: Folded, factor: float, wanted: int | None) -> Folded:
-    leaves = list(folded.leaves)
-    inside: list[int] = []
+def _by_region(folded: Folded, wanted: int | None) -> tuple[set[int], set[int]]:
+    """The leaves with a size that are asked for inside a region, and those outside it."""
+    found: tuple[set[int], set[int]] = set(), set()
+    regions: list[int] = []
+    ready: dict[int, int] = {}  # leaf of what was made ready, by slot
+
+    def see(node: int) -> None:
+        leaf = folded.leaves[node]
+        of = found[0] if wanted is None or wanted in regions else found[1]
+        if leaf.kind == Kind.REGION_BEGIN:
+            regions.append(leaf.extra)
+        elif leaf.kind == Kind.REGION_END and regions:
+            regions.pop()
+        elif leaf.kind == Kind.START:
+            of.update(ready[slot] for slot in leaf.gives if slot in ready)
+        elif leaf.kind == Kind.FREE:
+            ready.pop(leaf.request, None)
+        elif leaf.kind in _SIZED and leaf.form == Form.PERSISTENT:
+            ready[leaf.request] = node
+        elif leaf.kind in _SIZED:
+            of.add(node)
 
     def go(nodes: Sequence[Node]) -> None:
         for node in nodes:
-            if not isinstance(node, int):
-                go(node.body)
+            if isinstance(node, int):
+                see(node)
                 continue
-            leaf = leaves[node]
-            if leaf.kind == Kind.REGION_BEGIN:
-                inside.append(leaf.extra)
-            elif leaf.kind == Kind.REGION_END and inside:
-                inside.pop()
-            elif leaf.kind in _SIZED and (wanted is None or wanted in inside):
-                leaves[node] = _resized(leaf, factor)
+            for _ in range(min(node.turns, 2)):  # the second starts what the first made ready
+                go(node.body)
 
     go(folded.nodes)
-    return replace(folded, leaves=tuple(leaves))
+    return found
 
 
 def _resized(leaf: Operation, factor: float) -> Operation:
