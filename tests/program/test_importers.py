@@ -311,3 +311,29 @@ def test_a_bad_trace_is_refused_with_its_line(text: str, said: str, tmp_path: Pa
     """One sentence each."""
     with pytest.raises(LeadlineError, match=said):
         read("smpi", text, tmp_path)
+
+
+def test_a_receive_of_any_tag_keeps_the_tag_that_it_met(tmp_path: Path) -> None:
+    """In a trace as the recorder knows it; where a trace says -1, the tag of the message it takes."""
+    builder = ProgramBuilder(2)
+    builder.add(0, [Operation(int(Kind.SEND), peer=1, bytes=8, tag=tag) for tag in (7, 9)])
+    any_tag = Operation(int(Kind.RECV), peer=0, bytes=8, free=FREE_TAG)
+    builder.add(1, [any_tag._replace(tag=9), any_tag._replace(tag=7)])
+    exporters.write("smpi", builder.build(), tmp_path / "out")
+    again, _ = importers.read("smpi", tmp_path / "out")
+    assert [each.tag for _, each in again.operations(1)] == [9, 7]
+    given = "".join(f"0 send 1 {tag} 1\n" for tag in (7, 8, 9))
+    given += "1 recv 0 8 1\n1 irecv 0 -1 1\n1 recv 0 -1 1\n1 wait 0 1 -1\n"
+    met = [each for _, each in read("smpi", given, tmp_path).operations(1) if each.kind == Kind.RECV]
+    assert [(each.tag, each.free) for each in met] == [(8, 0), (7, FREE_TAG), (9, FREE_TAG)]
+
+
+def test_a_tag_that_time_decides_is_refused(tmp_path: Path) -> None:
+    """Beside receives of any source; not where all messages have one tag, or none is left for it."""
+    given = "0 send 1 7 1\n0 send 1 {} 1\n1 recv -1 7 1\n1 recv 0 -1 1\n"
+    found = read("smpi", given.format(7), tmp_path)
+    assert [each.tag for _, each in found.operations(1)] == [7, 7]
+    with pytest.raises(LeadlineError, match=":4: which message a receive of any tag takes"):
+        read("smpi", given.format(8), tmp_path)
+    with pytest.raises(LeadlineError, match=":2: a receive of any tag from rank 0 has no matching send"):
+        read("smpi", "0 compute 1\n1 recv 0 -1 1\n", tmp_path)

@@ -7,7 +7,7 @@ communicators than the world, persistent and nonblocking collectives, blocks tha
 from collections.abc import Iterator
 
 from leadline.core.errors import UsageError
-from leadline.program.model import COLLECTIVES, FREE_TAG, Form, Kind, Operation, Program, called
+from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_TAG, Form, Kind, Operation, Program, called
 
 TITLE = "SMPI's time-independent trace"
 _BYTE = 6
@@ -76,7 +76,8 @@ def _refused(rank: int, what: str) -> UsageError:
 
 
 def _tag(operation: Operation) -> int:
-    return -1 if operation.free & FREE_TAG else operation.tag
+    """The tag that was met; -1 where a receive may take any, and it is not known whose."""
+    return -1 if operation.free & FREE_TAG and operation.peer == ANY_PEER else operation.tag
 
 
 def _message(operation: Operation) -> str:

@@ -6,7 +6,7 @@ code is the last argument and, where there is none, byte (`init`) or double (`in
 follows an action is as SimGrid's own replay reads it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,6 +72,7 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
     if missing := count - len(ranks):
         first = next(each for each in range(count) if each not in ranks)
         raise LeadlineError(f"{path}: of ranks 0 to {count - 1}, {missing} have no line, first {first}")
+    _find_tags(ranks)
     _refuse_lonely(ranks, count)
     builder = ProgramBuilder(count)
     for number in range(count):
@@ -118,13 +119,17 @@ class _Rank:
         self.type = BYTE
         self.slots = Slots()
         self.pending: dict[int, tuple[int, int, int]] = {}  # sender, receiver and tag of each slot
-        self.messages: list[tuple[Operation, str]] = []
+        self._messages: list[tuple[int, str]] = []  # where each is among the operations
         self.place = ""
 
     def note(self, operation: Operation) -> None:
         self.operations.append(operation)
         self.before.append(self.computed)
         self.computed = 0.0
+
+    def messages(self) -> list[tuple[int, Operation, str]]:
+        """Sends and receives: their places among the operations, and in the trace."""
+        return [(index, self.operations[index], place) for index, place in self._messages]
 
     def act(self, name: str, words: Sequence[str], place: str) -> None:
         self.place = place
@@ -184,7 +189,7 @@ class _Rank:
         if nonblocking:
             ends = (peer, self.number) if receives else (self.number, peer)
             self.pending[operation.request] = (*ends, tag)
-        self.messages.append((operation, self.place))
+        self._messages.append((len(self.operations), self.place))
         self.note(operation)
 
     def _wait(self, words: Sequence[str]) -> None:
@@ -229,19 +234,71 @@ class _Rank:
             )
 
 
+def _find_tags(ranks: dict[int, _Rank]) -> None:
+    """Receives of any tag get the tag of the message that they take.
+
+    A rank's messages are taken in order, the first that fits. Where other receives of their target are of any
+    source, time decides who takes which: then the tag is known where there is one alone.
+    """
+    if not any(each.free & FREE_TAG for rank in ranks.values() for each in rank.operations):
+        return
+    sent: defaultdict[int, dict[int, list[int]]] = defaultdict(dict)  # tags, by target and source
+    for number, rank in ranks.items():
+        for _, operation, _ in rank.messages():
+            if operation.kind == Kind.SEND:
+                sent[operation.peer].setdefault(number, []).append(operation.tag)
+    for number, rank in ranks.items():
+        receives = [each for each in rank.messages() if each[1].kind == Kind.RECV]
+        of_any = any(operation.peer == ANY_PEER for _, operation, _ in receives)
+        for index, operation, place in receives:
+            if of_any and operation.free & FREE_TAG:
+                tag = _only_tag(sent[number], operation.peer, place)
+                rank.operations[index] = operation._replace(tag=tag)
+        if not of_any:
+            _take_in_order(rank, receives, sent[number])
+
+
+def _only_tag(sent: dict[int, list[int]], source: int, place: str) -> int:
+    """The tag of all that a source, or any, sends to a rank."""
+    of = sent.values() if source == ANY_PEER else [sent.get(source, [])]
+    tags = {tag for each in of for tag in each}
+    if len(tags) > 1:
+        raise LeadlineError(
+            f"{place}: which message a receive of any tag takes is decided by time where the rank receives "
+            f"from any source, too; {TITLE} does not say it"
+        )
+    return tags.pop() if tags else 0
+
+
+def _take_in_order(
+    rank: _Rank, receives: Sequence[tuple[int, Operation, str]], sent: dict[int, list[int]]
+) -> None:
+    for index, operation, place in receives:
+        tags = sent.get(operation.peer, [])
+        if not operation.free & FREE_TAG:
+            if operation.tag in tags:
+                tags.remove(operation.tag)
+            continue
+        if not tags:
+            raise LeadlineError(
+                f"{place}: a receive of any tag from rank {operation.peer} has no matching send"
+            )
+        rank.operations[index] = operation._replace(tag=tags.pop(0))
+
+
 def _refuse_lonely(ranks: dict[int, _Rank], count: int) -> None:
-    """Messages and receives without a partner; where receives are free only their numbers are compared."""
+    """Messages and receives without a partner; where receives are of any source only numbers are compared."""
     surplus: Counter[tuple[int, int, int]] = Counter()
     last: dict[tuple[int, int, int], str] = {}
     free = set()
     for number, rank in ranks.items():
-        for operation, place in rank.messages:
+        for _, operation, place in rank.messages():
             if operation.peer >= count:
                 raise LeadlineError(
                     f"{place}: there is no rank {operation.peer}; the trace has {count} ranks"
                 )
             sends = operation.kind == Kind.SEND
-            if operation.free:
+            if operation.peer == ANY_PEER:
                 free.add(number)
             key = (number, operation.peer) if sends else (operation.peer, number)
             surplus[(*key, operation.tag)] += 1 if sends else -1
