@@ -17,7 +17,7 @@ from leadline.profile.findings import findings
 from leadline.profile.sentences import beside, crowded, unseen
 from leadline.program.build import ProgramBuilder
 from leadline.program.events import meetings, messages
-from leadline.program.model import Construction, Form, Kind, Operation, Program
+from leadline.program.model import WAITED, Communicator, Construction, Form, Kind, Operation, Program
 
 MS = 1_000_000  # ns
 
@@ -108,11 +108,32 @@ def test_a_slot_that_was_freed_is_another_request() -> None:
     assert len(list(messages(made))) == 1
 
 
-def test_parts_that_some_ranks_make_are_no_meeting_of_all() -> None:
-    """MPI_Comm_create_group is of its group alone."""
-    group = Operation(int(Kind.COMM), extra=1, mode=int(Construction.CREATE_GROUP))
-    found = profile(timed([(group, 5 * MS, 6 * MS)], [(group, 0, MS)]))
-    assert not found.waits.any()
+@pytest.mark.parametrize(
+    ("how", "late"), [(Construction.CREATE_GROUP, 0), (Construction.MERGE, 1), (Construction.INTER, 0)]
+)
+def test_a_communicator_of_some_ranks_waits_for_the_last_of_them(how: Construction, late: int) -> None:
+    """One of ranks 0 and 1 is 5 ms late; rank 2, which is not of the new communicator, is not asked."""
+    builder = ProgramBuilder(3, measured=True)
+    new = [Communicator(range(2), int(how))] * 2
+    if how == Construction.INTER:
+        new = [Communicator((rank,), int(how), 0, (1 - rank,)) for rank in range(2)]
+    builder.communicators += new
+    for rank in range(2):
+        made = Operation(int(Kind.COMM), extra=2 + rank * (how == Construction.INTER), mode=int(how))
+        builder.add(rank, [made], times=np.array([[5 * MS * (rank == late), 6 * MS]]))
+    builder.add(2, [BARRIER], times=np.array([[0, 9 * MS]]))
+    found = profile(builder.build())
+    assert found.waits[1 - late].tolist() == [0, 0, 5 * MS, 0]
+    assert found.caused().tolist() == [5 * MS * (rank == late) for rank in range(3)]
+
+
+def test_a_wait_for_a_copied_communicator_is_said_to_be_unseen() -> None:
+    """MPI_Comm_idup's, 3 of the ranks' 8 ms; it is none of a call that is known by its name only."""
+    wait = Operation(int(Kind.NOP), mode=WAITED)
+    found = profile(timed([(wait, 0, 3 * MS), (BARRIER, 4 * MS, 4 * MS)], [(BARRIER, 4 * MS, 4 * MS)]))
+    assert "MPI_Comm_idup" in str(unseen(found))
+    assert str(unseen(found)).startswith("37.5 %")
+    assert not found.by_name_only.any()
 
 
 def test_time_in_locks_is_said_to_be_unseen() -> None:

@@ -13,7 +13,7 @@ from leadline.cli import main
 from leadline.mpi import Mpi
 from leadline.profile import profile
 from leadline.profile.sentences import shares
-from leadline.program.model import FileCall, Form, Kind, Program
+from leadline.program.model import WAITED, FileCall, Form, Kind, Program
 from record.test_record import Build, _as_root, build, launched, mpi, only, recorded
 
 __all__ = ["_as_root", "build", "mpi"]  # fixtures
@@ -81,6 +81,7 @@ def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
     made = _of(tmp_path, mpi, build("rest.c"), 2)
     copied, *_ = only(made, 0, Kind.COMM)
     assert made.communicators[copied.extra - 1].members == range(2)
+    assert WAITED in {each.mode for each in only(made, 0, Kind.NOP)}
     assert _fields(only(made, 0, Kind.SEND)[:1], "comm", "bytes") == [(copied.extra - 1, 44)]
     assert _fields(only(made, 1, Kind.RECV)[:1], "comm", "bytes") == [(copied.extra - 1, 44)]
     exchanged = [each for each in only(made, 1, Kind.SEND) if each.tag == 1]

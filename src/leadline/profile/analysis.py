@@ -7,7 +7,7 @@ library moves messages only inside calls. The rest is transfer and overhead. Tim
 that the parts of a rank add up to its end exactly. An operation has one cause, that of its longest wait.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,12 +17,20 @@ from leadline.core.errors import UsageError
 from leadline.profile.collectives import imbalance
 from leadline.profile.waits import PROGRESS, STALL, WAITS, Nanoseconds, Waiting, wait
 from leadline.program.events import Message, Place, meetings, messages
-from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program
+from leadline.program.model import ANY_PEER, WAITED, Form, Kind, Operation, Program
 
 WORTH = 0.02  # of the ranks' time, from which on a wait is a finding
 _BUSY = 0.5  # of the waiting for a rank: by so much longer it computes where that explains it
-# Whose waits are not looked at: locks, epochs of some ranks, and data that may move in them.
+# Whose waits are not looked at, beside WAITED: locks, epochs of some ranks, and data that may move in them.
 _UNSEEN = {kind for kind in Kind if Kind.PUT <= kind <= Kind.WAIT_EPOCH} - {Kind.FENCE}
+
+
+def _is_unseen(leaf: Operation) -> bool:
+    return leaf.kind in _UNSEEN or (leaf.kind == Kind.NOP and leaf.mode == WAITED)
+
+
+def _is_a_name(leaf: Operation) -> bool:
+    return leaf.kind == Kind.NOP and leaf.mode != WAITED
 
 
 @dataclass
@@ -35,7 +43,7 @@ class Profile:
     waiting: list[Waiting]
     waits: npt.NDArray[np.int64]  # rank by WAITS
     files: Nanoseconds  # in calls of MPI's files
-    unseen: Nanoseconds  # of the time in MPI: in _UNSEEN
+    unseen: Nanoseconds  # of the time in MPI: in _UNSEEN, and in waits for communicators that are copied
     by_name_only: Nanoseconds  # in calls of which no more than the name is recorded
     of_any: bool = False  # whether there are receives of which it is not known whose message they met
     path: list[tuple[int, int, int, int]] = field(default_factory=list)  # rank, index, inside, before
@@ -128,8 +136,10 @@ def profile(program: Program) -> Profile:
     for rank, each in enumerate(waiting):
         for why in range(len(WAITS)):
             waits[rank, why] = each.time[each.why == why].sum()
-    files, unseen = _inside(program, times, {Kind.FILE}), _inside(program, times, _UNSEEN)
-    by_name = _inside(program, times, {Kind.NOP})
+    files, unseen, by_name = (
+        _inside(program, times, wanted)
+        for wanted in (lambda leaf: leaf.kind == Kind.FILE, _is_unseen, _is_a_name)
+    )
     found = Profile(program, ends, ends - inside, waiting, waits, files, unseen, by_name)
     found.of_any = any(_of_any(leaf) for each in program.sequences for leaf in each.leaves)
     found.path = _path(times, waiting, ends)
@@ -143,11 +153,13 @@ def _of_any(leaf: Operation) -> bool:
     return leaf.kind == Kind.RECV and leaf.peer == ANY_PEER and leaf.form != Form.PERSISTENT
 
 
-def _inside(program: Program, times: Sequence[Nanoseconds], wanted: Set[Kind]) -> Nanoseconds:
-    """Of each rank, the time in operations of these kinds."""
+def _inside(
+    program: Program, times: Sequence[Nanoseconds], wanted: Callable[[Operation], bool]
+) -> Nanoseconds:
+    """Of each rank, the time in the operations that are wanted."""
     found = np.zeros(program.ranks, np.int64)
     for rank, each in enumerate(times):
-        kinds = np.array([leaf.kind in wanted for leaf in program.leaves(rank)], bool)
+        kinds = np.array([wanted(leaf) for leaf in program.leaves(rank)], bool)
         if kinds.any():
             of = kinds[program.sequence(rank).order()]
             found[rank] = (each[of, 1] - each[of, 0]).sum()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from leadline.profile.waits import IMBALANCE, STALL, WAITS, Nanoseconds, Waiting, wait
-from leadline.program.events import End
+from leadline.program.events import End, among
 from leadline.program.model import COLLECTIVES, Communicator, Kind, Operation, Program
 
 MANY = 256  # numbers of a list of blocks; longer ones are not looked at
@@ -40,7 +40,7 @@ class Meeting:
         self, program: Program, times: Sequence[Nanoseconds], operation: Operation, ends: Sequence[End]
     ) -> None:
         self.program, self.times, self.operation, self.ends = program, times, operation, ends
-        self.among: Communicator = program.communicators[operation.comm]
+        self.among: Communicator = program.communicators[among(operation)]
         self.by_rank: Mapping[int, End] = {end.rank: end for end in ends}
         self.order = sorted(ends, key=self.came)
 

@@ -65,8 +65,9 @@ def unseen(found: Profile) -> str | None:
     if share < WORTH:
         return None
     return (
-        f"{100 * share:.1f} % of the time is in locks, other epochs of windows and what they move: how much "
-        "of that is waiting, and for whom, is not looked at; it is called transfer and overhead."
+        f"{100 * share:.1f} % of the time is in locks, other epochs of windows, what they move, and waits "
+        "for copies of communicators (MPI_Comm_idup): how much of that is waiting, and for whom, is not "
+        "looked at; it is called transfer and overhead."
     )
 
 

@@ -37,8 +37,8 @@ class Message(NamedTuple):
 
 Place = tuple[int, int]  # rank, index of an operation
 
-# Constructors of communicators to which all ranks of the parent come.
-_OF_ALL = set(Construction) - {Construction.CREATE_GROUP, Construction.INTER, Construction.MERGE}
+# Constructors of communicators to which the new one's ranks come, not those of the parent.
+_OF_THE_NEW = {Construction.CREATE_GROUP, Construction.INTER, Construction.MERGE}
 # Of a message: communicator, source and destination as world ranks, tag.
 _Key = tuple[int, int, int, int]
 TAKES = 1  # mode of a probe that takes its message from others (MPI_Mprobe)
@@ -207,7 +207,7 @@ def collectives(program: Program) -> Iterator[tuple[Operation, list[Place]]]:
 
 
 def meetings(program: Program) -> Iterator[tuple[Operation, list[End]]]:
-    """What all ranks of a communicator come to: collectives in all forms, its copies, windows, fences.
+    """What all ranks of a communicator come to: collectives in all forms, constructors, windows, fences.
 
     One rank's operation, and of each rank where it came and where it was over; where an intercommunicator has
     a root, an operation of the other group's ranks. What some ranks did not come to, as in a recording that
@@ -219,8 +219,8 @@ def meetings(program: Program) -> Iterator[tuple[Operation, list[End]]]:
         _Comings(program, rank, found, same).read()
     for turns in found.values():
         for operation, ends in turns:
-            among = program.communicators[operation.comm]
-            if len(ends) == len(among.members) + len(among.remote):
+            of = program.communicators[among(operation)]
+            if len(ends) == len(of.members) + len(of.remote):
                 yield operation, ends
 
 
@@ -263,7 +263,7 @@ class _Comings:
                 self._come(operation, index)
 
     def _come(self, operation: Operation, index: int) -> None:
-        key = _meeting(operation, self._same[operation.comm])
+        key = _meeting(operation, self._same[among(operation)])
         turns, turn = self._found[key], self._count[key]
         self._count[key] += 1
         if turn == len(turns):
@@ -276,10 +276,16 @@ class _Comings:
         ends.append(End(self._rank, index, index, operation.bytes))
 
 
+def among(operation: Operation) -> int:
+    """The communicator whose ranks come to an operation."""
+    made = operation.kind == Kind.COMM and operation.mode in _OF_THE_NEW
+    return operation.extra - 1 if made else operation.comm
+
+
 def _meets(operation: Operation) -> bool:
-    """Whether all ranks of the operation's communicator come to it."""
+    """Whether all ranks of a communicator come to an operation."""
     if operation.kind == Kind.COMM:
-        return operation.mode in _OF_ALL
+        return operation.mode not in _OF_THE_NEW or operation.extra > 0
     return operation.kind in COLLECTIVES or operation.kind in {Kind.WIN, Kind.WIN_FREE, Kind.FENCE}
 
 
@@ -287,5 +293,7 @@ def _meeting(operation: Operation, comm: int) -> tuple[int, ...]:
     """What distinguishes the operations that are in one order on all ranks."""
     if operation.kind in COLLECTIVES:
         return (comm,)
+    if operation.kind == Kind.COMM:
+        return comm, operation.kind, operation.mode if operation.mode in _OF_THE_NEW else -1
     window = operation.extra if operation.kind == Kind.FENCE else 0
     return comm, operation.kind, window

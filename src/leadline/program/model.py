@@ -172,6 +172,7 @@ class Reduction(IntEnum):
     USER = 5
 
 
+WAITED = 1  # mode of a NOP: a wait for what is no message and no collective (MPI_Comm_idup, MPI_Rput)
 ANY_PEER = -1  # of a receive that takes the next message of whichever sender
 # Instead of an intercommunicator's root, in the root's own group: who takes no part, and the root itself.
 NOBODY, ROOT = -3, -4

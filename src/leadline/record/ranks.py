@@ -10,6 +10,7 @@ from leadline.program.model import (
     FREE_SOURCE,
     FREE_TAG,
     NOBODY,
+    WAITED,
     Communicator,
     Construction,
     FileCall,
@@ -199,7 +200,7 @@ class Rank:
     def wait(self, entry: Entry) -> None:
         count = entry.values[0]
         handles, done = entry.values[1 : 1 + count], entry.values[2 + count :]
-        files = False
+        files = other = False
         numbers: list[int] = []
         several: list[int] = []  # slot, source and tag of what persistent receives of any source met
         for place in range(0, len(done), 4):
@@ -210,6 +211,7 @@ class Rank:
                 continue
             slot = self.requests[handle].popleft()
             if slot is None:
+                other = True
                 continue
             if slot.number == OF_A_FILE:
                 files = True
@@ -234,8 +236,8 @@ class Rank:
                 entry, Operation(int(Kind.WAIT), mode=entry.mode, gives=tuple(numbers), takes=tuple(several))
             )
         else:
-            waited = Operation(int(Kind.FILE), mode=int(FileCall.WAIT)) if files else Operation(int(Kind.NOP))
-            self.note(entry, waited)
+            nothing = Operation(int(Kind.NOP), mode=WAITED if other else 0)
+            self.note(entry, Operation(int(Kind.FILE), mode=int(FileCall.WAIT)) if files else nothing)
 
     def release(self, entry: Entry) -> None:
         handle = entry.values[0]
