@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)4 << 20) /* of the file that is mapped at a time; entries may be as long */
+#define LAST ((size_t)256)      /* bytes of it that are kept for why the record stops */
 #define GAP 1e3                 /* ns: computation between two tests that found nothing is longer */
 
 /* Five words before an entry's numbers. */
@@ -86,6 +87,7 @@ static bool next_piece(void) {
     char* fresh = MAP_FAILED;
     if (posix_fallocate(file, (off_t)start, (off_t)(2 * PIECE)) == 0)
         fresh = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)start);
+    else if (!piece && ftruncate(file, 0) != 0) errno = 0; /* a part may have been reserved */
     close(file);
     if (fresh == MAP_FAILED) return false;
     if (piece) munmap(piece, 2 * PIECE);
@@ -98,20 +100,42 @@ static bool next_piece(void) {
 /* Room for so many bytes; null where there is none. The lock is held. */
 static void* room(size_t bytes) {
     if (bytes > PIECE) return NULL;
-    if ((!piece || used + bytes > 2 * PIECE) && !next_piece()) return NULL;
+    if ((!piece || used + bytes + LAST > 2 * PIECE) && !next_piece()) return NULL;
     void* place = piece + used;
     used += bytes;
     return place;
 }
 
+/* An entry that is a text, which has zeros behind it; its bytes. */
+static size_t put_text(char* place, int kind, const char* text, int64_t at) {
+    const size_t length = strlen(text), words = 5 + (length + 7) / 8;
+    const struct head head = {.words = (uint32_t)words,
+                              .kind = (uint8_t)kind,
+                              .mode = (uint8_t)(length % 8),
+                              .thread = (uint8_t)(lr_own.number > 255 ? 255 : lr_own.number),
+                              .enter = at,
+                              .leave = at};
+    memcpy(place + sizeof head, text, length);
+    memcpy(place, &head, sizeof head);
+    return 8 * words;
+}
+
+static const char no_room[] = "there is no room for the record (disk or memory)";
+
 static void stop(const char* why) {
     atomic_store(&lr_on, false);
-    const size_t length = strlen(why), words = 5 + (length + 7) / 8;
-    if (!piece || used + 8 * words > 2 * PIECE) return;
-    struct head head = {.words = (uint32_t)words, .kind = LR_STOPPED, .mode = (uint8_t)(length % 8)};
-    memcpy(piece + used + sizeof head, why, length);
-    memcpy(piece + used, &head, sizeof head);
-    used += 8 * words;
+    if (piece && used + LAST <= 2 * PIECE) used += put_text(piece + used, LR_STOPPED, why, 0);
+}
+
+/* What a process says of itself where it has no piece of the file: a few bytes that the disk may have. */
+static void begin_without_room(const char* facts) {
+    char text[4096] = {0};
+    const size_t first = put_text(text, LR_META, facts, now());
+    const size_t length = first + put_text(text + first, LR_STOPPED, no_room, 0);
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    if (write(file, text, length) < 0) errno = 0;
+    close(file);
 }
 
 bool lr_enter(struct lr_call* call, const void* site) {
@@ -170,7 +194,7 @@ void lr_note(const struct lr_call* call, int kind, int form, int mode, const int
             atomic_signal_fence(memory_order_release);
             memcpy(place, &head, 8);
         } else {
-            stop("there is no room for the record (disk or memory)");
+            stop(8 * words > PIECE ? "a call has more numbers than the record can keep" : no_room);
         }
     }
     unlock();
@@ -284,7 +308,10 @@ void lr_begin(void) {
     facts(text, sizeof text);
     begin_ticks();
     memory_begun = own_memory();
+    const bool has_room = next_piece();
+    if (!has_room) begin_without_room(text);
     keep_maps(); /* and again at the end, when more may be loaded */
+    if (!has_room) return;
     atomic_store(&lr_on, true);
     lr_text(LR_META, text);
 }

@@ -189,3 +189,31 @@ def test_requests_and_types_of_fortran(mpi: Mpi, build: Build, tmp_path: Path, m
         assert _fields(only(made, rank, Kind.ALLTOALL), "gives", "takes") == [((0, 8, 1, 8),) * 2] * 2
         assert [each.bytes for each in only(made, rank, Kind.GATHER)] == [(16, 24)[rank]]
     _replayed(tmp_path, "--on", "bgp")
+
+
+@pytest.mark.parametrize(("size", "least"), [("9m", 1), ("4k", 2)])
+def test_a_full_disk_ends_records_and_says_so(
+    mpi: Mpi, build: Build, tmp_path: Path, size: str, least: int
+) -> None:
+    """A rank reserves 8 MiB: there is room for one, or for none. What there was room for is kept.
+
+    Where both reserve at the same moment none may find enough.
+    """
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small file system can be mounted only as root")
+    try:
+        words = launched(mpi, build("merges.c"), ranks=2)
+        options = ["record", "--directory", str(small), "-o", str(tmp_path / "full.program")]
+        done = CliRunner().invoke(main, [*options, *words])
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert done.exit_code == 0, done.output
+    made = program.read(tmp_path / "full.program")
+    cut = len(made.partial)
+    assert least <= cut <= 2
+    assert f"no room on the disk for the records of {cut} of 2 ranks" in done.output
+    assert "MPI_Finalize" not in done.output
+    assert {rank for rank in range(2) if not made.length(rank)} == made.partial

@@ -97,10 +97,18 @@ def _tell(recorded: "Program", path: Path) -> None:
         f"leadline: {path}: {recorded.ranks} ranks, {recorded.operations_in_all:,} operations, {size}",
         err=True,
     )
-    if recorded.partial:
-        ranks = ", ".join(map(str, sorted(recorded.partial)[:8]))
+    full = recorded.recorded.get("full", [])
+    if full:
+        ranks = ", ".join(map(str, full[:8]))
         click.echo(
-            f"leadline: {len(recorded.partial)} ranks did not come to MPI_Finalize ({ranks}): their records "
+            f"leadline: there was no room on the disk for the records of {len(full)} of {recorded.ranks} "
+            f"ranks ({ranks}): they end before the program did; name another place with --directory",
+            err=True,
+        )
+    if cut := sorted(recorded.partial - set(full)):
+        ranks = ", ".join(map(str, cut[:8]))
+        click.echo(
+            f"leadline: {len(cut)} ranks did not come to MPI_Finalize ({ranks}): their records "
             "end where they did",
             err=True,
         )

@@ -12,7 +12,7 @@ from leadline.record import sites as naming
 from leadline.record.clocks import align
 from leadline.record.handles import Communicators
 from leadline.record.ranks import Rank
-from leadline.record.spills import Spill
+from leadline.record.spills import NO_ROOM, Spill
 
 
 def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
@@ -29,6 +29,8 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     read = []
     for spill in sorted(found, key=lambda each: each.rank):
         rank = Rank(spill, shared, outside)
+        if spill.facts.get("lost"):
+            rank.stopped = NO_ROOM
         for entry in spill.entries():
             try:
                 rank.take(entry)
@@ -48,6 +50,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
         "nodes": names,
         "threads": max(len(rank.threads) for rank in read),
         "outside": sorted(outside),
+        "full": [number for number, rank in enumerate(read) if rank.stopped.startswith(NO_ROOM)],
         "memory": [rank.memory for rank in read],
     }
     every = [_one_after_another(rank) for rank in read]

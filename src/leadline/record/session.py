@@ -174,4 +174,18 @@ def program(
         "cores": len(os.sched_getaffinity(0)),
         **({} if others is None else {"others": round(others, 3)}),
     }
-    return convert([spills.load(path) for path in paths], facts)
+    kept = [path for path in paths if not spills.is_empty(path)]
+    if not kept:
+        raise LeadlineError(
+            f"nothing was recorded: there was no room on the disk for the records of {len(paths)} processes, "
+            f"which begin with 8 MiB each, in {directory.parent}; name another place with --directory"
+        )
+    return convert(_with_lost([spills.load(path) for path in kept], len(paths) - len(kept)), facts)
+
+
+def _with_lost(kept: list[spills.Spill], empty: int) -> list[spills.Spill]:
+    """The files of all ranks: for those whose files are empty some in which nothing happens."""
+    missing = sorted(set(range(int(kept[0].facts["ranks"]))) - {each.rank for each in kept})
+    if len(missing) != empty:
+        return kept  # some are missing for another reason
+    return kept + [kept[0].lost(rank) for rank in missing]

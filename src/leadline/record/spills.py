@@ -15,6 +15,7 @@ from leadline.core.errors import UsageError
 META, FINALIZE, OUTSIDE, STOPPED, REGION = 1, 3, 5, 6, 7
 _HEAD = struct.Struct("<IBBBBqqqq")
 WORD = 8
+NO_ROOM = "there is no room"  # how the text of a record begins that stopped for it, or for memory
 
 
 class Entry(NamedTuple):
@@ -48,6 +49,13 @@ class Spill:
         """When it left MPI_Init, ns of its own clock."""
         return int(_HEAD.unpack_from(self.data, 0)[6])
 
+    def lost(self, rank: int) -> "Spill":
+        """The record of another rank of the run, of which nothing but its file's name could be written."""
+        path = self.path.with_name("none")
+        return Spill(
+            path, self.data[: WORD * _length(self.data, 0)], {**self.facts, "rank": rank, "lost": True}
+        )
+
     def entries(self) -> Iterator[Entry]:
         """The entries in their order, without the first; they end where the process did."""
         words: npt.NDArray[np.int64] = np.frombuffer(self.data, "<i8", len(self.data) // WORD)
@@ -73,6 +81,12 @@ def text_of(entry: Entry) -> str:
     """The text of an entry that has one."""
     data = np.array(entry.values, "<i8").tobytes()
     return data.rstrip(b"\0").decode("utf-8", "replace")
+
+
+def is_empty(path: Path) -> bool:
+    """Whether a process found no room for the first entry of its file."""
+    with path.open("rb") as file:
+        return not file.read(WORD).strip(b"\0")
 
 
 def load(path: Path) -> Spill:
