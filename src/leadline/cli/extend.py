@@ -48,7 +48,7 @@ def command(
     more ranks than cores are fine for the messages, but their computation includes other ranks' time: drop it
     with 'leadline replay --compute 0'. Each partner of a message is expressed as an offset in a grid of
     ranks, as a root or as an exchange, each communicator as rows, columns or planes of it; sizes and
-    computation are fitted as powers of the number of ranks.
+    computation are fitted as powers of the number of ranks, sizes as sums with it, too.
     What has no such form is refused with the reason.
     """
     from leadline.core.units import format_bytes  # noqa: PLC0415
@@ -71,7 +71,7 @@ def command(
         what: "exactly" if error == 0 else f"within {100 * error:.2g} %"
         for what, error in found.errors.items()
     }
-    click.echo(f"  sizes of the recordings are powers of the number of ranks {told['bytes']}")
+    click.echo(f"  sizes are known {told['bytes']}")
     click.echo("  sizes and repetitions of other numbers of ranks are rounded as those of the recordings are")
     if "computation" in told:
         click.echo(f"  computation in all is a power of the number of ranks {told['computation']}")

@@ -2,9 +2,9 @@
 
 What a rank asks for is explained by its place: in a grid that the number of ranks gives, the partners of its
 messages are offsets in that grid, roots or exchanges of bits; its communicators are rows, columns or planes;
-sizes are powers of the number of ranks. An explanation must hold for every operation of every rank of
-every recording; where none does, or where two that hold differ at the number of ranks that is asked for, the
-program is refused with the reason.
+sizes are powers of the number of ranks or sums with it. An explanation must hold for every operation of every
+rank of every recording; where none does, or where two that hold differ at the number of ranks that is asked
+for, the program is refused with the reason.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,9 @@ LEAST = 3  # recordings
 class Extension:
     """A program at another number of ranks: the grid that explains it, and how well its sizes are known.
 
-    `grid` is the one of the new ranks; `errors` are the largest relative deviations of a size ("bytes") and
-    of a time ("computation") from the power of the ranks that stands for it.
+    `grid` is the one of the new ranks; `errors` are relative: how far a size ("bytes") may be off, in the
+    recordings and among what they allow at the new number of ranks, and how far computation in all is off
+    the powers of the ranks that stand for it ("computation").
     """
 
     def __init__(self, program: Program, fitted: Fitted, grid: tuple[int, ...]) -> None:
@@ -53,7 +54,8 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
             except Misfit as problem:
                 reasons.append((explained or problem.explained, str(problem)))
     # The explanation that came furthest tells best what is wrong.
-    raise UsageError(f"the program has no regular form that can be extended: {max(reasons)[1]}")
+    why = max(reasons, key=lambda each: each[0])[1]
+    raise UsageError(f"the program has no regular form that can be extended: {why}")
 
 
 def _check(programs: Sequence[Program], ranks: int) -> None:

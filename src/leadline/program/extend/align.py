@@ -7,10 +7,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from leadline.program.extend.sizes import Turns, turns_of
+from leadline.program.extend.forms import LEAST, Count, turns_of
 from leadline.program.fold import fold
 from leadline.program.folded import Loop, Node
 from leadline.program.model import Kind, Operation, Program
+
+# Of what only the larger recordings have, such as ranks in the middle of a grid.
+TOO_FEW = f"what changes is known from {LEAST} recordings or more only; record more ranks"
 
 
 class Misfit(Exception):
@@ -63,13 +66,13 @@ class Aligned:
     """Places of the code in their order, as `Folded.nodes` numbers them: of each the leaf of every member.
 
     `turns` are the repetitions of the loops in `nodes`, in the order in which they begin, where they differ
-    between recordings.
+    between recordings: all functions of the ranks that give them.
     """
 
     members: Sequence[Member]
     nodes: tuple[Node, ...]
     columns: Sequence[Sequence[int]]
-    turns: Sequence[Turns] = field(default=())
+    turns: Sequence[Sequence[Count]] = field(default=())
 
 
 def align(members: Sequence[Member]) -> Aligned:
@@ -105,14 +108,20 @@ def _by_loops(members: Sequence[Member]) -> Aligned:
             values.setdefault(member.program.ranks, set()).add(counts[number])
         if any(len(each) > 1 for each in values.values()):
             raise Misfit("ranks that should do the same repeat a loop differently often")
-        model = turns_of({ranks: next(iter(each)) for ranks, each in values.items()})
-        if model is None:
-            told = ", ".join(f"{next(iter(each))} at {ranks} ranks" for ranks, each in sorted(values.items()))
-            raise Misfit(f"a loop is repeated {told}: no function of the ranks that is known")
-        turns.append(model)
+        turns.append(_forms({ranks: next(iter(each)) for ranks, each in values.items()}))
     columns = [list(each) for each in zip(*(leaves for _, leaves, _ in walked), strict=True)]
     nodes, _ = _numbered(walked[0][0], 0)
     return Aligned(members, nodes, columns, turns)
+
+
+def _forms(values: dict[int, int]) -> list[Count]:
+    """The functions of the ranks that give a loop's turns. Raises Misfit where there is none."""
+    forms = turns_of(values)
+    if not forms:
+        told = ", ".join(f"{count} at {ranks} ranks" for ranks, count in sorted(values.items()))
+        why = "no function of the ranks that is known" if len(values) >= LEAST else TOO_FEW
+        raise Misfit(f"a loop is repeated {told}: {why}")
+    return forms
 
 
 _Shape = tuple[object, ...]

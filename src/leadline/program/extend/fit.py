@@ -4,10 +4,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
-from leadline.program.extend.align import Aligned, Member, Misfit, align
+from leadline.program.extend.align import TOO_FEW, Aligned, Member, Misfit, align
+from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Grouping, Lengths, Rule, coordinates, rank_at
 from leadline.program.extend.peers import Place, Relation, relations
-from leadline.program.extend.sizes import CLOSE, Power, Scale, nearest, sizes_of
+from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, nearest, sizes_of
 from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_SOURCE, TO_A_PEER, Kind, Operation, Program
 
 Axes = tuple[int, ...]  # of a communicator: along which its ranks differ; those of the world are all
@@ -29,8 +30,8 @@ class Column:
     where: str
     communicator: int
     partners: dict[str, list[Relation]] = field(default_factory=dict)
-    sizes: dict[str, list[Power]] = field(default_factory=dict)
-    parts: list[tuple[str, list[Relation], list[Power]]] = field(default_factory=list)
+    sizes: dict[str, list[Law]] = field(default_factory=dict)
+    parts: list[tuple[str, list[Relation], list[Law]]] = field(default_factory=list)
     makes: Axes | None = None
     before: Power | None = None
 
@@ -51,8 +52,23 @@ class Fitted:
     rule: Rule
     grouping: Grouping
     groups: dict[Hashable, Group]
-    program: Program  # the largest recording
+    programs: Sequence[Program]  # the recordings, the largest last
     errors: dict[str, float]
+
+    @property
+    def program(self) -> Program:
+        """The largest recording."""
+        return self.programs[-1]
+
+
+@dataclass
+class _Found:
+    """What the groups of a fit have found so far: deviations, and sizes of three recordings or more."""
+
+    rule: Rule
+    errors: dict[str, float]
+    computed: dict[int, list[float]]
+    sizes: dict[Hashable, Ends] = field(default_factory=dict)
 
 
 def fit(programs: Sequence[Program], rule: Rule, grouping: Grouping) -> Fitted:
@@ -64,11 +80,12 @@ def fit(programs: Sequence[Program], rule: Rule, grouping: Grouping) -> Fitted:
             members.setdefault(grouping.key(rank, lengths), []).append(Member(program, rank))
     errors: dict[str, float] = {"bytes": 0.0}
     computed: dict[int, list[float]] = {program.ranks: [0.0, 0.0] for program in programs}
+    found = _Found(rule, errors, computed)
     explained = 0
     groups: dict[Hashable, Group] = {}
     for key, alike in members.items():
         try:
-            groups[key] = _Fit(alike, rule, errors, computed).group()
+            groups[key] = _Fit(alike, found).group()
         except Misfit as problem:
             raise Misfit(str(problem), explained + problem.explained) from None
         explained += len(groups[key].columns)
@@ -77,22 +94,16 @@ def fit(programs: Sequence[Program], rule: Rule, grouping: Grouping) -> Fitted:
         errors["computation"] = max(
             abs(powers / recorded - 1) for recorded, powers in computed.values() if recorded
         )
-    return Fitted(rule, grouping, groups, programs[-1], errors)
+    return Fitted(rule, grouping, groups, programs, errors)
 
 
 class _Fit:
     """The fit of one group."""
 
-    def __init__(
-        self,
-        members: Sequence[Member],
-        rule: Rule,
-        errors: dict[str, float],
-        computed: dict[int, list[float]],
-    ) -> None:
-        self._members, self._rule, self._errors, self._computed = members, rule, errors, computed
-        self._lengths = [rule(member.program.ranks) for member in members]
-        self._axes: list[Axes] = [tuple(range(rule.dimensions))]
+    def __init__(self, members: Sequence[Member], found: _Found) -> None:
+        self._members, self._found, self._rule = members, found, found.rule
+        self._lengths = [self._rule(member.program.ranks) for member in members]
+        self._axes: list[Axes] = [tuple(range(self._rule.dimensions))]
 
     def group(self) -> Group:
         aligned = align(self._members)
@@ -172,18 +183,33 @@ class _Fit:
             if any(values):
                 column.sizes[name] = self._size(column.where, operations, values)
 
-    def _size(self, where: str, operations: Sequence[Operation], values: Sequence[int]) -> list[Power]:
+    def _size(self, where: str, operations: Sequence[Operation], values: Sequence[int]) -> list[Law]:
         ends: dict[Scale, tuple[int, int]] = {}
         for member, operation, value in zip(self._members, operations, values, strict=True):
             scale = member.program.ranks, len(member.program.communicators[operation.comm].members)
             low, high = ends.get(scale, (value, value))
             ends[scale] = min(low, value), max(high, value)
-        found = sizes_of(ends)
+        told = ", ".join(f"{high:,} B at {ranks} ranks" for (ranks, _), (_, high) in sorted(ends.items()))
+        found = sizes_of(self._with_others(ends, f"sizes of {where}: {told}: {TOO_FEW}"))
         if found[0].error > CLOSE:
-            told = ", ".join(f"{high:,} B at {ranks} ranks" for (ranks, _), (_, high) in sorted(ends.items()))
-            raise Misfit(f"sizes of {where} are no power of the number of ranks: {told}")
-        self._errors["bytes"] = max(self._errors["bytes"], found[0].error)
+            raise Misfit(f"sizes of {where} are no power of the number of ranks, nor a sum with it: {told}")
+        self._found.errors["bytes"] = max(self._found.errors["bytes"], found[0].error)
         return found
+
+    def _with_others(self, ends: Ends, problem: str) -> Ends:
+        """Sizes, and where they are of one or two recordings only, those of ranks that have the same there.
+
+        Raises Misfit with a problem where they change, and no such ranks are known.
+        """
+        if len({end for each in ends.values() for end in each}) == 1:
+            return ends
+        if len({ranks for ranks, _ in ends}) >= LEAST:
+            self._found.sizes.setdefault(tuple(sorted(ends.items())), ends)
+            return ends
+        for others in self._found.sizes.values():
+            if ends.items() <= others.items():
+                return others
+        raise Misfit(problem)
 
     def _parts(self, column: Column, operations: Sequence[Operation]) -> None:
         for name in ("gives", "takes"):
@@ -227,8 +253,8 @@ class _Fit:
         means = {ranks: sum(values) / len(values) for ranks, values in sums.items()}
         power = nearest({(ranks, 1): (mean, mean) for ranks, mean in means.items()})
         for ranks, values in sums.items():
-            self._computed[ranks][0] += counts[ranks] * sum(values)
-            self._computed[ranks][1] += counts[ranks] * len(values) * power((ranks, 1))
+            self._found.computed[ranks][0] += counts[ranks] * sum(values)
+            self._found.computed[ranks][1] += counts[ranks] * len(values) * power((ranks, 1))
         return power
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from leadline.core.errors import UsageError
 from leadline.program.extend.align import Misfit, with_turns
 from leadline.program.extend.fit import Axes, Column, Fitted, Group, row
+from leadline.program.extend.forms import Count, told_apart
 from leadline.program.extend.grids import Lengths, coordinates, rank_at
 from leadline.program.extend.peers import Place, Relation
-from leadline.program.extend.sizes import Power, Scale
+from leadline.program.extend.sizes import Law, allowed, size_at
 from leadline.program.folded import Folded, Node
 from leadline.program.model import ANY_PEER, STATS, Communicator, Form, Kind, Operation, Program, shifted
 
@@ -25,6 +26,27 @@ class _Ranks:
         self.communicators = [Communicator(range(count))]
         self._known: dict[Hashable, int] = {}
         self.sizes: dict[Hashable, int] = {}  # of places of the code, as they were asked for
+        self.off = 0.0  # how far one of them may be off, relative
+
+    def size(self, column: Column, laws: list[Law], ranks: int) -> int:
+        """The size at a place of the code, B, in a communicator of so many ranks.
+
+        Raises Misfit where laws that the recordings allow differ by more than rounding.
+        """
+        asked = id(laws), ranks
+        if asked not in self.sizes:
+            size, off, (least, most) = size_at(laws, (self.count, ranks))
+            if off > allowed(laws) or size < 0:
+                raise Misfit(
+                    f"the size of {column.where} may be {least:,} or {most:,} B: the recordings allow both; "
+                    "record another number of ranks"
+                    if least < most
+                    else f"the size of {column.where} would be {size:,} B, give or take {100 * off:.2g} %; "
+                    "record more ranks"
+                )
+            self.sizes[asked] = size
+            self.off = max(self.off, off)
+        return self.sizes[asked]
 
     def made(self, rank: int, number: int, axes: Axes, how: tuple[int, int]) -> tuple[int, Place]:
         """The communicator that a rank comes to with others, and its place there.
@@ -46,30 +68,26 @@ class _Ranks:
 def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
     """The program of so many ranks in a grid of such lengths.
 
-    Raises Misfit where no recording has a rank in the place of one of them or two explanations differ, and
-    UsageError where the lengths are not those of so many ranks.
+    Raises Misfit where no recording, or only some that leave out the largest one, have a rank in the place of
+    one of them, or two explanations differ, and UsageError where the lengths are not those of so many ranks.
     """
     if np.prod(lengths) != ranks:
         raise UsageError(f"a grid of {'x'.join(map(str, lengths))} has not {ranks} ranks")
     context = _Ranks(lengths, ranks)
-    nodes = {key: _nodes(group, ranks) for key, group in fitted.groups.items()}
+    groups = _needed(fitted, ranks, lengths)
+    nodes = {key: _nodes(group, ranks) for key, group in groups.items()}
     counts = {
         key: Folded(tuple(column.operation for column in group.columns), nodes[key]).counts
-        for key, group in fitted.groups.items()
+        for key, group in groups.items()
     }
     sequences: dict[Hashable, int] = {}
     folded: list[Folded] = []
-    tables = {key: number for number, key in enumerate(fitted.groups)}
+    tables = {key: number for number, key in enumerate(groups)}
     rank_sequence, rank_stats = np.zeros(ranks, np.int32), np.zeros(ranks, np.int32)
     messages = _Messages(context)
     for rank in range(ranks):
         key = fitted.grouping.key(rank, lengths)
-        if key not in fitted.groups:
-            raise Misfit(
-                f"no recording has a rank in the place of rank {rank} ({fitted.grouping.name}); record more "
-                "ranks"
-            )
-        leaves = _leaves(fitted.groups[key], rank, context)
+        leaves = _leaves(groups[key], rank, context)
         messages.add(rank, list(zip(leaves, counts[key], strict=True)))
         relative = tuple(shifted(leaf, context.communicators, rank, -1) for leaf in leaves)
         identity = key, relative
@@ -79,11 +97,12 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
         rank_sequence[rank], rank_stats[rank] = found, tables[key]
     if not messages.all_received:
         raise Misfit("in the extended program not every message would be received")
+    fitted.errors["bytes"] = max(fitted.errors["bytes"], context.off)
     return Program(
         ranks=ranks,
         sequences=folded,
         rank_sequence=rank_sequence,
-        stats_tables=[_stats(group, ranks) for group in fitted.groups.values()],
+        stats_tables=[_stats(group, ranks) for group in groups.values()],
         rank_stats=rank_stats,
         communicators=context.communicators,
         sites=list(fitted.program.sites),
@@ -92,11 +111,56 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
     )
 
 
+def _needed(fitted: Fitted, ranks: int, lengths: Lengths) -> dict[Hashable, Group]:
+    """The groups that the new ranks are of.
+
+    Each must have ranks of the largest recording and of another one, and each recording must have ranks in
+    one of them: what is compared with nothing may be anything at another number of ranks.
+    """
+    found: dict[Hashable, Group] = {}
+    for rank in range(ranks):
+        key = fitted.grouping.key(rank, lengths)
+        if key in found:
+            continue
+        if key not in fitted.groups:
+            raise Misfit(_absent(fitted, rank, "no recording"))
+        found[key] = fitted.groups[key]
+        sizes = {member.program.ranks for member in found[key].aligned.members}
+        if fitted.program.ranks not in sizes:
+            raise Misfit(_absent(fitted, rank, f"not the largest recording ({fitted.program.ranks} ranks)"))
+        if len(sizes) == 1:
+            raise Misfit(_absent(fitted, rank, f"no recording but that of {fitted.program.ranks} ranks"))
+    compared = {member.program.ranks for group in found.values() for member in group.aligned.members}
+    for program in fitted.programs:
+        if program.ranks not in compared:
+            raise Misfit(
+                f"the recording of {program.ranks} ranks has no rank in the place of one of the new ranks "
+                f"({fitted.grouping.name}), and would be left out"
+            )
+    return found
+
+
+def _absent(fitted: Fitted, rank: int, who: str) -> str:
+    return f"{who} has a rank in the place of rank {rank} ({fitted.grouping.name}); record more ranks"
+
+
 def _nodes(group: Group, ranks: int) -> tuple[Node, ...]:
     aligned = group.aligned
     if not aligned.turns:
         return aligned.nodes
-    return with_turns(aligned.nodes, [turns(ranks) for turns in aligned.turns])
+    return with_turns(aligned.nodes, [_turns(forms, ranks) for forms in aligned.turns])
+
+
+def _turns(forms: Sequence[Count], ranks: int) -> int:
+    """How often a loop is repeated. Raises Misfit where functions that the recordings allow differ."""
+    told = told_apart(forms, ranks)
+    if len(told) > 1:
+        (one, name), (other, another) = list(told.items())[:2]
+        raise Misfit(
+            f"a loop may be repeated {one:,} times at {ranks:,} ranks ({name}) or {other:,} ({another}): the "
+            "recordings allow both; record another number of ranks"
+        )
+    return next(iter(told))
 
 
 def _stats(group: Group, ranks: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
@@ -120,10 +184,7 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
         for name, relations in column.partners.items():
             changes[name] = _partner(column, relations, place, rank)
         for name, size in column.sizes.items():
-            asked = id(column), name, place.size
-            if asked not in context.sizes:
-                context.sizes[asked] = _size(column, size, (context.count, place.size))
-            changes[name] = context.sizes[asked]
+            changes[name] = context.size(column, size, place.size)
         if column.parts:
             for name in ("gives", "takes"):
                 changes[name] = tuple(
@@ -132,7 +193,7 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
                     if which == name
                     for value in (
                         _partner(column, relations, place, rank),
-                        _size(column, size, (context.count, place.size)),
+                        context.size(column, size, place.size),
                     )
                 )
         if column.makes:
@@ -156,16 +217,6 @@ def _partner(column: Column, relations: list[Relation], place: Place, rank: int)
     if partner >= place.size:
         raise Misfit(f"the partner of {column.where} would be rank {partner} of {place.size}")
     return partner
-
-
-def _size(column: Column, powers: list[Power], scale: Scale) -> int:
-    sizes = {power.whole(scale) for power in powers}
-    if len(sizes) > 1:
-        raise Misfit(
-            f"the size of {column.where} may be {min(sizes):,} or {max(sizes):,} B: the recordings allow "
-            "both; record another number of ranks"
-        )
-    return sizes.pop()
 
 
 class _Messages:

@@ -1,17 +1,41 @@
-"""Sizes and times as powers of the number of ranks."""
+"""Sizes and times as functions of the number of ranks: powers of it, and sums with a constant."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, exp, floor, inf, log
+from typing import Protocol
+
+from leadline.program.extend.forms import Count, sums
 
 # Of the ranks: surfaces and volumes of parts in one, two and three dimensions, and blocks of a transposition.
-POWERS = tuple(map(Fraction, ("0", "-1/3", "-1/2", "-2/3", "-1", "-2", "1/3", "1/2", "2/3", "1")))
+POWERS = tuple(map(Fraction, ("0", "-1/3", "-1/2", "-2/3", "-1", "-2", "1/3", "1/2", "2/3", "1", "2")))
 OWN_POWERS = tuple(map(Fraction, ("0", "-1", "1", "-2")))  # of the operation's communicator beside them
 CLOSE = 0.05  # relative; what deviates further is no such power
-WORD = 8  # B; sizes that are all multiples of it stay so
+ALIKE = (
+    0.01  # relative; laws that all hold exactly may differ so much at another number of ranks, by rounding
+)
+UNITS = 8, 4, 1  # B; sizes that are all multiples of one may stay so
 
 Scale = tuple[int, int]  # the number of ranks, and that of the communicator
+Ends = Mapping[Scale, tuple[int, int]]  # the smallest and the largest size, B
+
+
+class Law(Protocol):
+    """A size, B, at any number of ranks. `error` is the largest relative deviation from the recordings."""
+
+    @property
+    def error(self) -> float: ...
+
+    @property
+    def unit(self) -> int: ...
+
+    def whole(self, scale: Scale) -> int:
+        """The size, B."""
+
+    def ends(self, scale: Scale) -> tuple[int, int]:
+        """The smallest and the largest size that the recordings allow, B."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +43,7 @@ class Power:
     """`factor` times the ranks to a power, times the communicator's ranks to another one.
 
     In units that are rounded by `rounding`; `error` is the largest relative deviation from its values.
+    `factors` are the smallest and the largest one that give the same, where another one would do.
     """
 
     factor: float
@@ -27,6 +52,7 @@ class Power:
     error: float = 0.0
     rounding: str = "nearest"
     unit: int = 1
+    factors: tuple[float, ...] = ()
 
     def __call__(self, scale: Scale) -> float:
         """The value, not rounded."""
@@ -36,6 +62,52 @@ class Power:
         """The value in whole units."""
         return int(_ROUNDED[self.rounding](self(scale) / self.unit)) * self.unit
 
+    def ends(self, scale: Scale) -> tuple[int, int]:
+        """The values of the smallest and of the largest factor, in whole units."""
+        found = [replace(self, factor=each).whole(scale) for each in (self.factor, *self.factors)]
+        return min(found), max(found)
+
+    def __str__(self) -> str:
+        powers = [f"{name}^{power}" for name, power in (("ranks", self.power), ("own", self.own)) if power]
+        return " * ".join((f"{self.factor:.6g} B", *powers))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A function of the ranks, or of the communicator's, that gives every size exactly."""
+
+    form: Count
+    own: bool
+    unit: int
+    error: float = 0.0
+
+    def whole(self, scale: Scale) -> int:
+        """The size, B."""
+        return self.form(scale[self.own]) * self.unit
+
+    def ends(self, scale: Scale) -> tuple[int, int]:
+        """The size alone: whole numbers leave no choice."""
+        return self.whole(scale), self.whole(scale)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A constant and a multiple of the ranks, of their logarithm or of a share: near the sizes, not exact."""
+
+    constant: float
+    times: float
+    grown: Callable[[int], float]
+    error: float
+    unit: int
+
+    def whole(self, scale: Scale) -> int:
+        """The size in whole units, B."""
+        return round((self.constant + self.times * self.grown(scale[0])) / self.unit) * self.unit
+
+    def ends(self, scale: Scale) -> tuple[int, int]:
+        """The size alone."""
+        return self.whole(scale), self.whole(scale)
+
 
 def _growth(scale: Scale, power: Fraction, own: Fraction) -> float:
     return exp(float(power) * log(scale[0]) + float(own) * log(scale[1]))
@@ -44,63 +116,102 @@ def _growth(scale: Scale, power: Fraction, own: Fraction) -> float:
 # Of a sum that is a whole number but for the last digits.
 _NEAR = 1e-9
 _ROUNDED: dict[str, Callable[[float], int]] = {
-    "nearest": round,
     "down": lambda value: floor(value * (1 + _NEAR)),
     "up": lambda value: ceil(value * (1 - _NEAR)),
+    "nearest": round,
 }
 # Of which numbers a whole one is the rounded one: so much below it, so much above it.
-# Programs divide whole numbers, which rounds down: tried first.
-_WIDTHS = {"down": (0.0, 1.0), "nearest": (0.5, 0.5), "up": (1.0, 0.0)}
+# Programs divide whole numbers, which rounds down, or up with what is added before: tried first.
+_WIDTHS = {"down": (0.0, 1.0), "up": (1.0, 0.0), "nearest": (0.5, 0.5)}
 
 
-def sizes_of(values: Mapping[Scale, tuple[int, int]]) -> list[Power]:
-    """The powers that give sizes (smallest and largest), B: all that give them exactly, if there are some.
+def sizes_of(values: Ends) -> list[Law]:
+    """The laws that give sizes (smallest and largest), B, the likeliest first: all that give them exactly.
 
-    Otherwise the nearest one. A constant, or a power of the ranks alone, leaves out what is less simple.
+    Where none does, the nearest power, and others that are about as near. What is the same in all
+    recordings is a constant. Of several laws none is dropped for being less simple: few recordings are on
+    powers of the ranks and on sums with a constant at once, and `size_at` tells where these differ.
     """
-    unit = WORD if all(end % WORD == 0 for ends in values.values() for end in ends) else 1
-    for owns in (OWN_POWERS[:1], OWN_POWERS[1:]):
-        exact = [
-            found
-            for own in owns
-            for power in POWERS
-            if (found := _exact(values, power, own, unit)) is not None
-        ]
-        if exact:
-            return exact[:1] if exact[0].power == exact[0].own == 0 else exact
-    return [nearest({scale: (float(low), float(high)) for scale, (low, high) in values.items()}, unit)]
+    return list(_sizes_of(tuple(sorted(values.items()))))
+
+
+@lru_cache(maxsize=4096)
+def _sizes_of(items: tuple[tuple[Scale, tuple[int, int]], ...]) -> tuple[Law, ...]:
+    values = dict(items)
+    sizes = {end for ends in values.values() for end in ends}
+    if len(sizes) == 1:
+        return (Power(float(sizes.pop()), Fraction(0)),)
+    units = [unit for unit in UNITS if all(size % unit == 0 for size in sizes)]
+    if any(low != high for low, high in values.values()):
+        return tuple(_near(values, units[0]))
+    exact = {scale: low for scale, (low, _) in values.items()}
+    powers = [
+        found
+        for unit in units
+        for rounding in _WIDTHS
+        for own, power in _pairs(values)
+        if (found := _exact(exact, (power, own), unit, rounding)) is not None
+    ]
+    plain: list[Law] = [each for each in powers if not each.factors]
+    rounded: list[Law] = [each for each in powers if each.factors]
+    return tuple([*plain, *_sums(exact, units), *rounded] or _near(values, units[0]))
+
+
+def _pairs(values: Ends) -> list[tuple[Fraction, Fraction]]:
+    """Powers of the communicator's ranks, and of all ranks; of these alone where it has all of them."""
+    owns = OWN_POWERS[:1] if all(ranks == own for ranks, own in values) else OWN_POWERS
+    return [(own, power) for own in owns for power in POWERS]
+
+
+def _sums(values: Mapping[Scale, int], units: list[int]) -> Iterator[Law]:
+    for own in (False, True):
+        scales = {scale[own] for scale in values}
+        if len(scales) < len(values) or (own and all(ranks == size for ranks, size in values)):
+            continue
+        for unit in units:
+            for form in sums({scale[own]: size // unit for scale, size in values.items()}):
+                yield Whole(form, own, unit)
 
 
 def _exact(
-    values: Mapping[Scale, tuple[int, int]], power: Fraction, own: Fraction, unit: int
+    values: Mapping[Scale, int], powers: tuple[Fraction, Fraction], unit: int, rounding: str
 ) -> Power | None:
-    """The power that gives every size exactly, rounded in one way; None where there is none."""
-    if any(low != high for low, high in values.values()):
+    """The power that gives every size exactly, rounded so; None where there is none."""
+    power, own = powers
+    below, above = _WIDTHS[rounding]
+    least, most = 0.0, inf
+    for scale, size in values.items():
+        growth = _growth(scale, power, own) / unit
+        least = max(least, (size / unit - below) / growth)
+        most = min(most, (size / unit + above) / growth)
+    if least > most * (1 + _NEAR):
         return None
-    for rounding, (below, above) in _WIDTHS.items():
-        least, most = 0.0, inf
-        for scale, (size, _) in values.items():
-            growth = _growth(scale, power, own) / unit
-            least = max(least, (size / unit - below) / growth)
-            most = min(most, (size / unit + above) / growth)
-        if least <= most * (1 + _NEAR):
-            # Sizes of problems are whole numbers, of which the roundest is the likeliest.
-            factor = _roundest(least, most)
-            found = Power(factor, power, own, 0.0, rounding, unit)
-            if all(found.whole(scale) == size for scale, (size, _) in values.items()):
-                return found
-    return None
+
+    def gives(factor: float) -> bool:
+        law = Power(factor, power, own, 0.0, rounding, unit)
+        return all(law.whole(scale) == size for scale, size in values.items())
+
+    # Not the ends themselves, of which the rounded number is another one.
+    inside = least * (1 + 3 * _NEAR * (below > 0)), most * (1 - 3 * _NEAR * (above > 0))
+    # Sizes of problems are whole numbers, of which the roundest is the likeliest.
+    factor = _roundest(*inside)
+    if not gives(factor):
+        return None
+    found = Power(factor, power, own, 0.0, rounding, unit)
+    # What grows with the ranks and needs no rounding has a whole number as its factor, and no other one.
+    if power + own >= 0 and all(abs(found(scale) - size) <= _NEAR * size for scale, size in values.items()):
+        return found if abs(factor / unit - round(factor / unit)) <= _NEAR or unit == 1 else None
+    return replace(found, factors=(factor, *filter(gives, inside)))
 
 
 def _roundest(least: float, most: float) -> float:
     """A number between two, with as few binary digits as can be."""
     if least >= most:
         return (least + most) / 2
-    step = 2.0 ** floor(log(most - least, 2))
-    while floor(most / step) * step < least:
+    step = 2.0 ** ceil(log(most, 2))
+    while floor(most / step) * step < least * (1 - 1e-12):  # of digits that are not exact
         step /= 2
-    number = ceil(least / step) * step
-    return number if least <= number <= most else (least + most) / 2
+    return floor(most / step) * step
 
 
 def nearest(values: Mapping[Scale, tuple[float, float]], unit: int = 1) -> Power:
@@ -117,6 +228,65 @@ def nearest(values: Mapping[Scale, tuple[float, float]], unit: int = 1) -> Power
     return best
 
 
+def _near(values: Ends, unit: int) -> list[Law]:
+    """The nearest power, and what is about as near: powers up to twice as far, sums half as far."""
+    ends = {scale: (float(low), float(high)) for scale, (low, high) in values.items()}
+    best = nearest(ends, unit)
+    powers = [_nearest(ends, power, own, unit) for own, power in _pairs(values)] if best.factor else []
+    found: list[Law] = [best]
+    found += [each for each in powers if each.error <= min(2 * best.error, CLOSE)]
+    if len({ranks for ranks, _ in values}) > 2:
+        near = (_sum(ends, grown, unit) for grown in _GROWN)
+        found += [each for each in near if each.error < best.error / 2]
+    return found
+
+
+_GROWN: tuple[Callable[[int], float], ...] = (float, lambda ranks: log(ranks, 2), lambda ranks: 1 / ranks)
+
+
+def _sum(ends: Mapping[Scale, tuple[float, float]], grown: Callable[[int], float], unit: int) -> Sum:
+    """The sum of the least squares of relative deviations."""
+    points = [(grown(ranks), (low + high) / 2, max(high, 1.0)) for (ranks, _), (low, high) in ends.items()]
+    weights = [1 / size**2 for _, _, size in points]
+    in_all = sum(weights)
+    x = sum(weight * at for weight, (at, _, _) in zip(weights, points, strict=True)) / in_all
+    y = sum(weight * value for weight, (_, value, _) in zip(weights, points, strict=True)) / in_all
+    spread = sum(weight * (at - x) ** 2 for weight, (at, _, _) in zip(weights, points, strict=True))
+    both = sum(
+        weight * (at - x) * (value - y) for weight, (at, value, _) in zip(weights, points, strict=True)
+    )
+    times = both / spread
+    constant = y - times * x
+    error = max(
+        abs(end - constant - times * grown(ranks)) / max(end, 1.0)
+        for (ranks, _), each in ends.items()
+        for end in each
+    )
+    return Sum(constant, times, grown, error, unit)
+
+
+def size_at(laws: list[Law], scale: Scale) -> tuple[int, float, tuple[int, int]]:
+    """The likeliest size at a number of ranks, B, how far it may be off, relative, and what laws allow, B.
+
+    Exact laws that agree are off by nothing. A law that is not exact is off by as much as it is from the
+    recordings, or by a unit, whichever is more.
+    """
+    # Sizes are not negative: a law by which this one is does not hold.
+    laws = [law for law in laws if law.whole(scale) >= 0] or laws
+    ends = [end for law in laws for end in law.ends(scale)]
+    size, unit = laws[0].whole(scale), laws[0].unit
+    least, most = min(ends), max(ends)
+    off = max(most - size, size - least) / max(size, unit)
+    if laws[0].error:
+        off = max(off, laws[0].error, unit / max(size, unit))
+    return size, off, (least, most)
+
+
+def allowed(laws: list[Law]) -> float:
+    """How far off a size may be, relative: laws that are not exact may be further."""
+    return CLOSE if laws[0].error else ALIKE
+
+
 def _nearest(values: Mapping[Scale, tuple[float, float]], power: Fraction, own: Fraction, unit: int) -> Power:
     """The factor in the middle, and how far values are from it."""
     factors = [
@@ -127,37 +297,3 @@ def _nearest(values: Mapping[Scale, tuple[float, float]], power: Fraction, own: 
         abs(end / (factor * _growth(scale, power, own)) - 1) for scale, ends in values.items() for end in ends
     )
     return Power(factor, power, own, error if error > _NEAR else 0.0, "nearest", unit)
-
-
-FORMS: dict[str, Callable[[int], float]] = {
-    "1": lambda ranks: 0.0,
-    "ranks": float,
-    "square root of the ranks": lambda ranks: ranks**0.5,
-    "cube root of the ranks": lambda ranks: ranks ** (1 / 3),
-    "logarithm of the ranks": lambda ranks: log(ranks, 2),
-}
-
-
-@dataclass(frozen=True)
-class Turns:
-    """A number of repetitions: `times` one of FORMS, and `more`."""
-
-    form: str
-    times: int
-    more: int
-
-    def __call__(self, ranks: int) -> int:
-        """The number at so many ranks."""
-        return round(self.times * FORMS[self.form](ranks)) + self.more
-
-
-def turns_of(values: Mapping[int, int]) -> Turns | None:
-    """How often something is repeated at each number of ranks; None where it is none of FORMS, exactly."""
-    sizes: Sequence[int] = sorted(values)
-    for name, form in FORMS.items():
-        low, high = form(sizes[0]), form(sizes[-1])
-        slope = round((values[sizes[-1]] - values[sizes[0]]) / (high - low)) if high > low else 0
-        found = Turns(name, slope, round(values[sizes[0]] - slope * low))
-        if all(found(ranks) == value for ranks, value in values.items()):
-            return found
-    return None
