@@ -98,6 +98,7 @@ private:
     Task<> neighbours(const Step& step);
     Task<> one_sided(const Step& step);
     Task<> make_window(const Step& step, Exposed& exposed);
+    Task<> epoch(const Step& step, Exposed& exposed, Comm& among);
     Task<> flush(Exposed& exposed, int target);
     Task<> unlock(Exposed& exposed, int target);
     bool take_requests(const Step& wait);

@@ -29,6 +29,30 @@ Task<> Player::make_window(const Step& step, Exposed& exposed) {
     exposed.window.emplace(co_await comm(step).window(bytes, Exposure::allocated));
 }
 
+// Epochs that only some ranks take part in.
+Task<> Player::epoch(const Step& step, Exposed& exposed, Comm& among) {
+    switch (step.kind) {
+        case Kind::post:
+            for (const std::int64_t origin : sequence_.list(step.gives))
+                co_await among.send(out(0), static_cast<int>(origin), exposed.tag);
+            break;
+        case Kind::start_epoch:
+            for (const std::int64_t target : sequence_.list(step.gives))
+                co_await among.recv(in(0), static_cast<int>(target), exposed.tag);
+            break;
+        case Kind::complete:
+            co_await flush(exposed, any_peer);
+            for (const std::int64_t target : sequence_.list(step.gives))
+                co_await among.send(out(0), static_cast<int>(target), exposed.tag + 1);
+            break;
+        case Kind::wait_epoch:
+            for (const std::int64_t origin : sequence_.list(step.gives))
+                co_await among.recv(in(0), static_cast<int>(origin), exposed.tag + 1);
+            break;
+        default: break;
+    }
+}
+
 Task<> Player::one_sided(const Step& step) {
     Exposed& exposed = windows_[static_cast<std::size_t>(step.extra)];
     if (step.kind == Kind::win) {
@@ -72,24 +96,7 @@ Task<> Player::one_sided(const Step& step) {
             co_await exposed.window->free();
             exposed.window.reset();
             break;
-        case Kind::post:
-            for (const std::int64_t origin : sequence_.list(step.gives))
-                co_await among.send(out(0), static_cast<int>(origin), exposed.tag);
-            break;
-        case Kind::start_epoch:
-            for (const std::int64_t target : sequence_.list(step.gives))
-                co_await among.recv(in(0), static_cast<int>(target), exposed.tag);
-            break;
-        case Kind::complete:
-            co_await flush(exposed, any_peer);
-            for (const std::int64_t target : sequence_.list(step.gives))
-                co_await among.send(out(0), static_cast<int>(target), exposed.tag + 1);
-            break;
-        case Kind::wait_epoch:
-            for (const std::int64_t origin : sequence_.list(step.gives))
-                co_await among.recv(in(0), static_cast<int>(origin), exposed.tag + 1);
-            break;
-        default: break;
+        default: co_await epoch(step, exposed, among);
     }
 }
 

@@ -96,7 +96,7 @@ Ready<> Window::unlock(int target, bool exclusive) {
 void Window::grant(sim::World& world, Shared& shared, int target) {
     sim::WindowLock& lock = shared.locks[static_cast<std::size_t>(target)];
     const int from = shared.group->world_rank(target);
-    while (!lock.asking.empty() && !lock.exclusive && !(lock.asking.front().second && lock.holders > 0)) {
+    while (!lock.asking.empty() && !lock.exclusive && (lock.holders == 0 || !lock.asking.front().second)) {
         const auto [asks, exclusive] = lock.asking.front();
         lock.asking.pop_front();
         ++lock.holders;
