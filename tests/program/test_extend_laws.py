@@ -204,3 +204,24 @@ def test_sizes_that_two_recordings_alone_have_are_refused_where_they_change() ->
 
     with pytest.raises(UsageError, match="record more ranks"):
         extended(inside, (4, 9, 16), 25)
+
+
+def test_squares_do_not_say_how_a_grid_is_turned() -> None:
+    """Messages along the rows of a grid: 32 ranks may be rows of 8 or of 4, which only `grid` tells."""
+
+    def rows(width: int) -> Any:
+        def code(comm: program.Comm) -> Any:
+            first = comm.rank - comm.rank % width
+            right, left = first + (comm.rank + 1) % width, first + (comm.rank - 1) % width
+            yield comm.sendrecv(right, 100, left, 100)
+
+        return code
+
+    every = [program.evaluate(rows(isqrt(ranks)), ranks) for ranks in (9, 16, 25)]
+    with pytest.raises(UsageError, match="4x8 or of 8x4"):
+        extend(every, 32)
+    for grid in ((4, 8), (8, 4)):
+        true = program.evaluate(rows(grid[1]), 32)
+        found = extend(every, 32, grid).program
+        assert all(found.leaves(rank) == true.leaves(rank) for rank in range(32))
+    assert extend(every, 36).grid == (6, 6)

@@ -50,12 +50,35 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
                 fitted = fit(every, rule, grouping)
                 explained = sum(each.operations_in_all for each in every)
                 lengths = grid or rule(ranks)
-                return Extension(make(fitted, ranks, lengths), fitted, lengths)
+                found = Extension(make(fitted, ranks, lengths), fitted, lengths)
+                if grid is None:
+                    _check_alone(found, rule, every)
+                return found
             except Misfit as problem:
                 reasons.append((explained or problem.explained, str(problem)))
     # The explanation that came furthest tells best what is wrong.
     why = max(reasons, key=lambda each: each[0])[1]
     raise UsageError(f"the program has no regular form that can be extended: {why}")
+
+
+def _check_alone(found: Extension, rule: Rule, every: Sequence[Program]) -> None:
+    """That the same lengths in the other order fit worse or give the same: squares and cubes do not tell."""
+    ranks, turned = found.program.ranks, Rule(rule.dimensions, not rule.longest_first)
+    lengths = turned(ranks)
+    if lengths == found.grid:
+        return
+    for grouping in GROUPINGS:
+        try:
+            other = make(fit(every, turned, grouping), ranks, lengths)
+        except Misfit:
+            continue
+        if any(other.leaves(rank) != found.program.leaves(rank) for rank in range(ranks)):
+            one, two = ("x".join(map(str, each)) for each in (found.grid, lengths))
+            raise UsageError(
+                f"{ranks} ranks may be a grid of {one} or of {two}, and the recordings fit both: "
+                "name one with --grid, or add a recording whose grid is no square or cube"
+            )
+        return
 
 
 def _check(programs: Sequence[Program], ranks: int) -> None:
