@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -136,16 +137,16 @@ std::int64_t Window::add_to_lock(int target, std::int64_t number) {
 
 Ready<> Window::lock(int target, bool exclusive) {
     if (shmem_) throw Unsupported("windows of OpenSHMEM have no locks");
-    if (!exclusive) {
-        while (add_to_lock(target, 1) < 0) add_to_lock(target, -1);
-        return {};
+    // By additions alone: Open MPI 4.1.4 crashes in MPI_Compare_and_swap. Who has it may need this processor.
+    const std::int64_t mine = exclusive ? alone : 1;
+    const auto fits = [exclusive](std::int64_t seen) { return exclusive ? seen == 0 : seen >= 0; };
+    for (std::int64_t seen = 0;; seen = add_to_lock(target, 0)) {
+        if (fits(seen)) {
+            if (fits(add_to_lock(target, mine))) return {};
+            add_to_lock(target, -mine);
+        }
+        std::this_thread::yield();
     }
-    constexpr std::int64_t nobody = 0;
-    for (std::int64_t before = alone; before != nobody;) {
-        check(MPI_Compare_and_swap(&alone, &nobody, &before, MPI_INT64_T, target, lock_word(), handle_));
-        check(MPI_Win_flush(target, handle_));
-    }
-    return {};
 }
 
 Ready<> Window::unlock(int target, bool exclusive) {

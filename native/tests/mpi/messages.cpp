@@ -125,7 +125,7 @@ void check_window(Comm& comm, Exposure exposure, Report& report) {
 // All ranks count in the memory of one, by reads and writes that only its lock keeps apart; those that share
 // it only read.
 void check_locks(Comm& comm, Report& report) {
-    constexpr int turns = 50;
+    constexpr int turns = 6;
     auto window = done(comm.window(8, Exposure::allocated));
     std::vector<std::int64_t> count{0};
     for (int turn = 0; turn < turns; ++turn) {
