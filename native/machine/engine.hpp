@@ -155,11 +155,12 @@ public:
     // Processor time, with the core's detours where there is noise.
     void spend(int rank, Time time) {
         Time& clock = at(rank).clock;
+        const Time begun = clock;
         clock += time;
         if (clock > longest) [[unlikely]]
             too_long(seconds(clock));
         if (!detours_.empty() && rank < players_) [[unlikely]]
-            take_detours(rank);
+            take_detours(rank, begun);
     }
 
     Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
@@ -325,7 +326,7 @@ private:
         return computed_.empty() ? now_ : std::max(now_, computed_[static_cast<std::size_t>(rank)].until);
     }
     void draw_detour(int rank);
-    void take_detours(int rank);
+    void take_detours(int rank, Time begun);
     [[nodiscard]] std::string who_waits() const;
     [[nodiscard]] std::string doing(Operation operation) const;
     void ask();

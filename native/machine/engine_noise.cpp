@@ -24,13 +24,26 @@ void Engine::draw_detour(int rank) {
     mine.next += std::max<Time>(1, from_seconds(until));
 }
 
-void Engine::take_detours(int rank) {
+// The rank waited, if it did, until `begun`, and has been charged for what it did since. A detour that comes
+// while it does something takes its whole length; of those that come while it waits only what is left of
+// them, one after another, when the wait is over.
+void Engine::take_detours(int rank, Time begun) {
     Detours& mine = detours_[static_cast<std::size_t>(rank)];
-    while (at(rank).clock >= mine.next) {
+    Time& clock = at(rank).clock;
+    Time away = begun;  // until when detours of the wait keep the core
+    for (Time free = mine.spent; clock >= mine.next;) {
         const double u = draw(~conditions_.seed, static_cast<std::uint64_t>(rank), mine.taken);
-        at(rank).clock += from_seconds(-std::log(u) * machine_.noise.detour);
+        const Time length = from_seconds(-std::log(u) * machine_.noise.detour);
+        if (mine.next < begun) {
+            free = std::max(free, mine.next) + length;
+            clock += std::max<Time>(0, free - away);
+            away = std::max(away, free);
+        } else {
+            clock += length;
+        }
         draw_detour(rank);
     }
+    mine.spent = clock;
 }
 
 }  // namespace leadline::machine

@@ -12,6 +12,7 @@ namespace leadline::machine {
 
 struct Detours {
     Time next = 0;
+    Time spent = 0;           // until when it last had something to do
     std::uint64_t taken = 0;  // with the seed, what the next one is drawn from
 };
 

@@ -34,6 +34,16 @@ machine::HardwareCall call_of(const Group& group, const CollectiveArguments& ask
             .sums = asked.reduce == Reduce::sum};
 }
 
+// Each rank's block, B, of an allgather or a reduce_scatter where they differ; else nothing.
+std::vector<std::int64_t> blocks_of(const Call& call, int ranks) {
+    if (call.takes.empty() || (call.what != Collective::allgather && call.what != Collective::reduce_scatter))
+        return {};
+    std::vector<std::int64_t> blocks(static_cast<std::size_t>(ranks));
+    for (const Part& part : call.takes) blocks[static_cast<std::size_t>(part.peer)] += part.bytes;
+    if (std::ranges::adjacent_find(blocks, std::ranges::not_equal_to()) == blocks.end()) return {};
+    return blocks;
+}
+
 // The bytes of a rank's own block of a gather or scatter.
 std::int64_t own_block(const Call& call) {
     return static_cast<std::int64_t>(call.what == Collective::gather ? call.out.size() : call.in.size());
@@ -49,8 +59,7 @@ const char* stands(Collective what) {
     return sentences.at(static_cast<std::size_t>(what));
 }
 
-// Where blocks vary and yet every stage moves blocks of many ranks, they count as their mean: of an allgather
-// or a reduce_scatter all ranks know the layout, and no rank's message is far from it after a stage or two.
+// Where blocks of an allgather or a reduce_scatter vary, `bytes` is their mean: libraries choose by the whole.
 CollectiveArguments arguments_of(const Call& call, int ranks) {
     CollectiveArguments asked{
         .what = call.what,
@@ -128,7 +137,7 @@ bool World::node_by_node(Group& group) const {
 }
 
 // The messages of a collective. Communicators of one size share them.
-std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
+const World::Made& World::made(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
     if (group.per_node == 0) {
         const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
@@ -149,11 +158,11 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
     const collectives::Algorithm& algorithm = *chosen;
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
-    if (known != made_.end()) return known->program;
+    if (known != made_.end()) return *known;
     if (made_.size() == kept) made_.pop_back();
     made_.push_front(
         {&algorithm, like, std::make_shared<collectives::Program>(algorithm.stages(like), group.ranks)});
-    return made_.front().program;
+    return made_.front();
 }
 
 // ---------------------------------------------------------------------------------------- coming to one
@@ -200,6 +209,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
     meeting.waiting.clear();
     meeting.waiting.reserve(ranks);
     meeting.parts = {};
+    meeting.blocks = blocks_of(call, group.ranks);
     meeting.beside.clear();
     meeting.program.reset();
     meeting.service.reset();
@@ -213,7 +223,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
         meeting.under_way = true;
         return;
     }
-    if (plain(meeting.asked)) {
+    if (plain(meeting.asked) && meeting.blocks.empty()) {
         const machine::HardwareCall asks = call_of(group, meeting.asked);
         meeting.service = machine::by_network(engine.machine(), engine.topology().nodes(), asks);
         if (!meeting.service && machine::goes_by_lines(engine.machine(), asks) && has_box(group)) {
@@ -226,7 +236,14 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
             return;
         }
     }
-    meeting.program = program(group, meeting.asked);
+    const Made& program = made(group, meeting.asked);
+    meeting.program = program.program;
+    // A stage tells the bytes of its largest message, and a node with fewer ranks has fewer blocks.
+    const bool fewer_on_last = program.asked.per_node > 1 && group.ranks % program.asked.per_node != 0;
+    if (meeting.asked.what == Collective::allgather && meeting.blocks.empty() && fewer_on_last &&
+        program.algorithm->name.starts_with("hierarchical"))
+        meeting.blocks.assign(static_cast<std::size_t>(group.ranks), meeting.asked.bytes);
+    if (!meeting.blocks.empty()) meeting.under_way = true;  // messages of one stage differ
     if (engine.conditions().symmetry && !meeting.program->moves()) throw machine::Asymmetric();
     const auto& conditions = engine.conditions();
     const bool each_by_itself = conditions.network == "loggp" && !conditions.track_contention &&

@@ -2,6 +2,7 @@
 // the short cut that computes them for all ranks at once where that is the same.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "comm/sim/waits.hpp"
@@ -40,15 +41,30 @@ std::span<std::byte> sized(std::int64_t bytes) {
     return {static_cast<std::byte*>(nullptr), static_cast<std::size_t>(bytes)};
 }
 
+// B of the blocks that `rank` has in a stage: of all ranks alike, or of those whose blocks they are.
+std::int64_t bytes_of(const Meeting& meeting, const collectives::Stage& stage, int rank) {
+    if (meeting.blocks.empty()) return stage.bytes;
+    std::int64_t bytes = 0;
+    if (stage.carries)
+        for (const std::int32_t block : stage.carries(rank))
+            bytes += meeting.blocks[static_cast<std::size_t>(block)];
+    return bytes;
+}
+
 // B that a rank copies to where its result will be before a message; an alltoall's algorithms say it of its
 // own block.
-std::int64_t copied(const CollectiveArguments& asked, int ranks, int rank) {
+std::int64_t copied(const Meeting& meeting, int rank) {
+    const CollectiveArguments& asked = meeting.asked;
+    const auto& blocks = meeting.blocks;
     switch (asked.what) {
         case Collective::reduce:
         case Collective::allreduce:
-        case Collective::allgather:
         case Collective::scan: return asked.bytes;
-        case Collective::reduce_scatter: return asked.bytes * ranks;
+        case Collective::allgather:
+            return blocks.empty() ? asked.bytes : blocks[static_cast<std::size_t>(rank)];
+        case Collective::reduce_scatter:
+            return blocks.empty() ? asked.bytes * meeting.group->ranks
+                                  : std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
         case Collective::gather:
         case Collective::scatter: return rank == asked.root ? asked.bytes : 0;
         default: return 0;
@@ -81,29 +97,32 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
     const std::int32_t tag = -1 - meeting.number;
     engine.spend(agent, engine.machine().collective_overhead);
     if (engine.machine().copies())
-        engine.spend(agent, engine.copy_cost(copied(meeting.asked, group.ranks, rank)));
+        engine.spend(agent, engine.copy_cost(copied(meeting, rank)));
     Program::Walk walk(program, rank);
     for (Program::Step step; walk.next(step);) {
         const collectives::Stage& stage = program.stage(step);
         if (stage.pattern == collectives::Stage::Pattern::local) {
-            engine.spend(agent, engine.copy_cost(stage.bytes));
+            engine.spend(agent, engine.copy_cost(bytes_of(meeting, stage, rank)));
             continue;
         }
+        std::int64_t came = 0;
         std::array<Operation, 2> operations{no_operation, no_operation};
-        if (step.from != Program::nobody)
+        if (step.from != Program::nobody) {
+            came = bytes_of(meeting, stage, step.from);
             operations[1] = engine.receive(agent, group.world_rank(step.from),
-                                           {group.inner(), step.from, tag}, sized(stage.bytes));
+                                           {group.inner(), step.from, tag}, sized(came));
+        }
         if (step.to != Program::nobody) {
             co_await Turn{engine, agent, true};
             operations[0] = engine.send_blocking(agent, group.world_rank(step.to), {group.inner(), rank, tag},
-                                                 sized(stage.bytes));
+                                                 sized(bytes_of(meeting, stage, rank)));
         }
         const Time free = engine.clock(agent);
         const Time handed = co_await Exchanged{engine, agent, operations, stands(meeting.asked.what)};
         if (step.from == Program::nobody || !stage.combines) continue;
         const Time whole = engine.clock(agent);
-        engine.spend(agent, engine.combined(group.world_rank(step.from), group.world_rank(rank), stage.bytes,
-                                            handed, free, whole) -
+        engine.spend(agent, engine.combined(group.world_rank(step.from), group.world_rank(rank), came, handed,
+                                            free, whole) -
                                 whole);
     }
     if (agent == group.world_rank(rank)) was_in(meeting, rank, engine.clock(agent));

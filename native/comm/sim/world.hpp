@@ -63,7 +63,7 @@ struct Meeting {
     std::vector<Stay*> stays{};  // of ranks that stop for it; the others go on, and wait for an operation
     std::vector<machine::Operation> operations{};  // where there are such
     std::vector<std::int32_t> waiting{};           // ranks that have come and are held, or wait for a network
-    // Of a gather or scatter whose blocks vary: each rank's own, B; and what the root has for all.
+    // Where ranks' blocks differ: each rank's own, B; of a gather or scatter also what the root has for all.
     std::vector<std::int64_t> blocks{};
     Layout parts{};
 
@@ -195,8 +195,6 @@ private:
     [[nodiscard]] const collectives::Algorithm& choose(const CollectiveArguments& asked,
                                                        const collectives::AlgorithmArguments& like) const;
     [[nodiscard]] bool node_by_node(Group& group) const;
-    [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
-                                                                      const CollectiveArguments& asked);
     // By messages, or at once where that is the same: programs.cpp.
     void hold(Meeting& meeting, int rank);
     void let_go();
@@ -211,6 +209,7 @@ private:
         collectives::AlgorithmArguments asked;
         std::shared_ptr<const collectives::Program> program;
     };
+    const Made& made(Group& group, const CollectiveArguments& asked);
     std::deque<Made> made_;       // programs, the latest first
     std::vector<Meeting*> held_;  // with ranks that have come, and may be computed at once
     machine::Kept kept_;
