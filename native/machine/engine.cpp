@@ -331,6 +331,8 @@ void Engine::take_data(std::uint32_t id) {
     } else if (message.receive == no_operation) {
         come_in_turn(id);
     } else {
+        if (!credits_.empty() && credits_[static_cast<std::size_t>(message.to)].known.erase(id) > 0)
+            return_credit(message.to);
         if (message.envelope.context < 0) operations_[message.receive].posted = message.handed;
         complete(message.receive, with_receiver(message));
         messages_.give_back(id);
@@ -342,12 +344,10 @@ void Engine::match_envelope(std::uint32_t id) {
     Message& message = messages_[id];
     message.reached = with_receiver(message);
     const auto found = posted_.take(message.to, message.envelope);
-    if (found.id != none) {
-        complete_match(id, found.id, found.passed);
-        return;
-    }
-    unexpected_.append(message.to, message.envelope, id);
-    if (!credits_.empty() && message.leg == Leg::request) grant_early(id);
+    const bool waits = found.id == none || operations_[found.id].posted > now_;
+    if (waits && !credits_.empty() && message.leg == Leg::request) grant_early(id);
+    if (found.id != none) complete_match(id, found.id, found.passed);
+    else unexpected_.append(message.to, message.envelope, id);
 }
 
 void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t passed) {
@@ -366,7 +366,7 @@ void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t pa
     if (const auto brought = pending.data.data() ? std::min(bytes, carried) : 0)
         std::memcpy(pending.data.data(), message.content.data(), brought);
     pending.data = pending.data.first(bytes);  // as much as came
-    if (!credits_.empty()) taken_up(message, id);
+    if (!credits_.empty() && !taken_up(message, id, receive)) return;
     if (message.early && message.reached == never) {
         message.receive = receive;
         return;

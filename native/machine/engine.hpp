@@ -155,12 +155,11 @@ public:
     // Processor time, with the core's detours where there is noise.
     void spend(int rank, Time time) {
         Time& clock = at(rank).clock;
-        const Time begun = clock;
         clock += time;
         if (clock > longest) [[unlikely]]
             too_long(seconds(clock));
         if (!detours_.empty() && rank < players_) [[unlikely]]
-            take_detours(rank, begun);
+            take_detours(rank, clock - time);
     }
 
     Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
@@ -303,7 +302,7 @@ private:
     void come_in_turn(std::uint32_t id);
     void match_envelope(std::uint32_t id);
     void grant_early(std::uint32_t id);
-    void taken_up(const Message& message, std::uint32_t id);
+    bool taken_up(Message& message, std::uint32_t id, Operation receive);
     void return_credit(int rank);
     [[nodiscard]] bool may_grant(std::uint32_t id);
     void let_grants_go(const Message& data);

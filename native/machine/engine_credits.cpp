@@ -22,10 +22,32 @@ void Engine::grant_early(std::uint32_t id) {
     hand_over(id, seen(message.to) + message.protocol->handshake_overhead);
 }
 
-// A receive has taken a message up, which is none that comes ahead any more.
-void Engine::taken_up(const Message& message, std::uint32_t id) {
+// A receive has taken a message up, which is none that comes ahead any more. False where its rank is ahead of
+// the time at which it posts the receive: until then the message comes ahead, or asks to.
+bool Engine::taken_up(Message& message, std::uint32_t id, Operation receive) {
+    const bool comes = message.early ? message.reached == never : message.leg == Leg::request;
+    if (const Time posted = operations_[receive].posted; comes && posted > now_) {
+        message.receive = receive;
+        RendezvousCredits& mine = credits_[static_cast<std::size_t>(message.to)];
+        mine.known[id] = posted;
+        at_time(posted, [this, id, posted, &mine] {
+            if (const auto found = mine.known.find(id); found == mine.known.end() || found->second != posted)
+                return;
+            mine.known.erase(id);
+            Message& late = messages_[id];
+            if (late.early) {
+                return_credit(late.to);
+                return;
+            }
+            std::erase(mine.asking, id);
+            late.leg = Leg::grant;
+            hand_over(id, now_ + late.protocol->handshake_overhead);
+        });
+        return false;
+    }
     if (!message.early) std::erase(credits_[static_cast<std::size_t>(message.to)].asking, id);
-    else if (message.reached == never) return_credit(message.to);
+    else if (comes) return_credit(message.to);
+    return true;
 }
 
 void Engine::return_credit(int rank) {

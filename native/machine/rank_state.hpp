@@ -21,10 +21,12 @@ struct Span {
     Time until = 0;
 };
 
-// Where a rank lets messages come ahead: how many do, and those that it has not granted yet.
+// Where a rank lets messages come ahead: how many do, those that it has not granted yet, and of both those
+// whose receives are known, with when these are posted.
 struct RendezvousCredits {
     int coming = 0;
     std::vector<std::uint32_t> asking{};
+    std::map<std::uint32_t, Time> known{};
 };
 
 // For how long it has computed so far, and until when.

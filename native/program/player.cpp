@@ -230,7 +230,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
             else loops_.pop_back();
             continue;
         }
-        if (const double compute = playing_.compute * before(step, index);
+        if (const double compute = run_.on_shared_core(playing_.compute * before(step, index));
             compute > 0 && (!Control::computes || compute > shortest)) {
             computed_ += compute;
             co_await run_.turn(false);

@@ -9,8 +9,6 @@ from click.testing import CliRunner
 
 from leadline import program
 from leadline.cli import main
-from leadline.program.comm import Window
-from leadline.program.model import Kind, Operation
 
 MACHINE = """
 title = "Made up"
@@ -25,7 +23,7 @@ hop = "{hop}"
 base = "1 us"
 [node]
 source = "made up"
-cores = {ranks}
+cores = {cores}
 ranks = {ranks}
 {node}
 [[protocol]]
@@ -40,11 +38,19 @@ Body = Any
 
 
 def took(
-    place: Path, body: Body, *words: str, ranks: int = 4, hop: str = "0.1 us", node: str = "", more: str = ""
+    place: Path,
+    body: Body,
+    *words: str,
+    ranks: int = 4,
+    hop: str = "0.1 us",
+    node: str = "",
+    more: str = "",
+    cores: int | None = None,
 ) -> float:
     """How long a program takes on the machine, s."""
+    on_node = 2 if cores or "local" in node else 1
     (place / "made.toml").write_text(
-        MACHINE.format(hop=hop, node=node, more=more, ranks=2 if "local" in node else 1)
+        MACHINE.format(hop=hop, node=node, more=more, ranks=on_node, cores=cores or on_node)
     )
     program.evaluate(body, ranks=ranks).write(place / "made.program")
     asked = ["replay", str(place / "made.program"), "--on", str(place / "made.toml"), "--json", *words]
@@ -137,7 +143,9 @@ def test_more_bandwidth_is_that_of_engines_too(tmp_path: Path) -> None:
 
 def test_a_hierarchical_collective_wants_nodes_ranks_together(tmp_path: Path) -> None:
     """As with a real MPI: with ranks that are dealt out to nodes it is skipped, with the reason."""
-    text = MACHINE.format(hop="1 us", node='local = "10 GB/s"\nlocal_latency = "1 us"', more="", ranks=2)
+    text = MACHINE.format(
+        hop="1 us", node='local = "10 GB/s"\nlocal_latency = "1 us"', more="", ranks=2, cores=2
+    )
     (tmp_path / "made.toml").write_text(text)
     (tmp_path / "plan.toml").write_text(
         'question = "?"\n[[measure]]\nbenchmark = "bcast"\nranks = 8\ncommunicator = "world"\n'
@@ -208,22 +216,99 @@ def test_epochs_of_two_windows_are_two(tmp_path: Path) -> None:
 
     def body(comm: program.Comm) -> Body:
         first, second = (yield comm.window(100)), (yield comm.window(100))
-
-        def epoch(window: Window, kind: Kind) -> None:
-            other = 1 - comm.rank
-            comm.owner.note(Operation(int(kind), comm.index, extra=window._number, gives=(other,)))
-
+        other = 1 - comm.rank
         if comm.rank == 0:
-            epoch(first, Kind.POST)
-            epoch(first, Kind.WAIT_EPOCH)
+            yield first.post([other])
+            yield first.wait()
             yield comm.compute("1 ms")
-            epoch(second, Kind.START_EPOCH)
-            epoch(second, Kind.COMPLETE)
+            yield second.start([other])
+            yield second.complete()
         else:
-            epoch(second, Kind.POST)
-            epoch(first, Kind.START_EPOCH)
+            yield second.post([other])
+            yield first.start([other])
             yield comm.compute("1 ms")
-            epoch(first, Kind.COMPLETE)
-            epoch(second, Kind.WAIT_EPOCH)
+            yield first.complete()
+            yield second.wait()
 
     assert took(tmp_path, body, ranks=2) == pytest.approx(2e-3, rel=0.01)
+
+
+@pytest.mark.parametrize(("ranks", "lasts"), [(1, 1e-3), (8, 1e-3 * 2 / 1.2)])
+def test_ranks_on_one_core_share_it(ranks: int, lasts: float, tmp_path: Path) -> None:
+    """Two ranks on a core's two threads compute 1.2 times as fast as one, so each takes 2/1.2 of its time."""
+
+    def body(comm: program.Comm) -> Body:
+        yield comm.compute("1 ms")
+
+    found = took(
+        tmp_path, body, "--mapping", "XT", ranks=ranks, cores=1, node="threads = 2\nthread_gain = 1.2"
+    )
+    assert found == pytest.approx(lasts)
+
+
+CREDITS = """
+[[protocol]]
+name = "rendezvous"
+source = "made up"
+send_overhead = "0.5 us"
+receive_overhead = "0.25 us"
+handshake = true
+handshake_overhead = "0.2 us"
+"""
+
+
+@pytest.mark.parametrize(
+    ("credits", "computes", "lasts"), [(0, 0.5, 2.5), (1, 0.5, 1.5), (2, 0.5, 1), (1, 5, 5)]
+)
+def test_messages_come_ahead_while_their_receiver_computes(
+    credits: int, computes: float, lasts: float, tmp_path: Path
+) -> None:
+    """The data of two others take 1 ms each on links of their own, and are received one after the other.
+
+    None ahead: each after its receive. One: the second when the first's receive is posted, at 0.5 ms, or when
+    its data are there, at 1 ms, before a computation of 5 ms is over. Two: both at once. Times in ms.
+    """
+
+    def body(comm: program.Comm) -> Body:
+        if comm.rank == 1:
+            yield comm.compute(f"{computes} ms")
+            for peer in (0, 2):
+                yield comm.recv(peer, MEGABYTE)
+        elif comm.rank < 3:
+            yield comm.send(1, MEGABYTE)
+
+    more = 'up_to = "1 kB"' + CREDITS
+    node = f"rendezvous_credits = {credits}" if credits else ""
+    assert took(tmp_path, body, node=node, more=more) == pytest.approx(lasts * 1e-3, rel=0.01)
+
+
+@pytest.mark.parametrize("network", ["loggp", "flow", "packet"])
+def test_varying_blocks_come_to_each_rank_over_its_link(network: str, tmp_path: Path) -> None:
+    """Rank 3 has none, rank 1 10 MB, rank 2 1 MB; engines move 1 GB/s.
+
+    A ring passes the largest on three times, 30 ms. A root deals with one rank after the other, 11 ms. In a
+    reduce_scatter rank 1 gets as many bytes from each of the others, 30 ms.
+    """
+    blocks = {0: 1000, 1: 10 * MEGABYTE, 2: MEGABYTE}
+
+    def all_of(comm: program.Comm) -> Body:
+        yield comm.allgatherv(blocks)
+
+    def to_one(comm: program.Comm) -> Body:
+        yield comm.gatherv(blocks, root=3)
+
+    def from_one(comm: program.Comm) -> Body:
+        yield comm.scatterv(blocks, root=3)
+
+    def sums(comm: program.Comm) -> Body:
+        yield comm.reduce_scatter(blocks)
+
+    node = 'injection = "1 GB/s"\nreception = "1 GB/s"'
+    for body, words, lasts in (
+        (all_of, ("--what-if", "allgather=ring"), 30e-3),
+        (to_one, (), 11e-3),
+        (from_one, (), 11e-3),
+        (sums, ("--what-if", "reduce_scatter=pairwise"), 30e-3),
+    ):
+        found = took(tmp_path, body, "--network", network, *words, node=node)
+        assert found == pytest.approx(lasts, rel=0.15), words

@@ -227,6 +227,7 @@ public:
         return {};
     }
     static Ready<> turn(bool) { return {}; }
+    static double on_shared_core(double seconds) { return seconds; }
     static void walked(double, double) {}
     Ready<> work(std::int64_t steps) {
         mock_->pass(1e-9 * static_cast<double>(steps));

@@ -26,6 +26,7 @@ public:
         return {};
     }
     static Ready<> turn(bool) { return {}; }
+    static double on_shared_core(double seconds) { return seconds; }
     static void walked(double, double) {}
     Ready<> work(std::int64_t steps) {
         spin(steps);

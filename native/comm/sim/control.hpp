@@ -62,6 +62,9 @@ public:
     }
 #endif
     sim::Turn turn(bool sends) { return {world_->engine, rank_, sends}; }
+    [[nodiscard]] double on_shared_core(double seconds) const {
+        return seconds / world_->engine.share_of_core(rank_);
+    }
     // It has computed so long, in memory of its own of so many bytes.
     void walked(double seconds, double memory) {
         if (auto* const coldness = world_->engine.coldness()) coldness->walk_for(rank_, seconds, memory);

@@ -333,5 +333,28 @@ TEST(Sim, ARunIsAFunctionOfItsSeed) {
     EXPECT_GT(run(1).size(), 1U);
 }
 
+// Of each 100 us of a core 10 us are detours, so that a second of computation takes 1/(1 - 0.1) s. It takes no
+// longer where two ranks do it in turns of 10 ms: what comes while one waits is over when its turn begins.
+TEST(Sim, DetoursOfARankThatWaitsAreOverWhenItGoesOn) {
+    json described = round_machine();
+    described["noise"] = {{"interval", 1e-4}, {"detour", 1e-5}};
+    json simulate = on(2, described);
+    simulate["noise"] = true;
+    double whole = 0;
+    play(simulate, [&](Comm world, Control control) -> Task<> {
+        for (int turn = 0; turn < 100; ++turn) {
+            if (turn % 2 == world.rank()) {
+                co_await control.busy(1e-2);
+                co_await world.send({}, 1 - world.rank());
+            } else {
+                co_await world.recv({}, 1 - world.rank());
+            }
+        }
+        whole = std::max(whole, control.now());
+    });
+    // Ten thousand detours of random length and distance: their sum is 1.4 % off at one standard deviation.
+    EXPECT_NEAR(whole, 1 / 0.9, 0.005);
+}
+
 }  // namespace
 }  // namespace leadline

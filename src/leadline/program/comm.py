@@ -1,7 +1,7 @@
 """What a rank's code calls: each operation is noted when it is called."""
 
 import heapq
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -23,6 +23,7 @@ from leadline.program.model import (
     SendMode,
 )
 from leadline.program.noted import DONE, Done, Pending, Rank, Request, Size
+from leadline.program.window import Window
 
 ANY = ANY_PEER  # a receive takes the next message of whichever sender
 SUM, PRODUCT, SMALLEST, LARGEST = Reduction.SUM, Reduction.PRODUCT, Reduction.SMALLEST, Reduction.LARGEST
@@ -193,6 +194,13 @@ class Comm:
         )
         return Request(slot, persistent=False) if nonblocking else DONE
 
+    def _varying(self, kind: Kind, blocks: Mapping[int, Size], *, root: int = 0, **said: Any) -> Any:
+        """A collective in which each rank has a block of its own size; a root alone needs to know all."""
+        everybody = kind in (Kind.ALLGATHER, Kind.REDUCE_SCATTER)
+        known = blocks if everybody or self.rank == root else {}
+        said["gives" if kind is Kind.SCATTER else "takes"] = known
+        return self._collective(kind, blocks.get(self.rank, 0), root=root, **said)
+
     def _parts(self, parts: Mapping[int, Size] | None) -> tuple[int, ...]:
         items = sorted((parts or {}).items())
         return tuple(
@@ -233,12 +241,24 @@ class Comm:
     def gather(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
         return self._collective(Kind.GATHER, bytes, root=root, nonblocking=nonblocking)
 
+    def gatherv(self, blocks: Mapping[int, Size], root: int = 0, *, nonblocking: bool = False) -> Any:
+        """`blocks` are those of all ranks; one that is not named has none."""
+        return self._varying(Kind.GATHER, blocks, root=root, nonblocking=nonblocking)
+
     def scatter(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
         return self._collective(Kind.SCATTER, bytes, root=root, nonblocking=nonblocking)
+
+    def scatterv(self, blocks: Mapping[int, Size], root: int = 0, *, nonblocking: bool = False) -> Any:
+        """`blocks` are those of all ranks; one that is not named gets none."""
+        return self._varying(Kind.SCATTER, blocks, root=root, nonblocking=nonblocking)
 
     def allgather(self, bytes: Size, *, nonblocking: bool = False) -> Any:
         """`bytes` are one rank's block."""
         return self._collective(Kind.ALLGATHER, bytes, nonblocking=nonblocking)
+
+    def allgatherv(self, blocks: Mapping[int, Size], *, nonblocking: bool = False) -> Any:
+        """`blocks` are those of all ranks; one that is not named has none."""
+        return self._varying(Kind.ALLGATHER, blocks, nonblocking=nonblocking)
 
     def alltoall(self, bytes: Size, *, nonblocking: bool = False) -> Any:
         """`bytes` go from each rank to each."""
@@ -252,16 +272,17 @@ class Comm:
 
     def reduce_scatter(
         self,
-        bytes: Size,
+        bytes: Size | Mapping[int, Size],
         *,
         reduction: Reduction = SUM,
         type: Datatype = Datatype.FLOAT64,
         nonblocking: bool = False,
     ) -> Any:
-        """`bytes` are one rank's block of the result."""
-        return self._collective(
-            Kind.REDUCE_SCATTER, bytes, nonblocking=nonblocking, reduction=reduction, type=type
-        )
+        """`bytes` are one rank's block of the result, or, by ranks, that of each."""
+        kind = Kind.REDUCE_SCATTER
+        if isinstance(bytes, Mapping):
+            return self._varying(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
+        return self._collective(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
 
     def scan(
         self,
@@ -289,7 +310,7 @@ class Comm:
             raise UsageError(f"a grid of {'x'.join(map(str, given))} has not the {self.size} ranks there are")
         return Grid(self.rank, given, periodic)
 
-    def window(self, bytes: Size) -> "Window":
+    def window(self, bytes: Size) -> Window:
         """Memory of every rank that all may read and write."""
         owner = self.owner
         if owner.windows:
@@ -307,54 +328,3 @@ class Comm:
         self.owner.note(Operation(int(Kind.REGION_BEGIN), extra=index + 1))
         yield
         self.owner.note(Operation(int(Kind.REGION_END), extra=index + 1))
-
-
-class Window:
-    """Memory that other ranks read and write. An epoch is from fence to fence, or from lock to unlock."""
-
-    def __init__(self, comm: Comm, number: int) -> None:
-        self._comm, self._number = comm, number
-
-    def __await__(self) -> Generator[Any, Any, "Window"]:
-        return self
-        yield
-
-    def _note(self, kind: Kind, peer: int = 0, size: Size = 0, mode: int = 0) -> Done:
-        comm = self._comm
-        comm.owner.note(
-            Operation(
-                int(kind),
-                comm.index,
-                comm.peer(peer, "reaches for"),
-                comm.size_of(size),
-                extra=self._number,
-                mode=mode,
-            )
-        )
-        return DONE
-
-    def put(self, target: int, bytes: Size) -> Done:
-        return self._note(Kind.PUT, target, bytes)
-
-    def get(self, target: int, bytes: Size) -> Done:
-        return self._note(Kind.GET, target, bytes)
-
-    def accumulate(self, target: int, bytes: Size) -> Done:
-        return self._note(Kind.ACCUMULATE, target, bytes)
-
-    def fence(self) -> Done:
-        return self._note(Kind.FENCE)
-
-    def lock(self, target: int, *, exclusive: bool = False) -> Done:
-        return self._note(Kind.LOCK, target, mode=int(exclusive))
-
-    def unlock(self, target: int) -> Done:
-        return self._note(Kind.UNLOCK, target)
-
-    def flush(self, target: int) -> Done:
-        return self._note(Kind.FLUSH, target)
-
-    def free(self) -> Done:
-        self._note(Kind.WIN_FREE)
-        heapq.heappush(self._comm.owner.windows, self._number)
-        return DONE
