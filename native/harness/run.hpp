@@ -216,8 +216,8 @@ public:
     // Whether results can be verified here.
     [[nodiscard]] bool verifies() const { return control_.carries(); }
     auto busy(double seconds) { return control_.busy(seconds); }
-    // What a computation of so many seconds on a core of its own takes on the rank's core, s. A real processor
-    // shows it by itself.
+    // What a computation of so many seconds on a core of its own takes on the rank's core, s. A real
+    // processor shows it by itself.
     [[nodiscard]] double on_shared_core(double seconds) const { return control_.on_shared_core(seconds); }
     // That was in memory of its own of so many bytes: a described machine may have lost its caches to it.
     void walked(double seconds, double memory) { control_.walked(seconds, memory); }

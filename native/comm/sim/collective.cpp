@@ -59,7 +59,8 @@ const char* stands(Collective what) {
     return sentences.at(static_cast<std::size_t>(what));
 }
 
-// Where blocks of an allgather or a reduce_scatter vary, `bytes` is their mean: libraries choose by the whole.
+// Where blocks of an allgather or a reduce_scatter vary, `bytes` is their mean: libraries choose by the
+// whole.
 CollectiveArguments arguments_of(const Call& call, int ranks) {
     CollectiveArguments asked{
         .what = call.what,

@@ -96,8 +96,7 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
     // Among a communicator's collectives the messages of each are its own.
     const std::int32_t tag = -1 - meeting.number;
     engine.spend(agent, engine.machine().collective_overhead);
-    if (engine.machine().copies())
-        engine.spend(agent, engine.copy_cost(copied(meeting, rank)));
+    if (engine.machine().copies()) engine.spend(agent, engine.copy_cost(copied(meeting, rank)));
     Program::Walk walk(program, rank);
     for (Program::Step step; walk.next(step);) {
         const collectives::Stage& stage = program.stage(step);

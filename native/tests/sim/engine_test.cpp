@@ -333,8 +333,8 @@ TEST(Sim, ARunIsAFunctionOfItsSeed) {
     EXPECT_GT(run(1).size(), 1U);
 }
 
-// Of each 100 us of a core 10 us are detours, so that a second of computation takes 1/(1 - 0.1) s. It takes no
-// longer where two ranks do it in turns of 10 ms: what comes while one waits is over when its turn begins.
+// Of each 100 us of a core 10 us are detours, so that a second of computation takes 1/(1 - 0.1) s. It takes
+// no longer where two ranks do it in turns of 10 ms: what comes while one waits is over when its turn begins.
 TEST(Sim, DetoursOfARankThatWaitsAreOverWhenItGoesOn) {
     json described = round_machine();
     described["noise"] = {{"interval", 1e-4}, {"detour", 1e-5}};
