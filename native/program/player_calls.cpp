@@ -29,10 +29,13 @@ bool reduces(Kind kind) {
            kind == Kind::scan || kind == Kind::exscan;
 }
 
-void parts_of(std::span<const std::int64_t> list, std::vector<Part>& parts) {
+void parts_of(std::span<const std::int64_t> list, int peers, std::vector<Part>& parts) {
     parts.clear();
     std::int64_t offset = 0;
     for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+        if (list[i] < 0 || list[i] >= peers)
+            throw std::runtime_error("a block of rank " + std::to_string(list[i]) + " in a communicator of " +
+                                     std::to_string(peers));
         parts.push_back({static_cast<int>(list[i]), list[i + 1], offset});
         offset += list[i + 1];
     }
@@ -56,8 +59,8 @@ Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>&
         made.out = out(bytes);
         made.in = in(bytes);
     } else if (step.kind != Kind::barrier) {
-        parts_of(sequence_.list(step.gives), gives);
-        parts_of(sequence_.list(step.takes), takes);
+        parts_of(sequence_.list(step.gives), comm(step).size(), gives);
+        parts_of(sequence_.list(step.takes), comm(step).size(), takes);
         lay_out(made, step, bytes, gives, takes);
     }
     return made;

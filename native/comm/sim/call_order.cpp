@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "comm/sim/world.hpp"
 
@@ -40,6 +41,14 @@ std::string text_of(const Signature& call) {
     throw Mismatch("collective calls do not match: rank " + std::to_string(group.world_rank(first)) +
                    " called " + text_of(one) + ", rank " + std::to_string(group.world_rank(second)) +
                    " called " + text_of(other) + ", on a communicator of " + std::to_string(group.ranks));
+}
+
+// Whether two ranks say the same blocks of all: one of nothing need not be said.
+bool same_blocks(Layout a, Layout b) {
+    const auto said = std::views::filter([](const Part& part) { return part.bytes > 0; });
+    return std::ranges::equal(a | said, b | said, [](const Part& one, const Part& other) {
+        return one.peer == other.peer && one.bytes == other.bytes;
+    });
 }
 
 bool rooted_blocks(const Signature& call) { return call.what == "gather" || call.what == "scatter"; }
@@ -106,8 +115,10 @@ void CallOrder::enter(const Group& group, int rank, const Call& call, Form form)
         return;
     }
     const bool first = turn == open_.size();
-    // Blocks of a gather or scatter are laid out at the root.
-    const Layout blocks = rank != call.root                  ? Layout()
+    // Blocks of a gather or scatter are laid out at the root, those of an alltoall are one rank's own.
+    const bool all_say = call.what == Collective::allgather || call.what == Collective::reduce_scatter;
+    const Layout blocks = all_say                            ? call.takes
+                          : rank != call.root                ? Layout()
                           : call.what == Collective::gather  ? call.takes
                           : call.what == Collective::scatter ? call.gives
                                                              : Layout();
@@ -118,7 +129,10 @@ void CallOrder::enter(const Group& group, int rank, const Call& call, Form form)
 void CallOrder::enter(const Group& group, int rank, const Signature& call, Layout blocks) {
     if (made_.empty()) made_.resize(static_cast<std::size_t>(group.players));
     const std::uint32_t turn = made_[static_cast<std::size_t>(rank)]++ - done_;
-    if (turn == open_.size()) open_.push_back({.call = call, .rank = rank});
+    if (turn == open_.size()) {
+        open_.push_back({.call = call, .rank = rank});
+        if (!rooted_blocks(call)) open_.back().blocks.assign(blocks.begin(), blocks.end());
+    }
     Open& open = open_[turn];
     if (!alike(open.call, call)) refuse(group, rank, call, open.rank, open.call);
     if (rooted_blocks(call)) {
@@ -126,6 +140,11 @@ void CallOrder::enter(const Group& group, int rank, const Signature& call, Layou
         if (rank == call.root) open.blocks.assign(blocks.begin(), blocks.end());
     } else if (open.call.bytes != call.bytes) {
         refuse(group, rank, call, open.rank, open.call);
+    } else if (!same_blocks(open.blocks, blocks)) {
+        throw Mismatch("collective calls do not match: rank " + std::to_string(group.world_rank(rank)) +
+                       " called " + text_of(call) + " in which blocks have other sizes than rank " +
+                       std::to_string(group.world_rank(open.rank)) + " said, on a communicator of " +
+                       std::to_string(group.ranks));
     }
     count(group, open);
 }

@@ -44,7 +44,8 @@ class CallOrder {
 public:
     // A rank makes its next call, a collective. Throws Mismatch as below.
     void enter(const Group& group, int rank, const Call& call, Form form);
-    // A rank makes its next call. Blocks of a gather or scatter may be laid out at the root only: `blocks`.
+    // A rank makes its next call. Blocks of a gather or scatter may be laid out at the root only: `blocks`;
+    // those of an allgather or reduce_scatter are the same from every rank.
     // Throws Mismatch, naming this rank, another one and what both called.
     void enter(const Group& group, int rank, const Signature& call, Layout blocks = {});
 
@@ -69,7 +70,7 @@ private:
         Plain plain{};
         std::int32_t rank = 0;  // the first that made it
         std::int32_t come = 0;
-        std::vector<Part> blocks{};  // as the root has them: it may go on before the others come
+        std::vector<Part> blocks{};  // as the root or the first has them, which may go on before others come
         std::vector<std::pair<std::int32_t, std::int64_t>> others{};  // ranks whose blocks have another size
     };
     void count(const Group& group, Open& open);

@@ -171,6 +171,22 @@ TEST(Mismatch, BlocksAreWhatTheRootSays) {
     }
 }
 
+// Of an allgather and a reduce_scatter every rank says all blocks.
+TEST(Mismatch, BlocksOfAllAreWhatEveryRankSays) {
+    const auto gathers = [](std::int64_t at_two) {
+        return [=](Comm& world, Control&) -> Task<> {
+            std::vector<std::byte> memory(64);
+            const std::int64_t last = world.rank() == 2 ? at_two : 8;
+            const std::vector<Part> parts{{0, 8, 0}, {1, 24, 8}, {3, last, 32}};
+            const Bytes own = Bytes(memory).first(world.rank() == 1 ? 24 : world.rank() == 2 ? 0 : 8);
+            const Call call{.what = Collective::allgather, .out = own, .in = memory, .takes = parts};
+            co_await world.collective(call);
+        };
+    };
+    EXPECT_NO_THROW(ends(on(4), gathers(8)));
+    expect<Mismatch>(gathers(16), {"rank 2 called", "rank 0"});
+}
+
 // Blocks that go from rank to rank are of the size that both say.
 TEST(Mismatch, BlocksOfANeighbourhoodAreOfOneSize) {
     expect<Truncation>(
