@@ -224,4 +224,6 @@ def test_squares_do_not_say_how_a_grid_is_turned() -> None:
         true = program.evaluate(rows(grid[1]), 32)
         found = extend(every, 32, grid).program
         assert all(found.leaves(rank) == true.leaves(rank) for rank in range(32))
-    assert extend(every, 36).grid == (6, 6)
+    assert extend(every, 36, (6, 6)).grid == (6, 6)
+    with pytest.raises(UsageError, match="6x6 or of 3x3x4"):  # rows of 3, 4 and 5 are those of cubes, too
+        extend(every, 36)

@@ -10,8 +10,9 @@ for, the program is refused with the reason.
 from collections.abc import Sequence
 
 from leadline.core.errors import UsageError
-from leadline.program.extend.fit import Fitted, Misfit, fit
-from leadline.program.extend.grids import GROUPINGS, RULES, Rule
+from leadline.program.extend.align import Ambiguous, Misfit
+from leadline.program.extend.fit import Fitted, fit
+from leadline.program.extend.grids import GROUPINGS, RULES, Grouping, Lengths, Rule
 from leadline.program.extend.make import make
 from leadline.program.model import Program
 
@@ -41,44 +42,76 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
     _check(programs, ranks)
     every = sorted(programs, key=lambda each: each.ranks)
     reasons: list[tuple[int, str]] = []
+    undecided: list[tuple[int, str]] = []  # explanations that hold and allow several programs: their groups
     for rule in RULES:
         if grid is not None and len(grid) != rule.dimensions:
             continue
-        for grouping in GROUPINGS:
+        for number, grouping in enumerate(GROUPINGS):
             explained = 0
             try:
                 fitted = fit(every, rule, grouping)
                 explained = sum(each.operations_in_all for each in every)
                 lengths = grid or rule(ranks)
                 found = Extension(make(fitted, ranks, lengths), fitted, lengths)
-                if grid is None:
-                    _check_alone(found, rule, every)
-                return found
+            except Ambiguous as problem:
+                undecided.append((number, str(problem)))
+                continue
             except Misfit as problem:
                 reasons.append((explained or problem.explained, str(problem)))
+                continue
+            _check_decided(undecided, number)
+            _check_alone(found, rule, every, grid)
+            return found
+    _check_decided(undecided, len(GROUPINGS))
     # The explanation that came furthest tells best what is wrong.
     why = max(reasons, key=lambda each: each[0])[1]
     raise UsageError(f"the program has no regular form that can be extended: {why}")
 
 
-def _check_alone(found: Extension, rule: Rule, every: Sequence[Program]) -> None:
-    """That the same lengths in the other order fit worse or give the same: squares and cubes do not tell."""
-    ranks, turned = found.program.ranks, Rule(rule.dimensions, not rule.longest_first)
-    lengths = turned(ranks)
-    if lengths == found.grid:
-        return
-    for grouping in GROUPINGS:
+def _check_decided(undecided: Sequence[tuple[int, str]], number: int) -> None:
+    """That no explanation by groups as plain leaves open what another one gives: that would be chance."""
+    for other, why in sorted(undecided, key=lambda each: each[0]):
+        if other <= number:
+            raise UsageError(f"the recordings do not decide what the program is: {why}")
+
+
+def _check_alone(found: Extension, rule: Rule, every: Sequence[Program], grid: Lengths | None) -> None:
+    """That grids of other dimensions, or in the other order, do not fit or give the same program.
+
+    Squares and cubes do not tell how a grid is turned, and a step of four ranks is one along the first axis
+    of grids of 2x4, 3x4 and 4x4. Of other dimensions only groups as plain as those found count: the more
+    groups, the more holds by chance.
+    """
+    as_plain = GROUPINGS[: GROUPINGS.index(found.grouping) + 1]
+    turned = [other for other in RULES if other != rule and other.dimensions == rule.dimensions]
+    for other in [*turned, *(other for other in RULES if other.dimensions != rule.dimensions)]:
+        if grid is not None and len(grid) != other.dimensions:
+            continue
+        lengths = grid or other(found.program.ranks)
+        groupings = GROUPINGS if other in turned else as_plain
+        if _differs(found.program, other, every, lengths, groupings):
+            one, two = ("x".join(map(str, each)) for each in (found.grid, lengths))
+            ways = f"a grid of {one} or of {two}" if one != two else f"a grid of {one} in two ways"
+            raise UsageError(
+                f"{found.program.ranks} ranks may be {ways}, and the recordings fit both: "
+                + ("" if grid else "name one with --grid, or ")
+                + "add a recording whose grid is no square or cube"
+            )
+
+
+def _differs(
+    found: Program, rule: Rule, every: Sequence[Program], lengths: Lengths, groupings: Sequence[Grouping]
+) -> bool:
+    """Whether the recordings fit such grids as well, and another program follows, or several may."""
+    for grouping in groupings:
         try:
-            other = make(fit(every, turned, grouping), ranks, lengths)
+            other = make(fit(every, rule, grouping), found.ranks, lengths)
+        except Ambiguous:
+            return True
         except Misfit:
             continue
-        if any(other.leaves(rank) != found.program.leaves(rank) for rank in range(ranks)):
-            one, two = ("x".join(map(str, each)) for each in (found.grid, lengths))
-            raise UsageError(
-                f"{ranks} ranks may be a grid of {one} or of {two}, and the recordings fit both: "
-                "name one with --grid, or add a recording whose grid is no square or cube"
-            )
-        return
+        return any(other.leaves(rank) != found.leaves(rank) for rank in range(found.ranks))
+    return False
 
 
 def _check(programs: Sequence[Program], ranks: int) -> None:

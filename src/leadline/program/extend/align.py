@@ -25,6 +25,10 @@ class Misfit(Exception):
         self.explained = explained
 
 
+class Ambiguous(Misfit):
+    """An explanation that holds, and allows several programs at the new number of ranks."""
+
+
 @dataclass(frozen=True)
 class Member:
     """A rank of a recording."""

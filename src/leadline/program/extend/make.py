@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from leadline.core.errors import UsageError
-from leadline.program.extend.align import Misfit, with_turns
+from leadline.program.extend.align import Ambiguous, Misfit, with_turns
 from leadline.program.extend.fit import Axes, Column, Fitted, Group, row
 from leadline.program.extend.forms import Count, told_apart
 from leadline.program.extend.grids import Lengths, coordinates, rank_at
@@ -37,12 +37,14 @@ class _Ranks:
         if asked not in self.sizes:
             size, off, (least, most) = size_at(laws, (self.count, ranks))
             if off > allowed(laws) or size < 0:
-                raise Misfit(
+                if least == most:
+                    raise Misfit(
+                        f"the size of {column.where} would be {size:,} B, give or take {100 * off:.2g} %; "
+                        "record more ranks"
+                    )
+                raise (Misfit if laws[0].error else Ambiguous)(
                     f"the size of {column.where} may be {least:,} or {most:,} B: the recordings allow both; "
                     "record another number of ranks"
-                    if least < most
-                    else f"the size of {column.where} would be {size:,} B, give or take {100 * off:.2g} %; "
-                    "record more ranks"
                 )
             self.sizes[asked] = size
             self.off = max(self.off, off)
@@ -156,7 +158,7 @@ def _turns(forms: Sequence[Count], ranks: int) -> int:
     told = told_apart(forms, ranks)
     if len(told) > 1:
         (one, name), (other, another) = list(told.items())[:2]
-        raise Misfit(
+        raise Ambiguous(
             f"a loop may be repeated {one:,} times at {ranks:,} ranks ({name}) or {other:,} ({another}): the "
             "recordings allow both; record another number of ranks"
         )
@@ -210,7 +212,7 @@ def _partner(column: Column, relations: list[Relation], place: Place, rank: int)
     partner = relations[0](place)
     if rank < _ASKED and any(other(place) != partner for other in relations[1:]):
         told = sorted({relation(place) for relation in relations})
-        raise Misfit(
+        raise Ambiguous(
             f"the partner of rank {place.rank} in {column.where} may be {told[0]} or {told[1]}: the "
             "recordings allow both; record another number of ranks"
         )

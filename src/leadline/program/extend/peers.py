@@ -1,4 +1,4 @@
-"""What a rank of a communicator is to another one: a root, an offset in a grid, an exchange of bits.
+"""What a rank of a communicator is to another one: a root, an offset in a grid, a part of all ranks further.
 
 A relation says who the partner is at any size. `relations` gives all that hold for a set of ranks with their
 partners; of several, the first is the likeliest, and the others tell where it is not certain.
@@ -6,13 +6,18 @@ partners; of several, the first is the likeliest, and the others tell where it i
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
+from math import ceil, floor, isqrt
 from typing import NamedTuple, Protocol
 
+from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Lengths, coordinates, rank_at
 
-FURTHEST = 3  # steps along an axis
-_CHOICES = 4  # relations that are kept; more say no more
+FURTHEST = 3  # steps along an axis, where several numbers of steps lead to the same partners
+_CHOICES = 4  # relations to neighbours that are kept; more say no more
+_PARTS = tuple(Fraction(ahead, parts) for parts in range(2, 17) for ahead in sorted({1, parts - 1}))
+_HALVES = tuple(Fraction(1, parts) for parts in (2, 4, 8))
 
 
 class Place(NamedTuple):
@@ -62,13 +67,24 @@ class Offset:
 
 
 @dataclass(frozen=True)
-class Fraction:
-    """A part of all ranks further: half of them, a quarter."""
+class Further:
+    """A part of all ranks further, such as a third of them, rounded down or up; or back, as two thirds.
 
-    parts: int
+    `more` ranks beside it; `root` is for their square root in place of a part.
+    """
+
+    part: Fraction
+    up: bool
+    more: int = 0
+    root: bool = False
 
     def __call__(self, place: Place) -> int:
-        return (place.rank + place.size // self.parts) % place.size
+        if self.root:
+            ranks = isqrt(place.size - 1) + 1 if self.up else isqrt(place.size)
+            ranks = int(ranks * self.part)
+        else:
+            ranks = (ceil if self.up else floor)(self.part * place.size)
+        return (place.rank + ranks + self.more) % place.size
 
 
 @dataclass(frozen=True)
@@ -94,14 +110,15 @@ def relations(known: Sequence[tuple[Place, int]]) -> list[Relation]:
     """The relations that hold for all these ranks and partners, the likeliest first.
 
     Exchanges of bits and the like are looked for where no neighbour, root or last rank explains the partners:
-    of few ranks one of them holds by chance.
+    of few ranks one of them holds by chance. Of these all are kept: a half and a quarter are rounded down or
+    up, and an exchange of bits is a step where the ranks are a power of two.
     """
-    for candidates in (_near(known), _far(known)):
+    for candidates, most in ((_near(known), _CHOICES), (_far(known), None)):
         found: list[Relation] = []
         for relation in candidates:
             if relation not in found and all(relation(place) == partner for place, partner in known):
                 found.append(relation)
-                if len(found) == _CHOICES:
+                if len(found) == most:
                     break
         if found:
             return found
@@ -124,19 +141,55 @@ def _far(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
     yield Exchange(bits=place.rank ^ partner)
     for parts in (2, 4, 8):
         yield Exchange(parts=parts)
-        yield Fraction(parts)
+    yield from _further(known)
+
+
+def _further(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
+    """Parts of the ranks by which all partners may be further, the plainest first.
+
+    What is the same in all recordings is no part of the ranks. Of one or two numbers of ranks too many hold
+    by chance: then the plainest alone are known.
+    """
+    distances = {(place.size, (partner - place.rank) % place.size) for place, partner in known}
+    sizes = {size for size, _ in distances}
+    constant = min(len({far for _, far in distances}), len({size - far for size, far in distances})) == 1
+    if len(sizes) < len(distances) or (constant and len(sizes) > 1):
+        return
+    parts = _PARTS if len(sizes) >= LEAST else _HALVES
+    for more, part, up in product((0, 1, -1), parts, (False, True)):
+        yield Further(part, up, more)
+    for sign, up in product((1, -1), (False, True)):
+        yield Further(Fraction(sign), up, root=True)
 
 
 def _steps(known: Sequence[tuple[Place, int]]) -> Iterator[tuple[int, ...]]:
     """The offsets, the shortest first, that every axis allows by itself."""
-    dimensions = len(known[0][0].lengths)
-    allowed = [set(range(-FURTHEST, FURTHEST + 1)) for _ in range(dimensions)]
-    for place, partner in known:
-        if not 0 <= partner < place.size:
-            return
-        own, other = coordinates(place.rank, place.lengths), coordinates(partner, place.lengths)
-        for axis, length in enumerate(place.lengths):
-            allowed[axis] &= {
-                step for step in allowed[axis] if (own[axis] + step - other[axis]) % length == 0
-            }
-    yield from sorted(product(*allowed), key=lambda steps: [abs(step) for step in steps])
+    if any(not 0 <= partner < place.size for place, partner in known):
+        return
+    ends = [
+        (coordinates(place.rank, place.lengths), coordinates(partner, place.lengths), place.lengths)
+        for place, partner in known
+    ]
+    axes = [
+        _steps_along([(other[axis] - own[axis], lengths[axis]) for own, other, lengths in ends])
+        for axis in range(len(known[0][0].lengths))
+    ]
+    yield from sorted(product(*axes), key=lambda steps: [abs(step) for step in steps])
+
+
+def _steps_along(known: Sequence[tuple[int, int]]) -> list[int]:
+    """The numbers of steps that lead from all ranks to their partners, by differences and the axis's length.
+
+    All that are few; else the fewest, forwards or backwards, that are the same in all recordings.
+    """
+    difference, length = max(known, key=lambda each: each[1])
+    forwards = difference % length
+    furthest = min(FURTHEST, length - 1)  # all around an axis that has two ranks everywhere is no step
+    few = range(-furthest, furthest + 1)
+    others = sorted((forwards, forwards - length), key=abs)
+    halves = [others] if 2 * forwards == length else [[step] for step in others]
+    for steps in (few, *halves):
+        found = [step for step in steps if not any((step - each) % around for each, around in known)]
+        if found:
+            return found
+    return []
