@@ -194,8 +194,6 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         found.append("synchronous sends are executed as standard ones, which may end earlier")
     if any(kind == Kind.PROBE for kind, _ in program.calls):
         found.append("probes do not wait; the receives that follow them do")
-    if any(kind == Kind.LOCK for kind, _ in program.calls):
-        found.append("locks of windows exclude nobody: no rank waits for another's")
     if any(kind == Kind.ACCUMULATE for kind, _ in program.calls):
         found.append("accumulating is executed as a put, without its sums")
     if any(kind == Kind.FILE for kind, _ in program.calls):
