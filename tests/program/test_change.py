@@ -1,14 +1,18 @@
 """Programs with other sizes of messages, in a region alone."""
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from leadline import program
-from leadline.core.errors import UsageError
+from leadline.core.errors import LeadlineError, UsageError
+from leadline.machine import load
 from leadline.program.change import scaled_bytes
 from leadline.program.model import Kind, Program
+from leadline.run.replay import parse_change, what_if
+from leadline.targets.simulated.machine import SimulatedMachine
 
 
 def halo(comm: program.Comm, after: bool, inside: bool) -> Generator[Any, Any, None]:
@@ -55,3 +59,30 @@ def test_a_request_that_is_started_inside_and_outside_is_refused() -> None:
         UsageError, match=r"^bytes\(halo\) cannot be changed: .*MPI_\w+_init.* and outside it$"
     ):
         scaled_bytes(made(True, True), 2, "halo")
+
+
+@pytest.mark.parametrize("words", ["latency(halo)*0.5", "compute(halo)*0.7", "links.hop(halo)*2"])
+def test_other_changes_than_of_sizes_have_no_region(words: str) -> None:
+    """They were made everywhere, and called those of the region."""
+    with pytest.raises(UsageError, match="only bytes"):
+        parse_change(words)
+
+
+def test_a_change_that_cannot_be_executed_is_named(tmp_path: Path) -> None:
+    """What is sent in a region and received outside it finds no room when it is larger."""
+
+    def code(comm: program.Comm) -> Any:
+        """From rank 1 to rank 0."""
+        if comm.rank == 0:
+            yield comm.recv(1, 1000)
+            return
+        with comm.region("halo"):
+            yield comm.send(0, 1000)
+
+    path = tmp_path / "sent.program"
+    program.evaluate(code, ranks=2).write(path)
+    target = SimulatedMachine.of(load(Path("bgp")), None, 2, network="loggp")
+    with pytest.raises(LeadlineError, match=rf"^bytes.halo.\*2: {path} was not executed: .*room for 1000"):
+        what_if(path, target, [parse_change("bytes(halo)*2")], ranks=2)
+    ((_, found),) = what_if(path, target, [parse_change("bytes(halo)*0.5")], ranks=2)
+    assert found.time.value is not None

@@ -276,6 +276,8 @@ def parse_change(words: str) -> Change:
     """
     text = words.strip()
     if match := _SCALED.fullmatch(text):
+        if match["region"] is not None and match["what"] != "bytes":
+            raise UsageError(f"{words!r}: only bytes can be changed in a region, as in bytes(REGION)*2")
         return Change(text, match["what"], factor=float(match["factor"]), region=match["region"])
     if match := _SET.fullmatch(text):
         return Change(text, match["what"], value=match["value"].strip())
@@ -348,7 +350,12 @@ def _changed(path: Path, target: SimulatedMachine, change: Change, ranks: int, c
         with TemporaryDirectory() as place:
             other = Path(place) / path.name
             scaled_bytes(files.read(path), change.factor, change.region).write(other)
-            return replay(other, target, ranks=ranks, compute=compute)
+            try:
+                return replay(other, target, ranks=ranks, compute=compute)
+            except LeadlineError as problem:  # such as a receive outside the region, of what is sent inside
+                raise type(problem)(
+                    f"{change.words}: {str(problem).replace(str(other), str(path))}"
+                ) from None
     if change.factor is not None:
         return replay(path, changed_machine(target, change), ranks=ranks, compute=compute)
     if change.what == "mapping":
