@@ -4,21 +4,23 @@ from collections.abc import Mapping, Sequence
 
 from leadline.core.record import OK, Row
 from leadline.machine import Machine
+from leadline.machine.rank_mapping import letters
 from leadline.predict import Simulate
 from leadline.predict._machine import NODES, SOCKETS
 
-# Which rank sits where: sockets in turns, nodes in turns, else every core of a socket first.
-_MAPPINGS = {SOCKETS: "sockets", NODES: "XT"}
-_FIRST = "TX"
-
 
 def seated(machine: Machine, placement: str, ranks: int) -> dict[str, object]:
-    """The keys of a plan that put so many ranks so: partition and mapping."""
+    """The keys of a plan that put so many ranks so: partition and mapping.
+
+    Sockets in turns, nodes in turns along the axes of their grid, else every core of a socket first.
+    """
     nodes = 2 if placement == NODES else 1
+    axes = letters(machine.partition(1))
+    mappings = {SOCKETS: "sockets", NODES: axes}
     return {
         "ranks": ranks,
         "partition": max(ranks, nodes * machine.ranks_per_node),
-        "mapping": _MAPPINGS.get(placement, _FIRST),
+        "mapping": mappings.get(placement, f"T{axes[:-1]}"),
     }
 
 

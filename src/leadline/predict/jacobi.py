@@ -219,6 +219,7 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
             "T_s is what the machine's arithmetic and memory allow; a measured sweep may take longer."
         )
     if asked["simulate"]:
+        _check_own(asked)
         (answer,) = simulated(simulate, described, [(grid, placement)], model.edge)
         if isinstance(answer, str):
             notes.append(f"The simulator gives no answer: {answer}.")
@@ -233,6 +234,14 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     return Prediction(rows, COLUMNS, notes)
 
 
+def _check_own(asked: ModelArguments) -> None:
+    """UsageError for numbers that the simulator would not take: its answer is of the machine file's."""
+    given = [f"--{name}" for name in ("serial", "latency", "bandwidth") if asked[name] is not None]
+    if given:
+        words = " and ".join(given)
+        raise UsageError(f"--simulate takes these numbers from the machine file: leave out {words}")
+
+
 def simulated(
     simulate: Simulate,
     described: machines.Machine,
@@ -241,10 +250,10 @@ def simulated(
 ) -> list[float | str]:
     """Updates a second of all ranks by the simulator, for grids and placements; or why there is no answer.
 
-    The application with its plain kernel, blocking exchange and periodic ends, so that every rank has as many
-    sides as the formula counts.
+    The application with streaming stores, which move as many bytes as T_s counts, blocking exchange and
+    periodic ends, so that every rank has as many sides as the formula counts.
     """
-    fixed: dict[str, object] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "plain"}
+    fixed: dict[str, object] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "streaming"}
     fixed |= {"depth": 1, "halo": "blocking"}
     asked = [
         {**seated(described, placement, prod(grid)), "grid": _told(grid), **fixed}
