@@ -337,3 +337,21 @@ def test_a_tag_that_time_decides_is_refused(tmp_path: Path) -> None:
         read("smpi", given.format(8), tmp_path)
     with pytest.raises(LeadlineError, match=":2: a receive of any tag from rank 0 has no matching send"):
         read("smpi", "0 compute 1\n1 recv 0 -1 1\n", tmp_path)
+
+
+def test_a_wait_for_all_passes_through_smpi_as_one(tmp_path: Path) -> None:
+    """Who waits for all takes them as they come; one wait after another made programs up to 8 % longer."""
+
+    def waits(comm: program.Comm) -> Any:
+        """For a part of what is under way, and for all of it."""
+        other = 1 - comm.rank
+        first, second = comm.irecv(other, 8, 1), comm.irecv(other, 9, 2)
+        sent = [comm.isend(other, 8, 1), comm.isend(other, 9, 2)]
+        yield comm.wait_all([second, *sent])
+        more = [comm.isend(other, 10, 3), comm.irecv(other, 10, 3)]
+        yield comm.wait_all([*more, first])
+
+    exporters.write("smpi", program.evaluate(waits, ranks=2), tmp_path / "out")
+    again, _ = importers.read("smpi", tmp_path / "out")
+    given = [len(each.gives) for _, each in again.operations(0) if each.kind == Kind.WAIT]
+    assert given == [1, 1, 1, 3]

@@ -33,15 +33,19 @@ def lines(program: Program, flops: float) -> Iterator[str]:
         yield f"{rank} init"
         before = program.before(rank)
         started: dict[int, Operation] = {}
+        pending: set[int] = set()
         for computation, (_, operation) in zip(before, program.operations(rank), strict=True):
             if computation > 0:
                 yield f"{rank} compute {float(computation) * flops!r}"
-            for action in _actions(operation, rank, started):
+            for action in _actions(operation, rank, started, pending):
                 yield f"{rank} {action}"
         yield f"{rank} finalize"
 
 
-def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> Iterator[str]:
+def _actions(
+    operation: Operation, rank: int, started: dict[int, Operation], pending: set[int]
+) -> Iterator[str]:
+    """The actions of an operation; `pending` are requests under way."""
     kind, form = Kind(operation.kind), Form(operation.form)
     if kind in (Kind.NOP, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END, Kind.FREE, Kind.FILE):
         return
@@ -50,6 +54,8 @@ def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> 
     if kind in (Kind.SEND, Kind.RECV):
         if form:
             started[operation.request] = operation
+        if form == Form.NONBLOCKING:
+            pending.add(operation.request)
         if form != Form.PERSISTENT:
             yield f"{'i' if form else ''}{_message(operation)}"
     elif kind == Kind.SENDRECV:
@@ -60,11 +66,14 @@ def _actions(operation: Operation, rank: int, started: dict[int, Operation]) -> 
         yield _message(operation._replace(kind=int(Kind.SEND), free=0))
         yield _wait(receive, rank)
     elif kind == Kind.START:
+        pending.update(operation.gives)
         for slot in operation.gives:
             yield f"i{_message(started[slot])}"
     elif kind == Kind.WAIT:
-        for slot in operation.gives:
-            yield _wait(started[slot], rank)
+        # Who waits for several at once takes them as they come; the form can say so of all alone.
+        at_once = len(operation.gives) > 1 and pending == set(operation.gives)
+        pending.difference_update(operation.gives)
+        yield from ["waitall"] if at_once else [_wait(started[slot], rank) for slot in operation.gives]
     elif kind in COLLECTIVES and kind in _COLLECTIVES and not (form or operation.gives or operation.takes):
         yield _COLLECTIVES[kind].format(bytes=operation.bytes, root=operation.peer)
     else:
