@@ -118,6 +118,32 @@ def test_without_times_the_page_tells_what_is_asked_for() -> None:
     assert "not known" in page.verdict[0]
 
 
+def test_what_has_no_one_size_is_said() -> None:
+    """Blocks that differ were listed as 0 B, and accesses to windows were left out without a word."""
+
+    async def code(comm: program.Comm) -> None:
+        """Rank 1 gives rank 0 more than the others do."""
+        blocks = {peer: 100 * (1 + max(comm.rank, peer)) for peer in range(comm.size)}
+        await comm.alltoallv(blocks, blocks)
+        await comm.alltoall(100)
+        window = comm.window(100)
+        await window.fence()
+        await window.put(0, 7)
+        await window.fence()
+        await window.free()
+        await comm.sendrecv((comm.rank + 1) % comm.size, 5, (comm.rank - 1) % comm.size)
+
+    page = compose(Subject("v.program", program.evaluate(code, 3)))
+    (collectives,) = [section for section in page.sections if section.anchor == "collectives"]
+    assert collectives.table is not None
+    assert sorted(row[:4] for row in collectives.table.rows) == [
+        ["alltoall", "3", "100 B", "3"],
+        ["alltoallv", "3", "differ by rank", "3"],
+    ]
+    (matrix,) = [section for section in page.sections if section.anchor == "matrix"]
+    assert matrix.says == "3 messages, 15 B; those of collectives and accesses to windows are not counted."
+
+
 def test_the_matrix_keeps_every_byte(tmp_path: Path) -> None:
     """Of 3 ranks and of 200, which share rows."""
     for ranks in (3, 200):
@@ -163,6 +189,7 @@ def test_options_of_a_program_s_page(tmp_path: Path) -> None:
     assert "begins after the end of the program" in said(str(timed), "--window", "5s:6s")[1]
     assert "needs a program's times" in said(str(plain), "--window", "1ms:6ms")[1]
     assert "name it alone" in said(str(timed), str(plain))[1]
+    assert "leave it out" in said(str(timed), "--figures", str(tmp_path / "figures"))[1]
     assert said(str(plain))[0] == 0
 
 

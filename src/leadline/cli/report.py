@@ -61,7 +61,7 @@ class Reported(Run):
     "--figures",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Also draw every figure into DIR as SVG, PNG and PDF. 'leadline figure' has more options.",
+    help="Also draw every figure of runs into DIR as SVG, PNG and PDF. 'leadline figure' has more options.",
 )
 @machine_option("Of a program: also say what its messages should cost on this machine.")
 @click.option(
@@ -96,7 +96,7 @@ def command(
     paths = list(dict.fromkeys(runs)) or [newest_run()]
     if output.is_dir() or not output.suffix:
         output /= PAGE
-    if page := _alone(paths, output, machine, window):
+    if page := _alone(paths, output, figures, machine, window):
         click.echo(page)
         if show:
             click.launch(page.resolve().as_uri())
@@ -115,7 +115,11 @@ def command(
 
 
 def _alone(
-    paths: list[Path], output: Path, machine: Path | None, window: tuple[float, float] | None
+    paths: list[Path],
+    output: Path,
+    figures: Path | None,
+    machine: Path | None,
+    window: tuple[float, float] | None,
 ) -> Path | None:
     """The page of a tuning or a program; None where none of the paths is one.
 
@@ -135,6 +139,8 @@ def _alone(
         )
     if not programs and not tunings:
         return None
+    if figures:
+        raise click.UsageError("--figures draws figures of runs: leave it out for this page", context)
     if len(paths) > 1:
         what = "program" if programs else "tuning"
         raise click.UsageError(f"a {what} has a page of its own: name it alone", context)

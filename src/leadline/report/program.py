@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from leadline.core.collectives import VARYING
 from leadline.core.units import format_bytes, format_quantity
 from leadline.profile.analysis import Profile
 from leadline.profile.findings import findings
@@ -21,6 +22,8 @@ from leadline.report.page import Count, plot
 SITES = 20
 KINDS = 20
 Window = tuple[float, float]
+_Collective = tuple[int, bool, int, int | None]  # kind, whether blocks vary, ranks, bytes
+_ONE_SIDED = {Kind.PUT, Kind.GET, Kind.ACCUMULATE}
 
 
 @dataclass(frozen=True)
@@ -179,9 +182,11 @@ def _traffic(program: Program) -> list[Section]:
             for size, count in most
         ],
     )
+    others = "those of collectives"
+    if any(kind in _ONE_SIDED for kind, _ in program.calls):
+        others += " and accesses to windows"
     says = (
-        f"{sum(sizes.values()):,} messages, {format_quantity(float(volume), 'B')}; those of collectives are "
-        "not counted."
+        f"{sum(sizes.values()):,} messages, {format_quantity(float(volume), 'B')}; {others} are not counted."
     )
     matrix = plot(draw.matrix(rows, program.ranks))
     return [
@@ -192,14 +197,16 @@ def _traffic(program: Program) -> list[Section]:
 
 def _together(program: Program, found: Profile | None) -> Section | None:
     """Collectives by operation, communicator size and bytes."""
-    calls: Counter[tuple[int, int, int]] = Counter()
-    time: Counter[tuple[int, int, int]] = Counter()
+    calls: Counter[_Collective] = Counter()
+    time: Counter[_Collective] = Counter()
     for rank in range(program.ranks):
         sequence = program.sequence(rank)
         inside = _inside(found, rank) if found else np.zeros(len(sequence.leaves))
         for place, (leaf, count) in enumerate(zip(sequence.leaves, sequence.counts, strict=True)):
             if leaf.kind in COLLECTIVES:
-                key = leaf.kind, len(program.communicators[leaf.comm].members), leaf.bytes
+                varies = bool(leaf.mode)
+                size = None if varies else leaf.bytes  # each rank knows other blocks of such a call
+                key = leaf.kind, varies, len(program.communicators[leaf.comm].members), size
                 calls[key] += count
                 time[key] += int(inside[place])
     if not calls:
@@ -220,7 +227,9 @@ def _inside(found: Profile, rank: int) -> npt.NDArray[np.float64]:
     return np.bincount(sequence.order_cached, inside, len(sequence.leaves)).astype(float)
 
 
-def _collective(key: tuple[int, int, int], calls: int, share: float | None) -> list[str]:
-    kind, ranks, size = key
+def _collective(key: _Collective, calls: int, share: float | None) -> list[str]:
+    kind, varies, ranks, size = key
+    name = Kind(kind).name.lower()
     told = "not known" if share is None else f"{100 * share:.2f} %"
-    return [Kind(kind).name.lower(), f"{ranks:,}", format_bytes(size), f"{calls:,}", told]
+    bytes_ = "differ by rank" if size is None else format_bytes(size)
+    return [VARYING.get(name, name) if varies else name, f"{ranks:,}", bytes_, f"{calls:,}", told]
