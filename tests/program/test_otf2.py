@@ -162,6 +162,21 @@ def test_sizes_of_collectives_are_one_ranks(tmp_path: Path) -> None:
     assert len(notes) == 1 and "1 x alltoallv" in notes[0]
 
 
+def test_no_byte_of_blocks_that_vary_is_lost(tmp_path: Path) -> None:
+    """Of 10, 0 and 5 B to ranks that take 5 B each 3 B were lost, as every block was rounded down."""
+
+    def write(to: Writer) -> None:
+        for rank in range(RANKS):
+            end = ("MpiCollectiveEnd", to.ops.ALLTOALLV, to.world, 0, [10, 0, 5][rank], 5)
+            to.call(rank, "MPI_Alltoallv", US, ("MpiCollectiveBegin",), end)
+
+    found, _ = program(tmp_path, write)
+    calls = [of(found, rank)[0] for rank in range(RANKS)]
+    assert [sum(each.gives[1::2]) for each in calls] == [10, 0, 5]
+    assert sum(sum(each.takes[1::2]) for each in calls) == 15
+    assert all(calls[a].gives[2 * b + 1] == calls[b].takes[2 * a + 1] for a in range(3) for b in range(3))
+
+
 def test_polls_before_a_completion_are_part_of_it(tmp_path: Path) -> None:
     """Tests that fail, one after another, are time in the one that succeeds."""
 

@@ -1,6 +1,7 @@
 """How much each rank moves in a collective, from what Score-P counts of it."""
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 
@@ -24,8 +25,7 @@ def sizes(name: str, root: int, every: Sequence[Met]) -> list[dict[str, Any]]:
     if name == "BARRIER":
         return [{}] * count
     if name in ("ALLTOALLV", "ALLTOALLW"):
-        total = max(sum(received), 1)
-        blocks = [[gives * takes // total for takes in received] for gives in sent]
+        blocks = [_spread(gives, received) for gives in sent]
         return [
             {"mode": 1, "gives": _parts(blocks[rank]), "takes": _parts(row[rank] for row in blocks)}
             for rank in range(count)
@@ -50,6 +50,13 @@ def sizes(name: str, root: int, every: Sequence[Met]) -> list[dict[str, Any]]:
     else:
         block = sent[0] // shares
     return [{"bytes": block}] * count
+
+
+def _spread(gives: int, received: Sequence[int]) -> list[int]:
+    """What a rank gives to each, in proportion to what these take: whole bytes, of which none is lost."""
+    total = max(sum(received), 1)
+    ends = [gives * end // total for end in accumulate(received, initial=0)]
+    return [end - begin for begin, end in pairwise(ends)]
 
 
 def _parts(sizes: Iterable[int]) -> tuple[int, ...]:
