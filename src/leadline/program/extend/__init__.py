@@ -88,6 +88,8 @@ def _check_alone(found: Extension, rule: Rule, every: Sequence[Program], grid: L
         if grid is not None and len(grid) != other.dimensions:
             continue
         lengths = grid or other(found.program.ranks)
+        if lengths == found.grid and all(other(each.ranks) == rule(each.ranks) for each in every):
+            continue
         groupings = GROUPINGS if other in turned else as_plain
         if _differs(found.program, other, every, lengths, groupings):
             one, two = ("x".join(map(str, each)) for each in (found.grid, lengths))
