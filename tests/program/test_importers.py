@@ -12,7 +12,7 @@ from leadline import program
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.program import exporters, importers
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import FREE_SOURCE, FREE_TAG, Form, Kind, Operation
+from leadline.program.model import FREE_SOURCE, FREE_TAG, Communicator, Form, Kind, Operation
 
 
 def halo(comm: program.Comm, collective: bool = False) -> Any:
@@ -96,6 +96,22 @@ def test_each_turn_keeps_its_own_computation(tmp_path: Path) -> None:
         words = [line.split() for line in path.read_text().splitlines()]
         found = [float(each[-1]) for each in words if {"calc", "compute"} & set(each)]
         assert [each for each in found if each] == pytest.approx([1e6, *[1e3] * 9] * 2)
+
+
+def test_large_tags_of_several_communicators_pass_through_goal(tmp_path: Path) -> None:
+    """A tag of GOAL says communicator and tag, and is no larger than what can be read back."""
+    builder = ProgramBuilder(2)
+    builder.communicators += [Communicator(range(2)), Communicator(range(2))]
+    for rank, kind in enumerate((Kind.SEND, Kind.RECV)):
+        pairs = [(0, 1 << 30), (2, 1 << 30), (2, 7), (0, 7)]
+        calls = [Operation(int(kind), comm, 1 - rank, n, tag) for n, (comm, tag) in enumerate(pairs)]
+        builder.add(rank, calls if rank else calls[::-1])
+    exporters.write("goal", builder.build(), tmp_path / "tags.goal")
+    lines = (tmp_path / "tags.goal").read_text().splitlines()
+    tags = {line.rpartition(" ")[2] for line in lines if "tag" in line}
+    assert tags == {"0", "1", "2", "3"}
+    found, _ = importers.read("goal", tmp_path / "tags.goal")
+    assert [each.bytes for _, each in found.operations(1) if each.kind == Kind.RECV] == [0, 1, 2, 3]
 
 
 def test_a_call_that_a_form_lacks_is_named_as_it_was_called(tmp_path: Path) -> None:

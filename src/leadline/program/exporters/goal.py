@@ -12,24 +12,44 @@ from leadline.core.errors import UsageError
 from leadline.program.model import ANY_PEER, Form, Kind, Operation, Program, called
 
 TITLE = "GOAL"
+_TAGS = 1 << 31  # below which a tag of a schedule is
 _NO_MESSAGE = (Kind.NOP, Kind.FREE, Kind.PROBE, Kind.REGION_BEGIN, Kind.REGION_END, Kind.FILE)
 
 
 def lines(program: Program, flops: float) -> Iterator[str]:
     """The lines of the schedule (`exporters.write`)."""
     del flops
+    tags = _Tags(program)
     yield f"num_ranks {program.ranks}"
     for rank in range(program.ranks):
         yield f"rank {rank} {{"
-        yield from _Rank(program, rank).lines()
+        yield from _Rank(program, rank, tags).lines()
         yield "}"
+
+
+class _Tags:
+    """Tags of the schedule: messages of one communicator never meet those of another.
+
+    Those that would be too large are numbered as they come.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._count = len(program.communicators)
+        tags = (max(leaf.tag, leaf.source_tag) for each in program.sequences for leaf in each.leaves)
+        self._numbered = (max(tags, default=0) + 1) * self._count > _TAGS
+        self._numbers: dict[tuple[int, int], int] = {}
+
+    def __call__(self, comm: int, tag: int) -> int:
+        if self._numbered:
+            return self._numbers.setdefault((comm, tag), len(self._numbers))
+        return tag * self._count + comm
 
 
 class _Rank:
     """One rank's graph while it is written."""
 
-    def __init__(self, program: Program, rank: int) -> None:
-        self.program, self.rank = program, rank
+    def __init__(self, program: Program, rank: int, tags: _Tags) -> None:
+        self.program, self.rank, self._tag = program, rank, tags
         self.count = 0
         self.after: list[str] = []  # edges that the next operation has
         self.posted: list[str] = []  # and if it is a receive, these too
@@ -67,10 +87,6 @@ class _Rank:
     def _peer(self, comm: int, peer: int) -> int:
         # Whoever may send to it has the same communicator, so the same tag.
         return peer if peer == ANY_PEER else self.program.communicators[comm].peers[peer]
-
-    def _tag(self, comm: int, tag: int) -> int:
-        # Messages of one communicator never meet those of another.
-        return tag * len(self.program.communicators) + comm
 
     def _add(self, text: str, edges: list[str]) -> Iterator[str]:
         self.count += 1
