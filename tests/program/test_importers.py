@@ -98,6 +98,23 @@ def test_each_turn_keeps_its_own_computation(tmp_path: Path) -> None:
         assert [each for each in found if each] == pytest.approx([1e6, *[1e3] * 9] * 2)
 
 
+def test_the_receive_of_a_sendrecv_comes_after_those_before(tmp_path: Path) -> None:
+    """Both may take the same messages, so their order is one of GOAL's edges; the order of lines is none."""
+
+    def code(comm: program.Comm) -> Any:
+        """Messages of 1 and 2 B to and fro."""
+        first = comm.irecv(1 - comm.rank, 1)
+        sent = comm.isend(1 - comm.rank, 1)
+        yield comm.sendrecv(1 - comm.rank, 2, 1 - comm.rank)
+        yield comm.wait_all([first, sent])
+
+    exporters.write("goal", program.evaluate(code, 2), tmp_path / "both.goal")
+    lines = (tmp_path / "both.goal").read_text().splitlines()
+    assert lines[2] == "l1: recv 1b from 1 tag 0"
+    both = lines.index("l3: recv 2b from 1 tag 0")
+    assert "l3 irequires l1" in lines[both:]
+
+
 def test_large_tags_of_several_communicators_pass_through_goal(tmp_path: Path) -> None:
     """A tag of GOAL says communicator and tag, and is no larger than what can be read back."""
     builder = ProgramBuilder(2)

@@ -118,7 +118,10 @@ class _Rank:
         edges = self.after
         source = self._peer(operation.comm, operation.source)
         tag = self._tag(operation.comm, operation.source_tag)
-        yield from self._add(f"recv {operation.source_bytes}b from {source} tag {tag}", edges)
+        yield from self._add(
+            f"recv {operation.source_bytes}b from {source} tag {tag}", [*edges, *self.posted]
+        )
+        self.posted = []
         peer, tag = self._peer(operation.comm, operation.peer), self._tag(operation.comm, operation.tag)
         yield from self._add(f"send {operation.bytes}b to {peer} tag {tag}", edges)
         self.after = [f"requires l{self.count - 1}", f"requires l{self.count}"]
