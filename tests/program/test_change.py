@@ -11,7 +11,7 @@ from leadline.core.errors import LeadlineError, UsageError
 from leadline.machine import load
 from leadline.program.change import scaled_bytes
 from leadline.program.model import Kind, Program
-from leadline.run.replay import parse_change, what_if
+from leadline.run.replay import parse_change, replay, what_if
 from leadline.targets.simulated.machine import SimulatedMachine
 
 
@@ -86,3 +86,20 @@ def test_a_change_that_cannot_be_executed_is_named(tmp_path: Path) -> None:
         what_if(path, target, [parse_change("bytes(halo)*2")], ranks=2)
     ((_, found),) = what_if(path, target, [parse_change("bytes(halo)*0.5")], ranks=2)
     assert found.time.value is not None
+
+
+def test_bandwidth_is_that_of_the_tree_network_too(tmp_path: Path) -> None:
+    """As latency is: ten broadcasts of 100,000 B at 850 MB/s, and at twice that."""
+
+    def code(comm: program.Comm) -> Any:
+        """All ranks of a partition have the tree of Blue Gene/P."""
+        for _ in range(10):
+            yield comm.bcast(100_000)
+
+    path = tmp_path / "tree.program"
+    program.evaluate(code, ranks=128).write(path)
+    target = SimulatedMachine.of(load(Path("bgp")), None, 128)
+    first = replay(path, target, ranks=128).time.value
+    ((_, found),) = what_if(path, target, [parse_change("bandwidth*2")], ranks=128)
+    assert first is not None and found.time.value is not None
+    assert first - found.time.value == pytest.approx(10 * 100_000 / 850e6 / 2, rel=1e-6)

@@ -250,7 +250,7 @@ def by_region(program: Program, times: Times) -> pl.DataFrame:
 # Constants of a machine that a word stands for, by what their keys end with.
 WORDS = {
     "latency": ("links.base", "links.hop", "latency"),
-    "bandwidth": ("links.rate", "node.injection", "node.reception", "node.local"),
+    "bandwidth": ("links.rate", "node.injection", "node.reception", "node.local", "collective_network.rate"),
     "overhead": ("overhead", "send_packet", "receive_packet"),  # the cores' times
 }
 _HEADER = "packets.overhead"  # bytes, not time
