@@ -95,3 +95,17 @@ def test_rows_of_the_same_length_in_all_recordings_do_not_decide() -> None:
 
     with pytest.raises(UsageError, match="the recordings fit both"):
         extend(recorded(rows, (8, 12, 16)), 32)
+
+
+def test_a_halo_of_squares_needs_no_grid_named() -> None:
+    """Rows and columns together are those of no other grid; columns alone are 2, 3 and 4 ranks further."""
+
+    def halo(comm: program.Comm) -> Any:
+        """Both ways in a plane that closes on itself."""
+        grid = comm.grid(2)
+        for axis in range(2):
+            yield comm.sendrecv(grid.shift(axis, 1), 100, grid.shift(axis, -1))
+
+    found, true = extend(recorded(halo, (4, 9, 16)), 36).program, program.evaluate(halo, 36)
+    for rank in range(36):
+        assert [each for _, each in found.operations(rank)] == [each for _, each in true.operations(rank)]

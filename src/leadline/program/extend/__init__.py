@@ -59,7 +59,7 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
             except Misfit as problem:
                 reasons.append((explained or problem.explained, str(problem)))
                 continue
-            _check_decided(undecided, number)
+            _check_decided(undecided, number, "" if grid else ", or name the grid with --grid")
             _check_alone(found, rule, every, grid)
             return found
     _check_decided(undecided, len(GROUPINGS))
@@ -68,11 +68,11 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
     raise UsageError(f"the program has no regular form that can be extended: {why}")
 
 
-def _check_decided(undecided: Sequence[tuple[int, str]], number: int) -> None:
+def _check_decided(undecided: Sequence[tuple[int, str]], number: int, otherwise: str = "") -> None:
     """That no explanation by groups as plain leaves open what another one gives: that would be chance."""
     for other, why in sorted(undecided, key=lambda each: each[0]):
         if other <= number:
-            raise UsageError(f"the recordings do not decide what the program is: {why}")
+            raise UsageError(f"the recordings do not decide what the program is: {why}{otherwise}")
 
 
 def _check_alone(found: Extension, rule: Rule, every: Sequence[Program], grid: Lengths | None) -> None:

@@ -148,15 +148,17 @@ def _further(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
     """Parts of the ranks by which all partners may be further, the plainest first.
 
     What is the same in all recordings is no part of the ranks. Of one or two numbers of ranks too many hold
-    by chance: then the plainest alone are known.
+    by chance, and so they do in grids, whose rows have such lengths: then the plainest alone are known.
     """
     distances = {(place.size, (partner - place.rank) % place.size) for place, partner in known}
     sizes = {size for size, _ in distances}
     constant = min(len({far for _, far in distances}), len({size - far for size, far in distances})) == 1
     if len(sizes) < len(distances) or (constant and len(sizes) > 1):
         return
-    parts = _PARTS if len(sizes) >= LEAST else _HALVES
-    for more, part, up in product((0, 1, -1), parts, (False, True)):
+    if len(sizes) < LEAST or len(known[0][0].lengths) > 1:
+        yield from (Further(part, up) for part in _HALVES for up in (False, True))
+        return
+    for more, part, up in product((0, 1, -1), _PARTS, (False, True)):
         yield Further(part, up, more)
     for sign, up in product((1, -1), (False, True)):
         yield Further(Fraction(sign), up, root=True)
