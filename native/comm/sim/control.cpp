@@ -15,7 +15,7 @@ void Control::Agreement::await_suspend(std::coroutine_handle<> handle) {
     if (rank == 0) world.decide = &decide;
     sim::Group& all = world.groups.front();
     all.calls.enter(all, control.rank_, {.what = "the next sample"});
-    world.come(all, control.rank_, handle, "for the next sample", [&] {
+    world.come(all, control.rank_, handle, "for the others, with its part done", [&] {
         // Where not all ranks are played, each has the values of the one that is played for it.
         const auto played = static_cast<std::size_t>(world.engine.players()) * width;
         for (std::size_t at = played; at < world.values.size(); ++at)
