@@ -16,7 +16,7 @@ from leadline import __version__
 from leadline.cli import main
 from leadline.cli._group import LazyGroup, summary
 from leadline.cli._guard import DEFECT, INTERRUPTED
-from leadline.cli._table import plain, print_table, to_json
+from leadline.cli._table import plain, print_table, tell, to_json
 from leadline.core.errors import LeadlineError, UsageError
 
 
@@ -274,6 +274,20 @@ def test_tables_are_lined_up_or_json(capsys: pytest.CaptureFixture[str]) -> None
     ]
     assert json.loads(to_json([])) == []
     assert plain(["x"], []) == ["x"]
+
+
+@pytest.mark.parametrize(("columns", "width"), [("", 100), ("60", 60), ("300", 300)])
+def test_output_to_a_pipe_has_a_width_too(
+    columns: str, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100 columns, or what COLUMNS says; a message on the standard error stays one line."""
+    monkeypatch.setenv("COLUMNS", columns)
+    print_table([{"a": "word " * 30, "b": "word " * 80}], {"a": "A", "b": "B"})
+    tell("word " * 200)
+    tell("word " * 200, err=True)
+    told = capsys.readouterr()
+    assert width - 30 < max(map(len, told.out.splitlines())) <= width
+    assert len(told.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("width", [24, 40, 80, 100, 160])

@@ -1,10 +1,12 @@
 """Tables on the terminal, and the same as JSON: how every command prints rows.
 
-On a terminal a table is no wider than the terminal: a last column of sentences goes below its rows, and long
-cells wrap. Elsewhere each row is one line.
+A table is no wider than the terminal, or than 100 columns where the output goes to a file or a pipe: a last
+column of sentences goes below its rows, and long cells wrap. The variable COLUMNS sets another width; scripts
+read --json.
 """
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -19,6 +21,7 @@ import click
 
 from leadline.core.record import Row
 
+PIPE = 100  # columns where the output goes to a file or a pipe, and COLUMNS does not set another width
 GAP = 2  # blanks between columns
 KEEP = "\N{NO-BREAK SPACE}"  # which textwrap does not take for a blank
 SENTENCE = 24  # characters from which on a cell of the last column is a sentence rather than a word
@@ -41,7 +44,7 @@ def print_table(rows: Rows, columns: Mapping[str, str], as_json: bool = False) -
         return
     cells = [[shown(row.get(key)) for key in columns] for row in rows]
     terminal = sys.stdout.isatty()
-    lines = plain(list(columns.values()), cells, terminal_width() if terminal else None)
+    lines = plain(list(columns.values()), cells, output_width())
     for number, line in enumerate(lines):
         click.secho(line, bold=terminal and number == 0)
 
@@ -51,18 +54,26 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns
 
 
+def output_width() -> int:
+    """How wide what goes to the standard output may be: a terminal's columns, `PIPE`, or COLUMNS."""
+    chosen = os.environ.get("COLUMNS", "")
+    return terminal_width() if sys.stdout.isatty() or (chosen.isdecimal() and int(chosen)) else PIPE
+
+
 def tell(text: str, indent: str = "  ", err: bool = False) -> None:
     """Print a sentence, `wrapped`; `err`: on the standard error."""
     click.echo(wrapped(text, indent, err=err), err=err)
 
 
 def wrapped(text: str, indent: str = "", err: bool = False) -> str:
-    """A paragraph as wide as the terminal, later lines indented; one line where there is no terminal."""
-    return (
-        "\n".join(_lines(text, terminal_width(), "", indent))
-        if (sys.stderr if err else sys.stdout).isatty()
-        else text
-    )
+    """A paragraph as wide as the output, later lines indented.
+
+    `err`: for the standard error, where a message is one line unless there is a terminal: logs are searched
+    by line.
+    """
+    if err and not sys.stderr.isatty():
+        return text
+    return "\n".join(_lines(text, terminal_width() if err else output_width(), "", indent))
 
 
 def to_json(rows: Iterable[Row]) -> str:
