@@ -62,11 +62,26 @@ def test_one_benchmark() -> None:
         assert words[-1] in result.output
 
 
-def test_metrics() -> None:
-    """One row a metric, with the benchmark that measures it."""
+def test_keys() -> None:
+    """Those of every benchmark are explained, others named; one, a benchmark's, or all are reachable."""
     keys = {row["key"]: row["meaning"] for row in listed_json("keys")}
     assert "core-group" in keys["placement"]
-    assert keys["bytes"]
+    assert keys["bytes"] == "message size"
+    brief = listed("keys")
+    assert "core-group" in brief
+    assert "bytes" in brief
+    assert "message size" not in brief
+    for name in ("bytes", "pingpong", "all"):
+        assert "message size" in listed("keys", name)
+    assert "core-group" in listed("keys", "placement")
+    assert "core-group" in listed("keys", "all")
+    result = CliRunner().invoke(main, ["list", "keys", "placment"])
+    assert result.exit_code == 2
+    assert "'placement'" in result.output
+
+
+def test_metrics() -> None:
+    """One row a metric, with the benchmark that measures it."""
     assert listed_json("metrics") == [
         {
             "benchmark": "pingpong",

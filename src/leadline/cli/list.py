@@ -1,11 +1,11 @@
-"""`leadline list`: benchmarks, or one with its keys; plans, MPIs, machines, metrics."""
+"""`leadline list`: benchmarks, or one with its keys; plans, MPIs, machines, metrics, keys."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 import click
 
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import Word
 from leadline.cli._working import working
 from leadline.core.record import Row
@@ -13,6 +13,8 @@ from leadline.core.record import Row
 Rows = list[Row]
 
 FEW = 3  # benchmarks that are named in a row
+EVERY = "every benchmark"  # of which a key of launches is
+ALL = "all"  # the word for all keys
 
 
 def benchmarks() -> Rows:
@@ -37,7 +39,7 @@ def keys() -> Rows:
 
     placements = "; ".join(f"{word}: {meaning}" for word, meaning in PLACEMENTS.items())
     rows: Rows = [
-        {"key": name, "of": "every benchmark", "meaning": placements if name == "placement" else axis.says}
+        {"key": name, "of": EVERY, "meaning": placements if name == "placement" else axis.says}
         for name, axis in AXES.items()
     ]
     of: dict[tuple[str, str], list[str]] = {}
@@ -105,6 +107,40 @@ def _print_benchmark(name: str, as_json: bool) -> None:
         click.echo()
     columns = {"name": "metric", "unit": "unit", "better": "better", "description": "description"}
     print_table(found["metrics"], columns)
+
+
+def _print_keys(rows: Rows, name: str | None, as_json: bool) -> None:
+    """The keys of launches and the names of the others; with a name, that key or the keys of that benchmark.
+
+    As JSON without a name: all of them.
+    """
+    columns = LISTS["keys"][1]
+    if name is not None:
+        print_table(rows if name == ALL else _keys_named(rows, name), columns, as_json)
+    elif as_json:
+        print_table(rows, columns, as_json)
+    else:
+        print_table([row for row in rows if row["of"] == EVERY], columns)
+        others = list(dict.fromkeys(row["key"] for row in rows if row["of"] != EVERY))
+        click.echo()
+        tell(f"Keys of single benchmarks: {', '.join(others)}.")
+        tell(
+            "'leadline list keys KEY' explains one, 'leadline list keys BENCHMARK' lists those of a "
+            f"benchmark, 'leadline list keys {ALL}' lists every key."
+        )
+
+
+def _keys_named(rows: Rows, name: str) -> Rows:
+    """The rows of a key, or of a benchmark's keys; UsageError where there is neither."""
+    from leadline.core.errors import UsageError, suggest  # noqa: PLC0415
+
+    if found := [row for row in rows if row["key"] == name]:
+        return found
+    known = {str(each["name"]): each for each in benchmarks()}
+    if name not in known:
+        near = suggest(name, {*(row["key"] for row in rows), *known})
+        raise UsageError(f"there is no key and no benchmark {name!r}{near}")
+    return [{"key": sweep["name"], "of": name, "meaning": _meaning(sweep)} for sweep in known[name]["sweeps"]]
 
 
 def plans() -> Rows:
@@ -180,24 +216,31 @@ LISTS: dict[str, tuple[Callable[[], Rows], Mapping[str, str]]] = {
 
 @click.command()
 @click.argument("what", metavar="WHAT", type=Word(list(LISTS)))
-@click.argument("name", metavar="[BENCHMARK]", required=False)
+@click.argument("name", metavar="[NAME]", required=False)
 @json_option
 def command(what: str, name: str | None, as_json: bool) -> None:
     """List WHAT: benchmarks, shipped plans, mpis (of this machine), machines (files), metrics, or keys.
 
     'leadline list benchmarks pingpong' shows one benchmark: its question, the keys that a plan can give it
-    with their defaults, and its metrics. Keys are those of plans and tables, with their meaning.
+    with their defaults, and its metrics.
 
-    With --json, benchmarks have their keys ("sweeps") and metrics.
+    'leadline list keys' explains the keys of plans and tables that every benchmark has, and names the others;
+    'leadline list keys bytes' explains one key, 'leadline list keys pingpong' the keys of one benchmark, and
+    'leadline list keys all' all of them.
+
+    With --json, benchmarks have their keys ("sweeps") and metrics, and keys are all listed.
     """
-    if name is not None and what != "benchmarks":
+    if name is not None and what not in ("benchmarks", "keys"):
         raise click.UsageError(
-            f"only 'leadline list benchmarks' takes a name, but got 'leadline list {what} {name}'"
+            "only 'leadline list benchmarks' and 'leadline list keys' take a name, but got 'leadline list "
+            f"{what} {name}'"
         )
     make, columns = LISTS[what]
     with working(f"listing {what}"):  # the benchmarks' program may have to be built
         rows = make()
-    if name is not None:
+    if what == "keys":
+        _print_keys(rows, name, as_json)
+    elif name is not None:
         _print_benchmark(name, as_json)
-        return
-    print_table(rows, columns, as_json)
+    else:
+        print_table(rows, columns, as_json)
