@@ -327,7 +327,7 @@ def test_a_loaded_run_is_told_beside_its_numbers(tmp_path: Path, files: dict[str
     """A comparison with a run whose ranks waited half of their time says so."""
     store.write_parquet(launches(5, run_delay=0.05), tmp_path / "loaded.parquet", {})
     found = CliRunner().invoke(compare_command, [files["a"], str(tmp_path / "loaded.parquet")])
-    assert "B: loaded. 100 % of the 100 records show a disturbance" in found.output
+    assert "B: busy. 100 % of the 100 records show other work" in found.output
     assert "A: " not in found.output
 
 

@@ -53,7 +53,7 @@ def test_a_quiet_machine_is_called_quiet_in_numbers() -> None:
         ({"steal": 0.50}, "loaded", "hypervisor took up to 50 % of one processor's time"),
         ({"others": 1.3}, "disturbed", "kept up to 1.3 processors busy"),
         ({"switches": 60}, "disturbed", "taken off its processor up to 300 times a second"),
-        ({"switches": 9}, "quiet", "records show a disturbance"),
+        ({"switches": 9}, "quiet", "records show other work"),
     ],
 )
 def test_each_sign_is_found_at_its_threshold(field: dict[str, float], level: str, said: str) -> None:

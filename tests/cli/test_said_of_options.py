@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["show", "{run}", "--where", "foo=1"], 2, "known are: run, "),
         (["compare", "{run}"], 2, "but got {run}"),
         (["figure", "{run}"], 2, "run has pingpong"),
-        (["list", "plans", "foo"], 2, "only 'leadline list benchmarks' takes a name"),
+        (["list", "plans", "foo"], 2, "'leadline list keys' take a name, but got 'leadline list plans foo'"),
         (["list", "nonsense"], 2, "list' takes no 'nonsense'; known are: benchmarks, keys,"),
         (
             ["run", "quick", "--on", "bgp", "--ranks", "abc"],
@@ -114,7 +114,7 @@ def test_a_replay_says_that_it_was_disturbed(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(import_module("leadline.run.replay"), "replay", lambda *_, **__: told)
     words = ["replay", str(tmp_path / "alone.program"), "--on", "bgp"]
     said = CliRunner().invoke(main, words).output
-    assert "disturbed: others were busy" in said
+    assert "others were busy" in said
     assert "network model" not in said
     row = json.loads(CliRunner().invoke(main, [*words, "--json"]).output)
     assert row[0]["disturbance"] == "others were busy"

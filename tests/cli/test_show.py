@@ -249,4 +249,4 @@ def test_a_point_that_was_wrong_is_not_counted_as_measured(tmp_path: Path) -> No
     said = show(str(tmp_path / "wrong"))
     assert "1 point measured" in said
     assert "1 invalid" in said
-    assert "2 of them disturbed" not in said
+    assert "2 of them noisy" not in said

@@ -134,14 +134,15 @@ def test_a_disturbed_run_is_called_so(tmp_path: Path) -> None:
     said = written(loaded, tmp_path).text
     assert "The machine was busy with other work" in said
     assert "The machine was quiet" not in said
-    assert "meaningless: the interval reaches" in said
-    assert re.search(r"meaningless \d+ ", said)
+    assert "too wide to use" in said
+    assert re.search(r"too noisy to use \d+ ", said)
 
 
 def test_a_quiet_run_is_called_so(reader: Reader) -> None:
     """Nothing was planted that disturbs: no point is marked."""
     assert "The machine was quiet." in reader.text
-    assert "meaningless" not in reader.text
+    assert "too noisy" not in reader.text
+    assert "too wide" not in reader.text
 
 
 def test_a_confidence_that_falls_short_is_said() -> None:

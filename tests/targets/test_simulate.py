@@ -385,10 +385,10 @@ def test_the_command_simulates_and_goes_on(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(MACHINE)
     (tmp_path / "plan.toml").write_text(PINGPONG + 'bytes = [8, 13]\nbuffers = "reused"\n')
     words = ["run", str(tmp_path / "plan.toml"), "--on", str(tmp_path / "small.toml"), "--ranks", "8"]
-    done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
+    done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")], env={"COLUMNS": "300"})
     assert done.exit_code == 1
     assert f"{tmp_path / 'run'}: 1 point simulated, 0 skipped, 1 failed" in done.stdout
-    again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")])
+    again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")], env={"COLUMNS": "300"})
     assert again.stdout == done.stdout
     assert "nothing was left to measure" not in again.stderr  # the failed point was tried again
     (tmp_path / "plan.toml").write_text(PINGPONG + 'bytes = 8\nbuffers = "reused"\n')

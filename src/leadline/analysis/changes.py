@@ -13,7 +13,7 @@ from leadline.core.statistics import CONFIDENCE, POWER
 REGRESSION, IMPROVEMENT = "regression", "improvement"
 UNCHANGED, UNDECIDED = "unchanged", "undecided"
 SUSPECTED = {REGRESSION: "suspected regression", IMPROVEMENT: "suspected improvement"}
-BUSY = "other work disturbed many launches of"  # the beginning of a reason
+BUSY = "other work ran during many launches of"  # the beginning of a reason
 FAILED_IN_B, ONLY_IN_A, ONLY_IN_B = "failed in B", "only in A", "only in B"
 AS_FAR = 1.5  # times the typical distance of two groups, which differs from point to point
 EXACT = "both simulated: exact"  # the reason of a verdict that no chance has a part in

@@ -30,6 +30,13 @@ from leadline.core.statistics import Values
 from leadline.core.units import format_quantity
 
 Level = Literal["quiet", "disturbed", "loaded", "unknown"]
+# The levels for people.
+IN_WORDS: dict[Level, str] = {
+    "quiet": "quiet",
+    "disturbed": "noisy",
+    "loaded": "busy",
+    "unknown": "not known",
+}
 
 DISTURBED, LOADED = 0.02, 0.20
 NOISE_DISTURBED = 0.05
@@ -77,7 +84,7 @@ SIGNS = (
     ),
     # A quarter of a processor: caches, memory and clock are shared even where processors are not. Whether
     # others really met the ranks on a node of many cores, only waiting tells: never "loaded" by this alone.
-    Sign("others", pl.col("others"), "processors", BUSY, float("inf"), "others kept up to {} busy"),
+    Sign("others", pl.col("others"), "processors", BUSY, float("inf"), "other processes kept up to {} busy"),
     # The kernel's slice is about 3 ms: one competitor takes a rank off its processor 300 times a second.
     Sign(
         "switches",
@@ -142,7 +149,7 @@ def told(sign: Sign, figure: float) -> str:
 
 
 def describe(figures: dict[str, float | None]) -> str:
-    """What disturbed a point, from the largest figure of each sign; only those beyond their threshold."""
+    """What other work did, from the largest figure of each sign; only of those beyond their threshold."""
     return "; ".join(
         sign.says.format(told(sign, figure))
         for sign in SIGNS
@@ -242,8 +249,8 @@ def _judge_signs(measured: pl.DataFrame, sentences: list[str], figures: dict[str
     disturbed, loaded = (_share(measured.get_column(name)) for name in ("disturbed", "loaded"))
     figures |= {"records": float(measured.height), "disturbed_share": disturbed, "loaded_share": loaded}
     sentences.append(
-        f"{percent(disturbed)} of the {measured.height} records show a disturbance, "
-        f"{percent(loaded)} a heavy one."
+        f"{percent(disturbed)} of the {measured.height} records show other work on the machine, "
+        f"{percent(loaded)} much of it."
     )
     for sign in watched:
         column = measured.get_column(f"sign_{sign.name}").drop_nulls()

@@ -52,7 +52,7 @@ COLUMNS: dict[str, str] = {
     "oversubscribed": "more ranks than cores",
     "disturbed": "whether others on the machine may have moved the value",
     "meaningless": "whether they left the interval so wide that it means nothing",
-    "disturbance": "what disturbed it, or null",
+    "disturbance": "what was seen of other work, or null",
     "clock_error": "how far the ranks' common clock was wrong at most, s; null where none was used",
     "late": "share of the samples for which some rank started late, mean of the launches; null as above",
     "late_at": "the most that a rank started late, s; null as above",
@@ -294,11 +294,11 @@ def _disturbance(row: dict[str, float | None]) -> str:
     """
     share = row["share"] or 0.0
     told = describe({sign.name: row[f"sign_{sign.name}"] for sign in SIGNS})
-    said = [f"in {percent(share)} of its launches: {told}"] if share else []
+    said = [f"other work in {percent(share)} of its launches: {told}"] if share else []
     if row["meaningless"]:
         below, above = row["below"] or 0.0, row["above"] or 0.0
         end = f"{percent(above)} above it" if above <= 1 else f"{1 + above:,.0f} times it"
         start = f"from {percent(below)} below the value" if below <= 1 else "from beyond zero"
-        reach = f"the interval reaches {start} to {end}, too wide to use it"
-        said.insert(0, reach if share or not row["earlier_runs"] else f"{reach}, as earlier runs differ")
+        reach = f"the interval is too wide to use, {start} to {end}"
+        said.insert(0, reach if share or not row["earlier_runs"] else f"{reach}, because earlier runs differ")
     return "; ".join(said)

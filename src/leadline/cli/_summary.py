@@ -39,7 +39,7 @@ def print_summary(records: "pl.DataFrame", path: Path, earlier: "Sequence[pl.Dat
     done = "simulated" if found.exact else "measured"
     ran = found.counts["ok"]
     counts = [f"{ran} point{'' if ran == 1 else 's'} {done}"]
-    counts += [f"{found.disturbed} of them disturbed"] if found.disturbed else []
+    counts += [f"{found.disturbed} of them noisy"] if found.disturbed else []
     counts += [f"{count} {state}" for state, count in found.counts.items() if state != "ok" and count]
     click.echo(f"{', '.join(counts)}.")
     print_lost(found.lost, MOST_REASONS)

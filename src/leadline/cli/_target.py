@@ -85,8 +85,8 @@ def warn(facts: Mapping[str, Any]) -> None:
         return
     if (busy := before["others"] + before["steal"]) >= BUSY:
         click.echo(
-            f"leadline: before the run others keep {busy:.1f} processors busy; points that other "
-            "work disturbs will be marked",
+            f"leadline: before the run, other processes keep {busy:.1f} processors busy; points "
+            "measured beside other work will be marked",
             err=True,
         )
 

@@ -228,8 +228,8 @@ def _refuse_undecidable(table: "pl.DataFrame") -> None:
         and not both.get_column("reason").has_nulls()
     ):
         raise UsageError(
-            "nothing can be told of these runs: other work disturbed many launches of every point; measure "
-            "again on a quiet machine"
+            "no verdict is possible: other work ran during many launches of every point; measure again on a "
+            "quiet machine"
         )
 
 
@@ -322,7 +322,7 @@ def _counted(count: int, verdict: str) -> str:
 def _sentences(
     table: "pl.DataFrame", limit: float, records: "tuple[pl.DataFrame, pl.DataFrame]", machines: bool
 ) -> list[str]:
-    """The outcome in a line, and what disturbed either run."""
+    """The outcome in a line, and how noisy either run was."""
     from leadline.analysis import compare, noise  # noqa: PLC0415
     from leadline.analysis.counts import point_names  # noqa: PLC0415
     from leadline.core.record import SIMULATED  # noqa: PLC0415
@@ -349,8 +349,8 @@ def _sentences(
         )
     for name, each in zip("AB", records, strict=True):
         if (each.get_column("source") == SIMULATED).all():
-            continue  # there is no machine that could be disturbed
+            continue  # there is no machine that could be noisy
         verdict = noise.judge(each)
         if verdict.level != "quiet":
-            said.append(f"{name}: {verdict.level}. {' '.join(verdict.sentences)}")
+            said.append(f"{name}: {noise.IN_WORDS[verdict.level]}. {' '.join(verdict.sentences)}")
     return said

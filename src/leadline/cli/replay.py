@@ -320,7 +320,7 @@ def _print_first(
     if machine and program.measured and not scaled:
         click.echo("  computation between messages as it was recorded; --compute FACTOR scales it")
     if found.disturbance:
-        click.echo(f"  disturbed: {found.disturbance}")
+        click.echo(f"  {found.disturbance}")
     if found.oversubscribed:
         click.echo("  more ranks than cores: the time says nothing of the program")
 

@@ -308,7 +308,7 @@ def _remarks(row: Row) -> Iterator[str]:
     if row["launches"] == 1 and not row["exact"]:
         yield "one launch, so no interval"
     if row["disturbed"]:
-        yield f"{'meaningless' if row['meaningless'] else 'disturbed'}: {row['disturbance']}"
+        yield str(row["disturbance"])
     if row["oversubscribed"]:
         yield "oversubscribed"
     yield from starts.remarks(row)

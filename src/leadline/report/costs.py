@@ -218,7 +218,8 @@ def _where(row: Row | None, names: Names) -> str:
 
 
 def _mark(row: Row | None) -> str:
-    """A warning for a card whose latency was disturbed."""
+    """A warning for a card whose latency was measured beside other work."""
     if row is None or not row.get("disturbed"):
         return ""
-    return f"{'Meaningless' if row.get('meaningless') else 'Disturbed'}: {row.get('disturbance') or ''}"
+    said = str(row.get("disturbance") or "other work on the machine")
+    return f"{said[0].upper()}{said[1:]}"

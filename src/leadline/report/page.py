@@ -39,8 +39,8 @@ _GROUPS = {
 }
 _LEVELS = {
     "quiet": ("quiet", "The machine was quiet."),
-    "disturbed": ("disturbed", "The machine was disturbed: read intervals before values."),
-    "loaded": ("loaded", "The machine was busy with other work: these numbers do not describe it."),
+    "disturbed": ("noisy", "Other work ran on the machine: read intervals before values."),
+    "loaded": ("busy", "The machine was busy with other work: these numbers do not describe it."),
     "unknown": ("unknown", "How quiet the machine was is not known."),
 }
 
@@ -286,9 +286,12 @@ def _counts(findings: Findings, sections: Sequence[Section]) -> list[Count]:
     counts += [Count("points simulated", str(exact))] if exact else []
     if measured or not ok:
         counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}".replace(",", "\u202f")))
-    for name, count in (("disturbed", disturbed), ("meaningless", meaningless)):
+    for mark, name, count in (
+        ("disturbed", "noisy", disturbed),
+        ("meaningless", "too noisy to use", meaningless),
+    ):
         if count:
-            marks = {name}
+            marks = {mark}
             link = first(lambda section, marks=marks: any(row.mark in marks for row in section.table.rows))
             counts.append(Count(name, str(count), link, bad=True))
     for status in ("skipped", "failed", "invalid"):

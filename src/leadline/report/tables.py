@@ -119,9 +119,9 @@ def remarks(row: Row) -> str:
     """What must be known before a point is believed."""
     said = []
     if row.get("meaningless"):
-        said.append(f"meaningless: {row.get('disturbance') or 'too wide'}")
+        said.append(str(row.get("disturbance") or "the interval is too wide to use"))
     elif row.get("disturbed"):
-        said.append(f"disturbed {row.get('disturbance') or ''}".strip())
+        said.append(str(row.get("disturbance") or "other work on the machine"))
     if row.get("oversubscribed"):
         said.append("more ranks than cores")
     said += starts.remarks(row)

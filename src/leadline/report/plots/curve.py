@@ -223,7 +223,5 @@ def caption_of(subject: Subject, *sentences: str) -> str:
         least = f"{100 * min(reached):.0f} %"
         said.append(f"Shaded, or as bars: intervals of the median over launches, some at {least}.")
     if any(row.get("meaningless") for row in subject.rows):
-        said.append(
-            "Hollow points were disturbed so much that their interval is meaningless; it is not drawn."
-        )
+        said.append("Hollow points are too noisy to use; their intervals are not drawn.")
     return " ".join(said)

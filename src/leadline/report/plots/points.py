@@ -47,7 +47,7 @@ def datum(row: Row, split: Split, x: str | None) -> Datum:
         quantity = units.format_quantity(row["value"], row["unit"], row["next_low"], row["next_high"])
         point["n"] = quantity[quantity.index("[") :]
     if row.get("disturbed"):
-        point["d"] = row.get("disturbance") or "disturbed"
+        point["d"] = row.get("disturbance") or "other work on the machine"
     if row.get("meaningless"):
         point["m"] = 1
     return point
@@ -86,7 +86,7 @@ def mark_alone(points: list[Datum]) -> None:
 def tooltip(points: list[Datum], metric: str, x: str | None) -> list[dict[str, str]]:
     """What a pointer held over a point is told: only the fields that some point has."""
     titles = {"s": "series", "v": "variant", "p": x or "", "q": metric.replace("_", " ")}
-    titles |= {"n": "next launch", "l": "launches", "d": "disturbed"}
+    titles |= {"n": "next launch", "l": "launches", "d": "noise"}
     return [
         {"field": name, "type": "nominal", "title": title}
         for name, title in titles.items()

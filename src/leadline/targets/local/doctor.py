@@ -105,7 +105,7 @@ def quiet() -> list[Finding]:
     time.sleep(LOOK)
     seen = watch.seen()
     busy = seen.others + seen.steal
-    advice = "measure when they are done; points that they disturb are marked"
+    advice = "measure when it is done; points measured beside other work are marked"
     found = f"{busy:.1f} processors busy"
     return [Finding("other work", OK if busy < BUSY else WARNING, found, "" if busy < BUSY else advice)]
 
