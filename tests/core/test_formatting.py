@@ -1,6 +1,7 @@
 """Numbers of tables and ratios in words."""
 
 from leadline.core.formatting import Column, next_launch, ratio_text, texts
+from leadline.core.units import format_quantity
 
 
 def test_columns_write_their_numbers_in_their_units() -> None:
@@ -29,4 +30,6 @@ def test_bounds_far_apart_have_a_unit_each() -> None:
     """Microseconds to milliseconds are not told in one of them."""
     row = {"value": 5e-7, "unit": "s", "next_low": 1.2e-7, "next_high": 6.346e-3, "next_confidence": 0.9}
     assert next_launch(row).value == "[0.120 µs, 6.30 ms]"
-    assert next_launch(row | {"next_high": 6.3e-5}).value == "[0.12, 63.00] µs"
+    assert next_launch(row | {"next_high": 6.3e-5}).value == "[0.12, 63.0] µs"
+    assert format_quantity(3.1e-7, "s", 3e-7, 2.5412e-4) == "0.31 µs [0.30, 254]"
+    assert format_quantity(0.31, "1", 0.30, 6346.15) == "0.31 [0.30, 6350]"

@@ -132,7 +132,7 @@ def test_what_cannot_be_read_is_said_in_one_sentence(parse: object, written: obj
         (5.03e-8, "s", 4.91e-8, 5.12e-8, "50 ns [49, 51]"),  # half width 1.05: none
         (-2.2e-7, "s", -5.1e-7, 1e-7, "-0.2 µs [-0.5, 0.1]"),  # a negative latency stays negative
         (3e-9, "s", -2e-6, 5e-6, "0 µs [-2, 5]"),  # the interval, not the value, chooses the prefix
-        (3.5e-7, "s", 3.3e-7, 8e-3, "0.35 µs [0.33, 8000.00]"),  # apart from zero: two digits
+        (3.5e-7, "s", 3.3e-7, 8e-3, "0.35 µs [0.33, 8000]"),  # apart from zero: two digits
         (1.5e-4, "s", 1.1e-4, 4.2e-4, "150 µs [110, 420]"),  # half width 155, yet 200 would be a third more
         (1.02, "1", 0.99, 1.05, "1.02 [0.99, 1.05]"),
         (1.3e-5, "1", 1.2e-5, 1.4e-5, "1.3e-5 [1.2e-5, 1.4e-5]"),

@@ -65,6 +65,7 @@ _PREFIXES: dict[str, tuple[tuple[float, float, str], ...]] = {
 
 # Without an interval three digits are shown; with a very narrow one never more than five.
 _PLAIN_DIGITS, _MOST_DIGITS = 3, 5
+FAR = 100.0  # times the value, from which on an upper bound has three digits of its own
 
 
 def _split(value: object, what: str, units: Mapping[str, float], example: str) -> tuple[str, str]:
@@ -207,7 +208,10 @@ def format_quantity(
     decimals = _decimals(value / worth, half / worth)
     if apart and value:
         decimals = max(decimals, 1 - _exponent(value / worth))
-    shown = [_digits(each / worth, decimals) for each in (value, low, high)]
+    shown = [_digits(each / worth, decimals) for each in (value, low)]
+    # A bound far beyond the value has digits of its own: not "0.31 [0.30, 6346.15]".
+    far = _exponent(high / worth)
+    shown.append(_digits(high / worth, min(decimals, 2 - far) if high > FAR * abs(value) else decimals))
     return f"{shown[0]} {name}".rstrip() + f" [{shown[1]}, {shown[2]}]"
 
 
