@@ -45,6 +45,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (["compare", "{run}", "--across", "mpi"], 2, "it has 1: bgp"),
         (["run", "latency", "--submit", "slurm", "--time", "2:00"], 2, "2:00:00 (hours:minutes:seconds)"),
+        (["run", "latency", "--on", "bgp", "--mapping", "", "-o", "{run}-2"], 2, "there is no file ''"),
         (["run", "latency", "--on", "bgp", "--mapping", "QWE", "-o", "{run}-2"], 2, "leadline: mapping: "),
         (
             ["run", "latency", "--agent", "foo", "-o", "{run}-3"],
@@ -103,6 +104,23 @@ def test_a_replay_says_what_it_does_otherwise() -> None:
     builder = ProgramBuilder(1)
     builder.add(0, [Operation(int(kind), extra=1) for kind in (Kind.WIN, Kind.FENCE, Kind.WIN_FREE)])
     assert remarks(builder.build(), None) == []
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said"), [("", "there is no file ''"), ("0 0 0 0\n" * 5, "has 5 lines"), ("0\n", "line 1")]
+)
+def test_a_replay_refuses_a_mapping_before_it_begins(tmp_path: Path, mapping: str, said: str) -> None:
+    """An empty word, a file of more lines than the partition has ranks, and one for another machine."""
+    builder = ProgramBuilder(1)
+    builder.add(0, [Operation(int(Kind.NOP))])
+    builder.build().write(tmp_path / "alone.program")
+    (tmp_path / "seats").write_text(mapping)
+    word = str(tmp_path / "seats") if mapping else ""
+    done = CliRunner().invoke(
+        main, ["replay", str(tmp_path / "alone.program"), "--on", "bgp", "--mapping", word]
+    )
+    assert done.exit_code == 2
+    assert said in done.output
 
 
 def test_a_replay_says_that_it_was_disturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,9 +159,10 @@ def test_a_plan_may_name_the_network_of_an_experiment(tmp_path: Path, site: Simu
     [
         ("0 0 0 0\n2 0 0 0\n", "line 2: X is of 0 to 1 on a partition of 64 ranks of small, but got 2"),
         ("0 0 0 0\n0 0 0 4\n", "line 2: T is of 0 to 3 on"),
-        ("0 0 0\n1 0 0\n", "line 1: a seat on .* is 4 whole numbers"),
-        ("0 0 0 0\n0 0 x 0\n", "line 2: a seat on .* is 4 whole numbers .*, but got '0 0 x 0'"),
-        ("0 0 0 0\n1 0 0 0\n0 0 0 0\n", "line 3: this seat is taken by line 1 already"),
+        ("0 0 0\n1 0 0\n", "line 1: a place on .* is 4 whole numbers"),
+        ("0 0 0 0\n0 0 x 0\n", "line 2: a place on .* is 4 whole numbers .*, but got '0 0 x 0'"),
+        ("0 0 0 0\n" * 65, "has 65 lines, .* but got a partition of 64 ranks of small"),
+        ("0 0 0 0\n1 0 0 0\n0 0 0 0\n", "line 3: line 1 has this place already"),
     ],
 )
 def test_a_mapping_for_another_machine_is_refused(
@@ -178,7 +179,7 @@ def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: SimulatedMach
     """A file of fewer lines than ranks is for another size."""
     (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
     text = 'ranks = "cores"\nmapping = "seats.txt"\n[[measure]]\nbenchmark = "crowd"\n'
-    with pytest.raises(UsageError, match="has 2 lines, one a rank, but there are 64 ranks"):
+    with pytest.raises(UsageError, match=r"has 2 lines, .* but there are 64 ranks"):
         points(tmp_path, site, text)
 
 
@@ -189,7 +190,7 @@ def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: SimulatedMach
         ('mapping = "XYZ"', "has each of X, Y, Z, T once .* but got 'XYZ'"),
         ('mapping = "tiled:2x3x2"', "which divides the .* nodes of 64 ranks of small, but got 'tiled:2x3x2'"),
         ('mapping = "tiled:2x2"', "a tile has a length for each axis"),
-        ('mapping = "seats.txt"', "'seats.txt' is no order of axes such as"),
+        ('mapping = "seats.txt"', "there is no file 'seats.txt'"),
         ("partition = 65", "small has 1 to 64 ranks .* but got 65"),
         ("partition = 0", "a partition has at least one rank"),
     ],

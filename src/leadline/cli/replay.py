@@ -241,7 +241,7 @@ def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "Sim
     from leadline.machine import load  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
-    return SimulatedMachine.of(
+    described = SimulatedMachine.of(
         load(machine),
         None,
         asked["partition"] or program.ranks,
@@ -250,6 +250,8 @@ def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "Sim
         noise=asked["noise"],
         seed=1 if asked["seed"] is None else asked["seed"],
     )
+    described.check_mapping(program.ranks)
+    return described
 
 
 def _simulated(target: "Target") -> "SimulatedMachine":

@@ -4,8 +4,10 @@ The native program reads mappings itself (`native/machine/mapping.hpp`); here is
 before it runs, and what a search for better ones needs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -86,23 +88,31 @@ def read(path: Path, place: Place, ranks: int | None = None) -> Seats:
 def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -> Seats:
     """`read`, remembered by what the answer depends on."""
     try:
-        rows = path.read_text(encoding="ascii").splitlines()[:ranks]
+        rows = path.read_text(encoding="ascii").rstrip().splitlines()
     except (OSError, ValueError) as problem:
         raise UsageError(f"mapping: cannot read {path}: {problem}") from None
     if ranks is not None and len(rows) < ranks:
-        raise UsageError(f"mapping: {path} has {len(rows)} lines, one a rank, but there are {ranks} ranks")
+        raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but there are {ranks} ranks")
+    if len(rows) > prod(place.sides):
+        raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but got {place.name}")
+    rows = rows[:ranks]
     axes = len(place.sides)
     try:
         seats = np.array([row.split() for row in rows], dtype=_TYPE).reshape(len(rows), axes)
     except (ValueError, OverflowError):
         line, row = next((n, row) for n, row in enumerate(rows, 1) if not _is_seat(row, axes))
         raise UsageError(
-            f"mapping: {path}, line {line}: a seat on {place.name} is {axes} whole numbers "
+            f"mapping: {path}, line {line}: a place on {place.name} is {axes} whole numbers "
             f"({place.letters}), but got {row!r}"
         ) from None
     _check(seats, place, f"mapping: {path}")
     seats.flags.writeable = False
     return seats
+
+
+def _lines(rows: Sequence[str]) -> str:
+    """How many lines a file has."""
+    return f"{len(rows):,} line{'' if len(rows) == 1 else 's'}"
 
 
 def _is_seat(row: str, count: int) -> bool:
@@ -125,4 +135,4 @@ def _check(seats: Seats, place: Place, file: str) -> None:
     twice = np.flatnonzero(first[at] != np.arange(len(seats)))
     if len(twice):
         line = int(twice[0])
-        raise UsageError(f"{file}, line {line + 1}: this seat is taken by line {first[at[line]] + 1} already")
+        raise UsageError(f"{file}, line {line + 1}: line {first[at[line]] + 1} has this place already")

@@ -74,7 +74,7 @@ class SimulatedMachine:
             raise UsageError(f"{machine.name} describes no noise: leave --noise out, or add a table [noise]")
         partition = whole(machine) if ranks is None else ranks
         machine.partition(partition)
-        chosen = mapping or default_mapping(machine)
+        chosen = default_mapping(machine) if mapping is None else mapping
         beside = (plan.parent, Path()) if plan else (Path(),)
         return cls(machine, partition, chosen, network, noise, seed, beside, point_limit=point_limit)
 
@@ -108,7 +108,10 @@ class SimulatedMachine:
             "progress": (DEFAULT,),
         }
         for ranks, mapping in product(axes["partition"], axes["mapping"]):
-            self._check(str(mapping), int(ranks), asked)
+            places = int(ranks)
+            counts = [places if isinstance(each, str) else each for each in asked.axes["ranks"]]
+            fitting = [each for each in counts if each <= places]
+            self._check(str(mapping), places, max(fitting, default=None))
         return asked.with_axes(
             axes,
             network=(),
@@ -193,12 +196,16 @@ class SimulatedMachine:
         if mapping.startswith("random:"):
             raise UsageError(f"mapping: random takes a whole number, as random:1, but got {mapping!r}")
         raise UsageError(
-            f"mapping: {mapping!r} is no order of axes such as '{default_mapping(self.machine)}', not "
-            f"'{BLOCKED}', 'tiled:LENGTHS', 'random:SEED' or '{SOCKETS}', and no file"
+            f"mapping: there is no file {mapping!r}; a mapping without a file is an order of axes such as "
+            f"'{default_mapping(self.machine)}', '{BLOCKED}', 'tiled:LENGTHS', 'random:SEED' or '{SOCKETS}'"
         )
 
-    def _check(self, mapping: str, partition: int, asked: Settings) -> None:
-        """UsageError for a mapping that the partition does not allow, by its axes or its seats."""
+    def check_mapping(self, ranks: int) -> None:
+        """UsageError for a mapping that the machine's partition or so many ranks do not allow."""
+        self._check(self.mapping, self.partition, ranks)
+
+    def _check(self, mapping: str, partition: int, ranks: int | None) -> None:
+        """UsageError for a mapping that the partition does not allow, by its axes or the places in a file."""
         topology = self.machine.partition(partition)
         axes = letters(topology)
         if _ORDER.fullmatch(mapping) and sorted(mapping) != sorted(axes):
@@ -216,14 +223,12 @@ class SimulatedMachine:
                     f"but got {mapping!r}"
                 )
         if self.seating(mapping).startswith("file:"):
-            counts = [partition if isinstance(each, str) else each for each in asked.axes["ranks"]]
-            fitting = [each for each in counts if each <= partition]
             place = Place.of(
                 topology,
                 self.machine.ranks_per_node,
                 f"a partition of {partition} ranks of {self.machine.name}",
             )
-            read(self._file(mapping), place, max(fitting, default=None))
+            read(self._file(mapping), place, ranks)
 
 
 def _check_mpi(word: str) -> None:
