@@ -65,7 +65,7 @@ def test_only_so_many_commands_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, kept: Path) -> None:
     """A file where the folder should be."""
     kept.write_text("")
-    with pytest.raises(LeadlineError, match="cannot keep what was traced in"):
+    with pytest.raises(LeadlineError, match="cannot write the access pattern"):
         io_profiles.keep(COMMAND, written(tmp_path, RECORD))
 
 

@@ -158,10 +158,10 @@ def test_a_program_that_fails_as_it_is_ends_at_once(tmp_path: Path) -> None:
     class Broken(Fake):
         def run(self, settings: Settings, limit: float) -> Outcome:
             self.runs += 1
-            return Outcome(None, "exit status 2: no such input")
+            return Outcome(None, "exit status 2: no such input:;")
 
     broken = Broken()
-    with pytest.raises(LeadlineError, match="fails as it is: exit status 2: no such input"):
+    with pytest.raises(LeadlineError, match="exit status 2: no such input; correct"):
         tuned(tmp_path / "t", broken)
     assert broken.runs == 1
     assert len(io_journal.read(tmp_path / "t")[1]) == 1

@@ -38,14 +38,13 @@ def command(
     of MPI and how long it computed between: 'leadline replay FILE' executes it again, 'leadline profile FILE'
     shows where the time went. A program that was killed leaves what was recorded until then.
     """
-    import shutil  # noqa: PLC0415
     from tempfile import TemporaryDirectory  # noqa: PLC0415
 
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.core.processes import check_startable  # noqa: PLC0415
     from leadline.record import session  # noqa: PLC0415
 
-    if not shutil.which(command[0]):
-        raise click.UsageError(f"there is no command {command[0]!r}", click.get_current_context())
+    check_startable(command)
     path = output or _free(Path(f"{_name(command)}.program"))
     place = directory or path.absolute().parent
     if not place.is_dir():
@@ -80,6 +79,7 @@ def _free(path: Path) -> Path:
 
 def _name(command: tuple[str, ...]) -> str:
     """What the program is called: the last word that is an executable or a script, without its directory."""
+
     import shutil  # noqa: PLC0415
 
     for word in reversed(command):

@@ -7,6 +7,7 @@ Should this process itself be killed, a guard that it started with its first com
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -152,6 +153,17 @@ def run(
         output.seek(max(0, output.seek(0, os.SEEK_END) - KEPT))
         said = output.read().decode(errors="replace")
     return Ended(seconds, None if late else tree.process.returncode, said)
+
+
+def check_startable(command: Sequence[str]) -> None:
+    """UsageError where the command's first word is no executable: before anything is done for it."""
+    name = command[0]
+    if shutil.which(name):
+        return
+    if Path(name).is_file():
+        raise UsageError(f"cannot start {name!r}: this file is not executable")
+    where = "" if "/" in name else " in PATH"
+    raise UsageError(f"cannot start {name!r}: there is no such executable{where}")
 
 
 def run_alone(command: Sequence[str], env: Mapping[str, str]) -> int:

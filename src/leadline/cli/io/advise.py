@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COLUMNS = {
     "source": "source",
     "told_distance": "distance",
-    "told_parts": "of it",
+    "told_parts": "differs in",
     "told_confidence": "confidence",
     "told_speedup": "speed-up",
     "told_settings": "settings",
@@ -58,8 +58,8 @@ def command(
 
     The table lists the nearest access patterns of the database with their settings, their distance and its
     parts, and a confidence, which is a judgement and not a probability. A program that uses neither HDF5 nor
-    MPI-IO gets no settings: they could not reach it. The database holds published settings, and those for
-    which 'leadline io tune' measured a significant gain on this machine.
+    MPI-IO gets no settings, since they could not reach it. The database holds published settings, and those
+    for which 'leadline io tune' measured a significant gain on this machine.
     """
     from leadline.tune.io import patterns as io_patterns  # noqa: PLC0415
     from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
@@ -73,12 +73,10 @@ def command(
         settings = {each.name: each.value for each in h5settings.read(remember)}
         io_patterns.remember(access_pattern, settings, f"{log.name} and {remember.name}", speedup, kept)
         if not as_json:
-            click.echo(f"kept in {kept}")
+            click.echo(f"stored in {kept}")
     found = io_patterns.advise(access_pattern, kept)[:most]
     if not found and not as_json:
-        click.echo(
-            "No advice: this program used neither HDF5 nor MPI-IO, through which settings would reach it."
-        )
+        click.echo("No advice: this program used neither HDF5 nor MPI-IO, and settings reach no other files.")
         return
     print_table([_row(each, as_json) for each in found], COLUMNS, as_json)
 

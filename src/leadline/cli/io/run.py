@@ -41,9 +41,10 @@ def command(*, command: tuple[str, ...], settings: str, database: Path | None) -
     safe for some programs only are never used by 'auto'. 'leadline io advise ./app' prints the settings
     without running the program.
     """
-    from leadline.core.processes import run_alone  # noqa: PLC0415  (heavy imports only when the verb is used)
+    from leadline.core.processes import check_startable, run_alone  # noqa: PLC0415  (heavy imports)
     from leadline.tune.io import profiles as io_profiles  # noqa: PLC0415
 
+    check_startable(command)
     with _shared() as name:
         place = Path(name)
         path, env = _prepare(command, settings, database, place)

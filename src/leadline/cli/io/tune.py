@@ -200,6 +200,7 @@ def command(**asked: object) -> None:
 
 def _request(asked: dict[str, Any]) -> "Request":
     """The request that the options make. Raises UsageError where they exclude each other."""
+    from leadline.core.processes import check_startable  # noqa: PLC0415
     from leadline.tune.io.setup import Request  # noqa: PLC0415
 
     context = click.get_current_context()
@@ -210,8 +211,13 @@ def _request(asked: dict[str, Any]) -> "Request":
         return Request.again(resume)
     if bool(asked["kernel"]) == bool(asked["command"]):
         raise click.UsageError(
-            "missing program: give its command after --, such as -- mpirun -n 4 ./app, or a --kernel", context
+            "--kernel NAME and a program after -- exclude each other"
+            if asked["command"]
+            else "nothing to tune: give a program after --, such as -- mpirun -n 4 ./app, or --kernel NAME",
+            context,
         )
+    if asked["command"]:
+        check_startable(asked["command"])
     way = "a program" if asked["command"] else "--on" if asked["machine"] else "a --kernel"
     _refuse_idle(context, way)
     return Request(**{**asked, "output": asked["output"] or _fresh()})
@@ -249,8 +255,8 @@ def _refuse_others(context: click.Context, named: bool) -> None:
     given += [each for each in _given(context) if each != "--resume"]
     if given:
         raise click.UsageError(
-            f"--resume takes everything from the tuning, but got {', '.join(given)}; leave that out, or tune "
-            "anew into another directory",
+            f"--resume takes everything from the tuning, but got {', '.join(given)}; leave that out, or "
+            "start another tuning in another directory",
             context,
         )
 

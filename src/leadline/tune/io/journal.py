@@ -78,7 +78,7 @@ class Journal:
         if {name: line.get(name) for name in key} != dict(key):
             raise LeadlineError(
                 f"run {self._taken + 1} of {self.path / NAME} is another than is asked for now: it was "
-                "written by another version; tune anew into another directory"
+                "written by another version; tune again into another directory"
             )
         self._taken += 1
         return line

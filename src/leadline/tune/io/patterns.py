@@ -34,7 +34,7 @@ from leadline.tune.storage import published
 _BASE = 16.0  # a factor of 16 in a size is as far as a step of 1
 _MODE, _SYSTEM = 1.0, 2.0  # distances of another way of writing, and of another file system
 DATABASE = "motifs.sqlite"
-TRACE = "a program is traced by 'leadline io run -- PROGRAM'"
+TRACE = "'leadline io run -- PROGRAM' records the access pattern of a program"
 TABLE5 = "Behzad et al. 2013, table 5"
 _SIZES = ("ranks", "bytes_a_rank", "share", "piece", "files")
 
@@ -81,12 +81,12 @@ def read(path: Path) -> AccessPattern:
     except OSError as problem:
         why = problem.strerror or problem
         raise UsageError(
-            f"no program {str(path)!r} was traced, and no log of this name can be read: {why}; {TRACE}"
+            f"no run of a program {str(path)!r} is recorded, and there is no log of this name: {why}; {TRACE}"
         ) from None
     if not is_log(path):
         raise UsageError(
-            f"{path} is neither a record of the preloaded library nor a Darshan log, and no program of this "
-            f"name was traced; {TRACE}"
+            f"no run of a program {str(path)!r} is recorded, and this file is neither a log of the preloaded "
+            f"library nor of Darshan; {TRACE}"
         )
     return _of_darshan(path) if path.suffix == ".darshan" else of_lines(lines(path))
 
@@ -158,7 +158,7 @@ def of_lines(lines: Iterable[Mapping[str, Any]]) -> AccessPattern:
             for least, calls in line.get("write_sizes", {}).items():
                 sizes[int(least)] = sizes.get(int(least), 0.0) + float(calls) * int(least)
     if not written:
-        raise UsageError("this record tells of nothing that was written: trace a run that writes its files")
+        raise UsageError(f"this log has no writes, and settings are for writing: {TRACE}")
     many = max(ranks) + 1
     return AccessPattern(
         ranks=many,
@@ -187,7 +187,7 @@ def _middle(sizes: Mapping[int, float]) -> float | None:
 def _of_darshan(path: Path) -> AccessPattern:
     seen = darshan_log.read(path)
     if not seen["written"]:
-        raise UsageError(f"{path}: this log tells of nothing that was written")
+        raise UsageError(f"{path}: this log has no writes, and settings are for writing")
     ranks, datasets = seen["ranks"], seen["datasets"]
     return AccessPattern(
         ranks=ranks,

@@ -65,7 +65,8 @@ def keep(command: Sequence[str], log: Path, within: Path | None = None) -> bool:
         shutil.copyfile(log, kept)
         (kept.parent / COMMAND).write_text(json.dumps(list(command)), encoding="utf-8")
     except OSError as problem:
-        raise LeadlineError(f"cannot keep what was traced in {kept}: {problem.strerror or problem}") from None
+        why = problem.strerror or problem
+        raise LeadlineError(f"cannot write the access pattern to {kept}: {why}") from None
     _forget(kept.parent.parent)
     return True
 

@@ -174,13 +174,17 @@ class Tuning:
         for place in range(count):
             outcome = self._once(Step(BASELINE, "default", place + 1, count), {})
             if outcome.seconds is None:
-                raise LeadlineError(f"the program fails as it is: {outcome.reason}; {self._remedy(outcome)}")
+                # The reason may be the end of what the program printed.
+                why = (outcome.reason or "no reason is known").rstrip(" .:;,")
+                raise LeadlineError(
+                    f"the program fails with its default settings: {why}; {self._remedy(outcome)}"
+                )
             if place == 0:
                 self.fingerprint = outcome.fingerprint
                 self.evaluator.learn(outcome.facts)
                 if outcome.facts.get("met") is False:
                     raise LeadlineError(
-                        "there is nothing to tune: neither HDF5 nor MPI-IO opened a file in this run; see "
+                        "there is nothing to tune: the program opened no file through HDF5 or MPI-IO; see "
                         "'leadline io doctor PROGRAM'"
                     )
             elif outcome.fingerprint != self.fingerprint:
@@ -191,8 +195,8 @@ class Tuning:
     def _remedy(self, outcome: Outcome) -> str:
         """What would do where the default fails."""
         if self.options.limit is None and (outcome.reason or "").startswith(LATE):
-            return "tune anew into another directory, with --limit SECONDS"
-        return "put that right and tune anew into another directory"
+            return "tune again into another directory, with --limit SECONDS"
+        return "correct that, and tune again into another directory"
 
     def _screen(self) -> None:
         """Look at each parameter: what changes nothing that is done to files is left out.

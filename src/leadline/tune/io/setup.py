@@ -135,7 +135,7 @@ def _reopened(request: Request, facts: Mapping[str, object]) -> Journal:
         journal.close()
         raise UsageError(
             f"the space of {request.output} is another now than when it began; put it back as it was, or "
-            "tune anew into another directory"
+            "tune again into another directory"
         )
     end_left(str(request.output))
     for left in request.output.glob(f"{PREFIX}*"):
