@@ -51,7 +51,7 @@ def test_it_can_be_shown_at_once() -> None:
     [
         (["osu", "missing.out"], 2, "cannot read missing.out: No such file or directory"),
         (["osu", "."], 2, "cannot read .: Is a directory"),
-        (["imb", "latency.out"], 1, "latency.out:1: this is no output of the Intel MPI Benchmarks"),
+        (["imb", "latency.out"], 2, "latency.out:1: this is no output of the Intel MPI Benchmarks"),
         (["osu"], 2, "Missing argument"),
         (["netpipe", "latency.out"], 2, "'netpipe'"),
         (

@@ -188,12 +188,12 @@ def test_a_killed_run_is_shown_and_told(run: Path) -> None:
     [
         (["sunday"], 2, "there is no run or record file 'sunday'; did you mean 'monday'?"),
         (["pyproject.toml"], 2, "there is no run or record file 'pyproject.toml'"),
-        (["notes.txt"], 1, "notes.txt is not a whole Parquet file"),
+        (["notes.txt"], 2, "notes.txt is no file of records"),
         (["monday", "--parquet", "missing/out.parquet"], 1, "cannot write missing/out.parquet: No such file"),
     ],
 )
 def test_what_cannot_be_shown(run: Path, words: list[str], code: int, says: str) -> None:
-    """One sentence, 2 for what is not there and 1 for what is damaged or cannot be written."""
+    """One sentence, 2 for what is not there or of another kind, and 1 for what cannot be written."""
     Path("notes.txt").write_text("bytes 8\n")
     result = CliRunner().invoke(main, ["show", *words])
     assert result.exit_code == code

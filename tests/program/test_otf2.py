@@ -229,7 +229,7 @@ def test_a_bad_trace_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str
     """No trace, and a collective that a rank lacks; OTF2's library prints nothing of its own."""
     path = tmp_path / "traces.otf2"
     path.write_text("something else")
-    with pytest.raises(LeadlineError, match="OTF2's reader cannot read this trace"):
+    with pytest.raises(LeadlineError, match="no OTF2 trace that can be read"):
         importers.read("otf2", path)
     assert capfd.readouterr().err == ""
 

@@ -1,7 +1,7 @@
 """The edge of the command line: every failure becomes one line on the standard error and an exit code.
 
-2: the request cannot be understood; 1: something failed; 130: interrupted, as a shell has it; 70: a defect
-of Leadline, whose traceback is written to a file.
+2: the request cannot be understood, or a file of it is missing or of another kind; 1: something failed; 130:
+interrupted, as a shell has it; 70: a defect of Leadline, whose traceback is written to a file.
 """
 
 import os

@@ -37,7 +37,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool) -> None:
     from leadline.profile import profile  # noqa: PLC0415  (loads numpy)
     from leadline.program import files  # noqa: PLC0415
 
-    if (Path(RUNS) / program).is_dir():
+    if program.name and (Path(RUNS) / program).is_dir():
         raise UsageError(f"{program} is a run, which 'leadline show {program}' prints; FILE is a .program")
     with working("reading the program") as say:
         read = files.read(program)

@@ -8,13 +8,19 @@ SHORT = 3  # letters of a word that is near only to words about as long
 
 
 class LeadlineError(Exception):
-    """A failure that the user can act on: what was wrong, what was got, what would do."""
+    """A failure that the user can act on: what was wrong, what was got, what would do.
+
+    Exit code 1: something failed that was asked for sensibly, such as a measurement, a build or a write.
+    """
 
     exit_code = 1
 
 
 class UsageError(LeadlineError):
-    """A request that cannot be understood: an unknown name, a bad unit, a typing error in a plan."""
+    """A request that cannot be understood: an unknown name, a bad unit, a typing error in a plan.
+
+    Also a file that is not there, is of another kind, or is damaged.
+    """
 
     exit_code = 2
 

@@ -74,22 +74,22 @@ def journal_lines(records: Iterable[Record]) -> Iterator[list[dict[str, Cell]]]:
 def read_journal(path: Path) -> tuple[list[Record], int]:
     """The records of a journal, and the length of its whole lines in B.
 
-    The last line, if it was cut off while being written, is left out. Raises LeadlineError, naming the line,
+    The last line, if it was cut off while being written, is left out. Raises UsageError, naming the line,
     for damage anywhere else and for what is no journal.
     """
     try:
         lines, length = journal.read(path, REMEDY)
     except OSError as problem:
-        raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
+        raise UsageError(f"cannot read {path}: {problem.strerror}") from problem
     if not lines or not isinstance(lines[0], dict) or lines[0].get("leadline") != "records":
-        raise LeadlineError(f"{path}:1: this is no journal of records; name a run's directory")
+        raise UsageError(f"{path}:1: this is no journal of records; name a run's directory")
     _check_format(path, lines[0].get("format"))
     records: list[Record] = []
     for number, line in enumerate(lines[1:], start=2):
         try:
             records += [_record(each) for each in line]
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
-            raise LeadlineError(
+            raise UsageError(
                 f"{path}:{number}: this line is damaged ({_first_line(problem)}){REMEDY}"
             ) from problem
     return records, length
@@ -101,11 +101,11 @@ def journal_frame(path: Path) -> pl.DataFrame:
 
 
 def table(records: Iterable[Record], path: Path) -> pl.DataFrame:
-    """The records of the journal `path` as a record table; LeadlineError for values of wrong types."""
+    """The records of the journal `path` as a record table; UsageError for values of wrong types."""
     try:
         return with_impossible_marked(frame(records))
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
-        raise LeadlineError(f"{path} holds values of wrong types: {_first_line(problem)}") from problem
+        raise UsageError(f"{path} holds values of wrong types: {_first_line(problem)}") from problem
 
 
 def write_parquet(
@@ -136,21 +136,21 @@ def read_parquet(path: Path) -> pl.DataFrame:
     try:
         data = path.read_bytes()
         if (CHECKSUM_KEY in about or CHECKED_KEY in about) and not _is_checked(data):
-            raise LeadlineError(f"{path} is damaged: its checksum does not fit")
+            raise UsageError(f"{path} is damaged: its checksum does not fit")
         table = pl.read_parquet(io.BytesIO(data))
     except (OSError, pl.exceptions.PolarsError) as problem:
-        raise LeadlineError(f"{path} is a damaged Parquet file: {_first_line(problem)}") from problem
+        raise UsageError(f"{path} is a damaged Parquet file: {_first_line(problem)}") from problem
     added = [pl.lit(None, FIELDS[name].type).alias(name) for name in LATER if name not in table.columns]
     table = table.with_columns(added)
     for name, field in FIELDS.items():
         if name not in table.columns:
-            raise LeadlineError(f"{path} is a Parquet file but no record file: it has no column {name!r}")
+            raise UsageError(f"{path} is a Parquet file but no record file: it has no column {name!r}")
         if table.schema[name] != field.type:
-            raise LeadlineError(
+            raise UsageError(
                 f"{path} is no record file: its column {name!r} is {table.schema[name]}, not {field.type}"
             )
     if impossible := table_fault(table):
-        raise LeadlineError(f"{path} holds what no measurement gives: {impossible}")
+        raise UsageError(f"{path} holds what no measurement gives: {impossible}")
     table = with_impossible_marked(table)
     return table.select(*FIELDS, *point_columns(table)) if added else table
 
@@ -164,7 +164,7 @@ def _is_checked(data: bytes) -> bool:
 
 
 def parquet_metadata(path: Path) -> dict[str, str]:
-    """What a Parquet file carries about itself; LeadlineError where it is truncated or none."""
+    """What a Parquet file carries about itself; UsageError where it is truncated or none."""
     try:
         return pl.read_parquet_metadata(path)
     except (OSError, pl.exceptions.PolarsError) as problem:
@@ -172,10 +172,18 @@ def parquet_metadata(path: Path) -> dict[str, str]:
             raise UsageError(
                 f"{path} is a recorded program, of which 'leadline profile' and 'leadline report' say more"
             ) from problem
-        what = f"is not a whole Parquet file ({_first_line(problem)})"
-        raise LeadlineError(
-            f"{path} {what}; name a run's directory, a .parquet or a .jsonl file"
-        ) from problem
+        damaged = f"a damaged Parquet file ({_first_line(problem)})"
+        what = f"is {damaged if _begins_as_parquet(path) else 'no file of records'}"
+        raise UsageError(f"{path} {what}; name a run's directory, a .parquet or a .jsonl file") from problem
+
+
+def _begins_as_parquet(path: Path) -> bool:
+    """Whether a file begins as Parquet files do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError:
+        return False
 
 
 def _record(parsed: Mapping[str, Any]) -> Record:
@@ -193,7 +201,7 @@ def _record(parsed: Mapping[str, Any]) -> Record:
 def _check_format(path: Path, found: object) -> None:
     """Raise LeadlineError for a format that this program does not know."""
     if not str(found).isdecimal() or int(str(found)) > FORMAT:
-        raise LeadlineError(
+        raise UsageError(
             f"{path} has record format {found}, but this version of Leadline reads up to {FORMAT}"
         )
 

@@ -18,7 +18,7 @@ import polars as pl
 from leadline import __version__
 from leadline.analysis.importers.table import Cell, Table
 from leadline.core.axes import AXES, DEFAULT
-from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.errors import UsageError, suggest
 from leadline.core.record import FAILED, IMPORTED, OK, SKIPPED, Record, frame
 
 
@@ -28,7 +28,7 @@ class Importer(Protocol):
     TITLE: str  # the suite as its makers write it
 
     def tables(self, path: Path, lines: Sequence[str]) -> Iterable[Table]:
-        """The tables of numbers in a text; LeadlineError, with the line, where it is something else."""
+        """The tables of numbers in a text; UsageError, with the line, where it is something else."""
         ...
 
 
@@ -62,7 +62,7 @@ def read(
     """The record table of the output of suite `name`, and its provenance.
 
     `texts` are the files' contents by path; `given` are fields and coordinates that the text does not tell
-    (the MPI, the placement) or tells wrongly. Raises LeadlineError, naming file and line, for what is not
+    (the MPI, the placement) or tells wrongly. Raises UsageError, naming file and line, for what is not
     the suite's output.
     """
     suite = importer(name)
@@ -71,7 +71,7 @@ def read(
         found += suite.tables(path, data.decode("utf-8", errors="replace").splitlines())
     records = [each for table, launch in _launches(found) for each in _records(table, launch, given or {})]
     if not any(each.status == OK for each in records):
-        raise LeadlineError(f"{', '.join(map(str, texts))}: nothing was measured: {records[0].reason}")
+        raise UsageError(f"{', '.join(map(str, texts))}: nothing was measured: {records[0].reason}")
     about = {
         "source": IMPORTED,
         "suite": suite.TITLE,
@@ -116,7 +116,7 @@ def _records(table: Table, launch: int, given: Mapping[str, Any]) -> Iterator[Re
     twice = next((point for point, count in points.items() if count > 1), None)
     if twice is not None:
         said = ", ".join(f"{name} {value}" for name, value in twice) or "a row"
-        raise LeadlineError(f"{table.place}: this table has {said} twice: are there two under one title?")
+        raise UsageError(f"{table.place}: this table has {said} twice: are there two under one title?")
     cells = table.cells or [Cell({}, reason=table.empty, failed=True)]
     for cell in cells:
         at = {**common, **table.coordinates, **cell.coordinates, **given}

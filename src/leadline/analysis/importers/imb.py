@@ -12,7 +12,7 @@ from statistics import median
 
 from leadline.analysis.importers import _collectives
 from leadline.analysis.importers.table import Cell, Table, is_row, number, whole, word
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 
 TITLE = "Intel MPI Benchmarks"
 
@@ -60,16 +60,16 @@ _WINDOW = 64  # sends under way in Uniband and Biband, unless -window_size says 
 def tables(path: Path, lines: Sequence[str]) -> Iterator[Table]:
     """The tables of numbers in a text, one for each benchmark, number of processes and mode.
 
-    Raises LeadlineError, with file and line, where there is none, and for a row that does not fit.
+    Raises UsageError, with file and line, where there is none, and for a row that does not fit.
     """
     starts = [number_ for number_, line in enumerate(lines) if _NAME.match(line.strip())]
     if not starts:
-        raise LeadlineError(
+        raise UsageError(
             f"{path}:1: this is no output of the {TITLE}; it has a line like '# Benchmarking PingPong'"
         )
     before = next((n for n in range(starts[0]) if _COLUMNS.fullmatch(lines[n].strip())), None)
     if before is not None:
-        raise LeadlineError(f"{path}:{before + 1}: this table has no title, so it is not known what it is of")
+        raise UsageError(f"{path}:{before + 1}: this table has no title, so it is not known what it is of")
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         # Of several runs in one text the last that began is the one that this table belongs to.
         begun = max((n for n in range(start) if _SUITE.search(lines[n])), default=0)
@@ -95,7 +95,7 @@ def _table(path: Path, lines: Sequence[str], first: int, above: str) -> Table:
             told["mode"] = match["mode"].lower()
         elif _COLUMNS.fullmatch(line):
             if rows or left_out:
-                raise LeadlineError(f"{place}: this table has no title, so it is not known what it is of")
+                raise UsageError(f"{place}: this table has no title, so it is not known what it is of")
             columns = line.split()
         elif columns and (match := _LEFT_OUT.fullmatch(line)):
             left_out.append(Cell({"bytes": whole(match["size"], place)}, reason=match["reason"].strip()))
@@ -172,11 +172,11 @@ def _collective(name: str, above: str) -> tuple[str, Mapping[str, int | str]] | 
 def _row(words: list[str], columns: list[str], place: str) -> dict[str, str]:
     """One row: column to word."""
     if len(words) != len(columns):
-        raise LeadlineError(
+        raise UsageError(
             f"{place}: this row has {len(words)} of {len(columns)} columns; mend or cut the line"
         )
     if not {*_TIMES, _BANDWIDTH} & set(columns):
-        raise LeadlineError(f"{place}: none of the columns {', '.join(columns)} is a time or bandwidth")
+        raise UsageError(f"{place}: none of the columns {', '.join(columns)} is a time or bandwidth")
     return dict(zip(columns, words, strict=True))
 
 
@@ -216,5 +216,5 @@ def _mega(rows: Sequence[tuple[str, Mapping[str, str]]]) -> float:
         return _MEGA[0]
     nearest = min(_MEGA, key=lambda mega: abs(median(told) / mega - 1))
     if abs(median(told) / nearest - 1) > 0.01:
-        raise LeadlineError(f"{rows[0][0]}: Mbytes and messages a second of this table do not fit each other")
+        raise UsageError(f"{rows[0][0]}: Mbytes and messages a second of this table do not fit each other")
     return nearest

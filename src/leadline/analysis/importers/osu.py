@@ -13,7 +13,7 @@ from pathlib import Path
 
 from leadline.analysis.importers import _collectives
 from leadline.analysis.importers.table import Cell, Table, is_row, number, whole, word
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 
 TITLE = "OSU micro-benchmarks"
 
@@ -66,18 +66,18 @@ _OF_TWO_RANKS = {"pingpong", "bandwidth", "bibandwidth"}
 def tables(path: Path, lines: Sequence[str]) -> Iterator[Table]:
     """The tables of numbers in a text, one for each title.
 
-    Raises LeadlineError, with file and line, where there is no title, and for a row that does not fit its
+    Raises UsageError, with file and line, where there is no title, and for a row that does not fit its
     columns.
     """
     plain = [_TAG.sub("", line, 1).strip() for line in lines]
     starts = [(n, m) for n, line in enumerate(plain) if (m := _TITLE.search(line))]
     if not starts:
-        raise LeadlineError(
+        raise UsageError(
             f"{path}:1: this is no output of the {TITLE}; it has a line like '# OSU MPI Latency Test v7.4'"
         )
     before = next((n for n in range(starts[0][0]) if _COLUMNS.fullmatch(plain[n])), None)
     if before is not None:
-        raise LeadlineError(f"{path}:{before + 1}: this table has no title, so it is not known what it is of")
+        raise UsageError(f"{path}:{before + 1}: this table has no title, so it is not known what it is of")
     ends = [start for start, _ in starts[1:]] + [len(lines)]
     for (start, title), end in zip(starts, ends, strict=True):
         yield from _tables(path, title, plain[start + 1 : end], start + 1)
@@ -166,11 +166,11 @@ def _take(parts: list[_Part], line: str, place: str) -> None:
     part = parts[-1]
     if pairs := _PAIRS.match(line):
         if not pairs["window"].isdecimal():
-            raise LeadlineError(f"{place}: a table with one window size is read; run it with -W SIZE")
+            raise UsageError(f"{place}: a table with one window size is read; run it with -W SIZE")
         part.facts |= {"pairs": whole(pairs["pairs"], place), "window": whole(pairs["window"], place)}
     elif header := _COLUMNS.fullmatch(line):
         if part.columns and part.cells:
-            raise LeadlineError(f"{place}: this table has no title, so it is not known what it is of")
+            raise UsageError(f"{place}: this table has no title, so it is not known what it is of")
         part.columns = _columns(header["columns"], place)
     elif _INVALID.search(line):
         part.fail(line, place)
@@ -199,14 +199,14 @@ def _columns(text: str, place: str) -> list[str]:
     # A name may hold one blank, "Latency (us)"; between names there are at least two.
     columns = ["".join(name.lower().split()) for name in re.split(r"\s{2,}|\t", text.strip())]
     if not any(name in _METRICS for name in columns):
-        raise LeadlineError(f"{place}: none of the columns {', '.join(columns)} is a latency or bandwidth")
+        raise UsageError(f"{place}: none of the columns {', '.join(columns)} is a latency or bandwidth")
     return columns
 
 
 def _cell(words: list[str], columns: list[str], place: str) -> Cell:
     """One row: its size, and the columns that are metrics."""
     if len(words) != len(columns):
-        raise LeadlineError(
+        raise UsageError(
             f"{place}: this row has {len(words)} of {len(columns)} columns; mend or cut the line"
         )
     row = dict(zip(columns, words, strict=True))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,10 @@ _NUMBER = re.compile(r"\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def number(text: str, place: str) -> float:
-    """A number of a table, finite and not negative; LeadlineError with its place."""
+    """A number of a table, finite and not negative; UsageError with its place."""
     value = float(text) if _NUMBER.fullmatch(text) else float("nan")
     if not 0 <= value < float("inf"):
-        raise LeadlineError(
-            f"{place}: {text!r} stands where a number of a table should; mend or cut the line"
-        )
+        raise UsageError(f"{place}: {text!r} stands where a number of a table should; mend or cut the line")
     return value
 
 
@@ -64,9 +62,9 @@ MOST = 2**60  # bytes, beyond any memory: what 64 bits hold, doubled twice
 
 
 def whole(text: str, place: str) -> int:
-    """A whole number of a table, such as a size; LeadlineError with its place."""
+    """A whole number of a table, such as a size; UsageError with its place."""
     if not (text.isascii() and text.isdecimal() and len(text) <= 40 and int(text) <= MOST):
-        raise LeadlineError(
+        raise UsageError(
             f"{place}: {text!r} stands where a whole number of a table should; mend or cut the line"
         )
     return int(text)

@@ -21,7 +21,7 @@ def read(form: str, path: Path, flops: float = 1e9) -> tuple[Program, list[str]]
     """The program of another tool's file, and what it could not keep, in sentences.
 
     `flops`: the operations that count as a second of computation, for forms that give operations, not time.
-    Raises LeadlineError, with file and line, where the file is something else, is cut, has messages without
+    Raises UsageError, with file and line, where the file is something else, is cut, has messages without
     a partner, or never ends.
     """
     collects = gc.isenabled()

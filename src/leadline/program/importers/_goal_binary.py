@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 from leadline.program.importers._graphs import ANY, Node
 from leadline.program.importers._lines import data_of
 from leadline.program.model import Kind
@@ -39,14 +39,14 @@ class Binary:
         self.numbered = 0
 
     def graphs(self) -> list[list[Node]]:
-        """Of all ranks. Raises LeadlineError where the file is cut or makes no sense."""
+        """Of all ranks. Raises UsageError where the file is cut or makes no sense."""
         count = int(self._read("<u4", 0)[0])
         ends = self._read("<u8", 6, 2 * count).reshape(-1, 2)
         return [self._graph(rank, int(begin), int(end), count) for rank, (begin, end) in enumerate(ends)]
 
     def _read(self, kind: npt.DTypeLike, offset: int, count: int = 1) -> npt.NDArray[Any]:
         if offset + np.dtype(kind).itemsize * count > len(self.data):
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.path}: the file is cut: {len(self.data) + 8} bytes, "
                 f"but it goes on at byte {offset + 8}"
             )
@@ -58,7 +58,7 @@ class Binary:
         behind = begin + 8 + 4 * roots + _PACKED.itemsize * operations
         after = self._read("<u4", behind, max(end - behind, 0) // 4)
         if after.size and after.max() >= operations:
-            raise LeadlineError(f"{self.path}: rank {rank} is damaged: it has {operations} operations")
+            raise UsageError(f"{self.path}: rank {rank} is damaged: it has {operations} operations")
         self.cpus[rank] = {str(cpu) for cpu in np.unique(packed["cpu"])}
         messages = packed[packed["type"] != _CALC]
         self.nics[rank] = {str(nic) for nic in np.unique(messages["nic"])}
@@ -71,20 +71,20 @@ class Binary:
             for later in (*node.after_end, *node.after_begin):
                 nodes[later].unmet += 1
         if [node.unmet for node in nodes] != packed["unmet"].tolist():
-            raise LeadlineError(f"{self.path}: rank {rank} is damaged: its edges are not those it counts")
+            raise UsageError(f"{self.path}: rank {rank} is damaged: its edges are not those it counts")
         return nodes
 
     def _node(self, packed: tuple[int, ...], count: int) -> Node:
         _, kind, peer, size, tag, *_ = packed
         self.numbered += 1
         if kind not in _TYPES:
-            raise LeadlineError(f"{self.place}{self.numbered}: {kind} is no type of operation of GOAL")
+            raise UsageError(f"{self.place}{self.numbered}: {kind} is no type of operation of GOAL")
         if _TYPES[kind] == Kind.NOP:
             return Node(self.numbered, Kind.NOP, time=size * 1e-9)
         receives = _TYPES[kind] == Kind.RECV
         peer, tag = (ANY if receives and each == _ANY_PACKED else each for each in (peer, tag))
         if peer >= count:
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.place}{self.numbered}: there is no rank {peer}; the schedule has {count} ranks"
             )
         return Node(self.numbered, _TYPES[kind], peer, size, tag)

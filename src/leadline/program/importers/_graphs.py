@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 from leadline.program.build import ProgramBuilder
 from leadline.program.importers._slots import Slots
 from leadline.program.model import FREE_SOURCE, FREE_TAG, Completion, Form, Kind, Operation, Program
@@ -87,7 +87,7 @@ class Execution:
         self.order: list[list[int]] = [[] for _ in graphs]
 
     def program(self) -> Program:
-        """Raises LeadlineError, with the line, where the schedule cannot end."""
+        """Raises UsageError, with the line, where the schedule cannot end."""
         while True:
             while self.active:
                 rank = self.active.popleft()
@@ -153,7 +153,7 @@ class Execution:
         """
         message, receive = self._node(sent), self._node(received)
         if message.bytes > receive.bytes:
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.place}{receive.line}: a receive of {receive.bytes} bytes meets a message of "
                 f"{message.bytes} bytes"
             )
@@ -170,7 +170,7 @@ class Execution:
     def _refuse_what_is_left(self) -> None:
         for rank, nodes in enumerate(self.graphs):
             if cyclic := _cycle(nodes):
-                raise LeadlineError(
+                raise UsageError(
                     f"{self.place}{nodes[cyclic[0]].line}: a cycle: "
                     f"rank {rank} begins this operation only after itself"
                     f" ({len(cyclic)} operations require each other)"
@@ -182,7 +182,7 @@ class Execution:
             what = "a receive" if node.kind == Kind.RECV else "a message"
             other = "no matching send" if node.kind == Kind.RECV else "no matching receive"
             after = f"; {len(blocked)} operations never begin" if blocked else ""
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.place}{node.line}: {what} of {node.bytes} bytes with {_named('tag', node.tag)} has "
                 f"{other} that begins on {_named('rank', node.peer)}{after}"
             )

@@ -14,7 +14,7 @@ begins. So the sequence ends wherever the graphs do, and a schedule that never e
 import re
 from pathlib import Path
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 from leadline.program.importers._goal_binary import COOKIE, Binary
 from leadline.program.importers._graphs import ANY, Execution, Node
 from leadline.program.importers._lines import data_of, lines_of, seconds, whole
@@ -76,13 +76,13 @@ class _Schedule:
         return line
 
     def graphs(self) -> list[list[Node]]:
-        """Of all ranks. Raises LeadlineError where the file is cut."""
+        """Of all ranks. Raises UsageError where the file is cut."""
         if not self.count:
-            raise LeadlineError(f"{self.path}: this file is empty")
+            raise UsageError(f"{self.path}: this file is empty")
         if self.rank >= 0:
-            raise LeadlineError(f"{self.path}:{self.opened}: the file is cut: rank {self.rank} has no '}}'")
+            raise UsageError(f"{self.path}:{self.opened}: the file is cut: rank {self.rank} has no '}}'")
         if missing := [each for each in range(self.count) if each not in self.nodes]:
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.path}: the file is cut: {len(missing)} of {self.count} ranks are missing, "
                 f"first {missing[0]}"
             )
@@ -93,7 +93,7 @@ class _Schedule:
         if not self.count:
             words = line.split()
             if words[0] != "num_ranks" or len(words) != 2:
-                raise LeadlineError(
+                raise UsageError(
                     f"{place}: a {TITLE} schedule begins with 'num_ranks N', but got {line[:60]!r}"
                 )
             self.count = whole(words[1], place, "the number of ranks", least=1)
@@ -108,34 +108,30 @@ class _Schedule:
             label, calc, _, _, _, _, _, cpu, nic = found.groups()
             if label:
                 if label in self.labels:
-                    raise LeadlineError(
-                        f"{place}: a second operation of rank {self.rank} has the label {label}"
-                    )
+                    raise UsageError(f"{place}: a second operation of rank {self.rank} has the label {label}")
                 self.labels[label] = len(nodes)
             self.cpus[self.rank].add(cpu or "0")
             if not calc:
                 self.nics[self.rank].add(nic or "0")
             nodes.append(_node(found, number, place, self.count))
         else:
-            raise LeadlineError(
+            raise UsageError(
                 f"{place}: a line is calc, send, recv, requires or irequires, but got {line[:60]!r}"
             )
 
     def _open(self, line: str, number: int, place: str) -> None:
         if not (found := re.fullmatch(r"rank\s+(\w+)\s*\{", line)):
-            raise LeadlineError(f"{place}: a rank begins with 'rank N {{', but got {line[:60]!r}")
+            raise UsageError(f"{place}: a rank begins with 'rank N {{', but got {line[:60]!r}")
         self.rank, self.opened, self.labels = whole(found[1], place, "a rank", below=self.count), number, {}
         if self.rank in self.nodes:
-            raise LeadlineError(f"{place}: rank {self.rank} is there a second time")
+            raise UsageError(f"{place}: rank {self.rank} is there a second time")
         self.nodes[self.rank], self.cpus[self.rank], self.nics[self.rank] = [], set(), set()
 
     def _edge(self, edge: re.Match[str], place: str) -> None:
         after, begins, before = edge.groups()
         for label in (after, before):
             if label not in self.labels:
-                raise LeadlineError(
-                    f"{place}: no operation of rank {self.rank} before has the label {label!r}"
-                )
+                raise UsageError(f"{place}: no operation of rank {self.rank} before has the label {label!r}")
         nodes, later, first = self.nodes[self.rank], self.labels[after], self.labels[before]
         nodes[later].unmet += 1
         if begins:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import LeadlineError, UsageError
 from leadline.program.build import ProgramBuilder
 from leadline.program.importers._otf2_sizes import Met, sizes
 from leadline.program.importers._slots import Slots
@@ -73,9 +73,11 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
             return _Trace(path, trace).program()
     except foreign as problem:
         said = " ".join(str(problem).split())
-        raise LeadlineError(f"{path}: OTF2's reader cannot read this trace: {said}") from problem
+        raise UsageError(
+            f"{path} is no OTF2 trace that can be read ({said}); name its anchor file, traces.otf2"
+        ) from problem
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
-        raise LeadlineError(f"{path}: this trace is damaged: its records contradict each other") from problem
+        raise UsageError(f"{path}: this trace is damaged: its records contradict each other") from problem
 
 
 # What OTF2's library calls with an error: user data, file, line, function, code, format, arguments.
@@ -110,7 +112,7 @@ class _Trace:
             if _named(group.group_type) == "COMM_LOCATIONS" and _named(group.paradigm) == "MPI"
         ]
         if not world:
-            raise LeadlineError(f"{path}: this trace has no MPI ranks")
+            raise UsageError(f"{path}: this trace has no MPI ranks")
         self.places = {location: rank for rank, location in enumerate(world[0])}
         self.builder = ProgramBuilder(len(self.places), measured=True)
         self.comms: dict[Any, int | None] = {}
@@ -170,7 +172,7 @@ class _Trace:
             members = self.builder.communicators[comm].members
             names = {met.name for met in parts.values()}
             if len(parts) != len(members) or len(names) > 1:
-                raise LeadlineError(
+                raise UsageError(
                     f"{self.path}: the trace is cut: collective {turn + 1} of a communicator of "
                     f"{len(members)} ranks is {', '.join(sorted(names)).lower()} on {len(parts)} of them"
                 )
@@ -214,7 +216,7 @@ class _Rank:
                 self._enter(event.region.name.lower().removeprefix("mpi_"), self.trace.time(event))
         elif kind == "Leave":
             if not self.regions:
-                raise LeadlineError(
+                raise UsageError(
                     f"{self.trace.path}: rank {self.number} leaves {event.region.name} without an entry"
                 )
             _, within = self.regions.pop()
@@ -224,9 +226,7 @@ class _Rank:
             self.trace.notes["one-sided events left out"] += 1
         elif act := getattr(self, f"_{kind}", None):
             if not self.call:
-                raise LeadlineError(
-                    f"{self.trace.path}: rank {self.number} has a {kind} outside of MPI's calls"
-                )
+                raise UsageError(f"{self.trace.path}: rank {self.number} has a {kind} outside of MPI's calls")
             act(event)
 
     def finish(self) -> None:

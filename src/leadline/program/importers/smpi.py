@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 from leadline.program.build import ProgramBuilder
 from leadline.program.importers._lines import lines_of, seconds, whole
 from leadline.program.importers._slots import Slots
@@ -68,10 +68,10 @@ def read(path: Path, flops: float) -> tuple[Program, list[str]]:
             rank.act(words[1], words[2:], place)
     count = max(ranks, default=-1) + 1
     if not count:
-        raise LeadlineError(f"{path}: this file is empty")
+        raise UsageError(f"{path}: this file is empty")
     if missing := count - len(ranks):
         first = next(each for each in range(count) if each not in ranks)
-        raise LeadlineError(f"{path}: of ranks 0 to {count - 1}, {missing} have no line, first {first}")
+        raise UsageError(f"{path}: of ranks 0 to {count - 1}, {missing} have no line, first {first}")
     _find_tags(ranks)
     _refuse_lonely(ranks, count)
     builder = ProgramBuilder(count)
@@ -93,12 +93,12 @@ def _actions(path: Path) -> list[tuple[str, list[str]]]:
             continue
         if len(words) == 1:
             if words[0].lstrip("-").isdigit():
-                raise LeadlineError(f"{path}:{number}: the line is cut: a rank without an action")
+                raise UsageError(f"{path}:{number}: the line is cut: a rank without an action")
             each = path.parent / words[0]
             if each.resolve() == path.resolve():
-                raise LeadlineError(f"{path}:{number}: the list of traces names itself")
+                raise UsageError(f"{path}:{number}: the list of traces names itself")
             if not each.is_file():
-                raise LeadlineError(
+                raise UsageError(
                     f"{path} is no time-independent trace of SMPI: {words[0]!r} on line {number} is neither "
                     "an action of a rank nor the file of one"
                 )
@@ -147,11 +147,11 @@ class _Rank:
         elif name in _COLLECTIVES:
             self._collective(name, words)
         else:
-            raise LeadlineError(f"{place}: {name!r} is no action that can be read from {TITLE}")
+            raise UsageError(f"{place}: {name!r} is no action that can be read from {TITLE}")
 
     def finish(self) -> None:
         if self.pending:
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.place}: rank {self.number} ends with {len(self.pending)} operations "
                 "that it never waited for"
             )
@@ -160,7 +160,7 @@ class _Rank:
 
     def _word(self, words: Sequence[str], index: int, name: str) -> str:
         if index >= len(words):
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.place}: the line is cut: {name} has {len(words)} arguments, needs {index + 1}"
             )
         return words[index]
@@ -201,7 +201,7 @@ class _Rank:
             )
             slots = [slot for slot, each in self.pending.items() if each == key][:1]
         if not slots:
-            raise LeadlineError(
+            raise UsageError(
                 f"{self.place}: rank {self.number} waits for a message that was not begun: {' '.join(words)}"
             )
         self._complete(slots, Completion.WAIT)
@@ -263,7 +263,7 @@ def _only_tag(sent: dict[int, list[int]], source: int, place: str) -> int:
     of = sent.values() if source == ANY_PEER else [sent.get(source, [])]
     tags = {tag for each in of for tag in each}
     if len(tags) > 1:
-        raise LeadlineError(
+        raise UsageError(
             f"{place}: which message a receive of any tag takes is decided by time where the rank receives "
             f"from any source, too; {TITLE} does not say it"
         )
@@ -280,9 +280,7 @@ def _take_in_order(
                 tags.remove(operation.tag)
             continue
         if not tags:
-            raise LeadlineError(
-                f"{place}: a receive of any tag from rank {operation.peer} has no matching send"
-            )
+            raise UsageError(f"{place}: a receive of any tag from rank {operation.peer} has no matching send")
         rank.operations[index] = operation._replace(tag=tags.pop(0))
 
 
@@ -294,9 +292,7 @@ def _refuse_lonely(ranks: dict[int, _Rank], count: int) -> None:
     for number, rank in ranks.items():
         for _, operation, place in rank.messages():
             if operation.peer >= count:
-                raise LeadlineError(
-                    f"{place}: there is no rank {operation.peer}; the trace has {count} ranks"
-                )
+                raise UsageError(f"{place}: there is no rank {operation.peer}; the trace has {count} ranks")
             sends = operation.kind == Kind.SEND
             if operation.peer == ANY_PEER:
                 free.add(number)
@@ -308,12 +304,10 @@ def _refuse_lonely(ranks: dict[int, _Rank], count: int) -> None:
         in_all[target] += number
         if number and target not in free:
             what, other = ("a message", "receive") if number > 0 else ("a receive", "send")
-            raise LeadlineError(
+            raise UsageError(
                 f"{last[source, target, tag]}: {what} from rank {source} to rank {target} with tag {tag} "
                 f"has no matching {other} (the last of this kind; {abs(number)} too many)"
             )
     for target in free:
         if in_all[target]:
-            raise LeadlineError(
-                f"rank {target} is sent {in_all[target]:+d} messages against what it receives"
-            )
+            raise UsageError(f"rank {target} is sent {in_all[target]:+d} messages against what it receives")

@@ -69,7 +69,7 @@ def diagnose(name: str) -> Diagnosis:
             if begin.startswith(b"#!"):
                 return _script(path, begin)
             if not begin.startswith(b"\x7fELF"):
-                return Diagnosis(path, BAD, ("it is neither a program nor a script",))
+                return Diagnosis(path, BAD, ("it is neither an executable nor a script",))
             elf = _read(ELFFile(file))
     except OSError as problem:
         raise LeadlineError(f"cannot read {path}: {problem.strerror}") from problem
