@@ -1,6 +1,6 @@
 """Numbers of tables and ratios in words."""
 
-from leadline.core.formatting import Column, next_launch, ratio_text, texts
+from leadline.core.formatting import Column, network_text, next_launch, ratio_text, texts
 from leadline.core.units import format_quantity
 
 
@@ -33,3 +33,11 @@ def test_bounds_far_apart_have_a_unit_each() -> None:
     assert next_launch(row | {"next_high": 6.3e-5}).value == "[0.12, 63.0] µs"
     assert format_quantity(3.1e-7, "s", 3e-7, 2.5412e-4) == "0.31 µs [0.30, 254]"
     assert format_quantity(0.31, "1", 0.30, 6346.15) == "0.31 [0.30, 6350]"
+
+
+def test_network_models_are_in_words() -> None:
+    """The model first, then what else answered."""
+    assert network_text("loggp") == "loggp"
+    assert network_text("hardware+loggp") == "loggp, collective hardware"
+    assert network_text("hardware") == "collective hardware"
+    assert network_text("flow+symmetry; packet") == "flow, some ranks for all; packet"

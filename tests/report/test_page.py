@@ -266,7 +266,7 @@ def test_a_simulated_run_is_told_as_exact(tmp_path: Path) -> None:
     page = write(records, [synthetic.SIMULATED], tmp_path / "page.html")
     said = Reader(page.read_text(encoding="utf-8")).text
     assert "What messages cost on bgp IBM Blue Gene/P, virtual node mode" in said
-    assert "by the network loggp, partition of 512 ranks" in said
+    assert "simulated by loggp, partition of 512 ranks" in said
     assert re.search(r"latency at 8 B 2\.7\d µs simulated", said)
     assert "points simulated" in said
     assert "simulated, without intervals" in said

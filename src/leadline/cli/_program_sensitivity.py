@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leadline.cli._table import print_table, wrapped
+from leadline.core.formatting import network_text
 
 if TYPE_CHECKING:
     from leadline.run.program_sensitivity import ProgramSensitivity
@@ -34,7 +35,7 @@ def print_program_sensitivity(found: "ProgramSensitivity", as_json: bool) -> Non
         print_table([row], {}, as_json=True)
         return
     time = format_quantity(found.time, "s")
-    click.echo(f"{time} (simulated), network model {found.network}\n")
+    click.echo(f"{time} (simulated), network model {network_text(found.network)}\n")
     rest = 1 - sum(shares.values())
     if abs(rest) > SEEN:
         shares[REST] = rest

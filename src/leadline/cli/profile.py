@@ -12,6 +12,7 @@ from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import RUNS
 from leadline.cli._working import working
 from leadline.core.errors import UsageError
+from leadline.core.formatting import network_text
 
 if TYPE_CHECKING:
     from leadline.profile import Profile
@@ -69,7 +70,8 @@ def simulated(
     say(f"executing it on {machine.stem}")
     target = SimulatedMachine.of(load(machine), None, read.ranks, None, "auto")
     found = replay(path, target, ranks=read.ranks, detailed=True, say=say)
-    return f"{machine.stem} (network model {found.network})", profile(replace(read, times_of=found.times))
+    model = network_text(found.network)
+    return f"{machine.stem} (network model {model})", profile(replace(read, times_of=found.times))
 
 
 def _rows(found: "Profile") -> list[dict[str, object]]:

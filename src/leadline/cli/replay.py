@@ -12,6 +12,7 @@ from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table
 from leadline.cli._types import AtLeast
 from leadline.cli._working import working
+from leadline.core.formatting import network_text
 
 if TYPE_CHECKING:
     from leadline.program.model import Program
@@ -151,7 +152,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
         rows[0] |= {"recorded": recorded, "recorded_communication": inside}
         print_table(rows, {}, as_json=True)
         return
-    model = f", network model {found.network}" if found.network else ""
+    model = f", network model {network_text(found.network)}" if found.network else ""
     where = f"on {machine.stem}{model}" if machine else f"with {_called(mpi)}"
     described = _simulated(target) if machine else None
     _print_first(program, read, found, where, target=described, scaled=asked["compute"] != 1)

@@ -283,12 +283,12 @@ def _value(name: str, value: object) -> str:
 
 def _summary_columns(row: Row) -> dict[str, str]:
     """The cells of a point: what was found, what to expect, how often it was launched, and what to know."""
-    from leadline.core.formatting import format_row, next_launch  # noqa: PLC0415
+    from leadline.core.formatting import format_row, network_text, next_launch  # noqa: PLC0415
 
     found = format_row(row)
     if row["exact"]:
         about = "; ".join(_remarks(row))
-        return {"simulated": found.value, "network": row["transport"] or "", "remark": about}
+        return {"simulated": found.value, "network": network_text(row["transport"] or ""), "remark": about}
     launches, remark = str(row["launches"]), "; ".join(_remarks(row))
     if row["unit"] == "1" and row["low"] == row["high"] is not None:  # a count that every launch agrees on
         return {"median [95 %]": found.value, "launches": launches, "remark": remark}

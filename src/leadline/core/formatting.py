@@ -65,6 +65,19 @@ def next_launch(row: Row) -> FormattedQuantity:
     return FormattedQuantity(f"{told.interval} {unit}".rstrip(), note=told.note)
 
 
+# What answers a simulated point beside a network model, in words.
+_BESIDE = {"hardware": "collective hardware", "symmetry": "some ranks for all"}
+
+
+def network_text(answered: str) -> str:
+    """What simulated a point's messages: "hardware+loggp" is "loggp, collective hardware"."""
+    each = [part.split("+") for part in answered.split("; ")]
+    return "; ".join(
+        ", ".join(_BESIDE.get(name, name) for name in sorted(names, key=_BESIDE.__contains__))
+        for names in each
+    )
+
+
 def ratio_text(
     value: float | None,
     low: float | None = None,

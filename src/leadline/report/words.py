@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Mapping
 
 from leadline.core import units
+from leadline.core.formatting import network_text
 from leadline.core.record import SIMULATED
 from leadline.report.subject import SIZES, UNTOLD
 
 
 def way(row: Mapping[str, object]) -> str:
-    """What carried a point's messages: "over shared memory", or the tier of network that simulated them."""
+    """What carried a point's messages: "over shared memory", or the network model that simulated them."""
     if not row.get("transport"):
         return ""
     if row.get("source") == SIMULATED:
-        return f"by the network {row['transport']}"
+        return f"simulated by {network_text(str(row['transport']))}"
     return f"over {row['transport']}"
 
 
