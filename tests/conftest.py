@@ -1,9 +1,12 @@
 """Which tests are left to `make test-full`: those marked `full`, and all but the smoke tests of the browser
-and of every MPI but one."""
+and of every MPI but one. What commands print is not wrapped, so that tests find sentences whole."""
 
+import os
 from typing import Any
 
 import pytest
+
+os.environ["COLUMNS"] = "1000"  # also of commands that tests start
 
 PREFERRED = "mpich"  # launches five times faster than Open MPI
 

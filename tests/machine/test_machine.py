@@ -309,7 +309,7 @@ def test_a_machine_that_is_not_there_is_refused_with_the_nearest() -> None:
 
 def run(*words: str) -> str:
     """What `leadline` prints."""
-    result = CliRunner().invoke(main, words, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
     return result.stdout
 

@@ -291,7 +291,7 @@ def _conclude(
     launches = records["launch"].n_unique()
     measured = f"measured in {launches} launch{'' if launches == 1 else 'es'}"
     done = "simulated" if simulated else measured
-    tell(
+    click.echo(  # one line, however long the path: scripts look for it
         f"{path}: {counts[OK]} point{'' if counts[OK] == 1 else 's'} {done}, "
         f"{counts[SKIPPED]} skipped, {counts[FAILED]} failed"
         + (f", {counts[INVALID]} invalid" if counts[INVALID] else ""),
