@@ -367,7 +367,7 @@ def test_a_point_that_hangs_where_nobody_chose_a_limit_fails(
         (["latency", "--mpi", "openmpi"], "mpi is a key of plans"),
         (["quick", "--noise"], "--noise needs a simulated machine"),
         (["quick", "--on", "bgpp"], "no machine 'bgpp' here and none shipped; did you mean 'bgp'?"),
-        (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1048576 ranks"),
+        (["quick", "--on", "bgp", "--ranks", "2000000"], "bgp has 1 to 1,048,576 ranks"),
         (["bgp", "--on", "bgp", "--ranks", "7"], "--ranks would change nothing: each measurement"),
         (["quick", "--on", "bgp", "--network", "exact"], "--network cannot be 'exact'"),
         (["quick", "--on", "bgp", "--mapping", "random:x"], "random takes a whole number, as random:1"),
@@ -386,10 +386,10 @@ def test_the_command_simulates_and_goes_on(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(MACHINE)
     (tmp_path / "plan.toml").write_text(PINGPONG + 'bytes = [8, 13]\nbuffers = "reused"\n')
     words = ["run", str(tmp_path / "plan.toml"), "--on", str(tmp_path / "small.toml"), "--ranks", "8"]
-    done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")], env={"COLUMNS": "300"})
+    done = CliRunner().invoke(main, [*words, "-o", str(tmp_path / "run")])
     assert done.exit_code == 1
     assert f"{tmp_path / 'run'}: 1 point simulated, 0 skipped, 1 failed" in done.stdout
-    again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")], env={"COLUMNS": "300"})
+    again = CliRunner().invoke(main, ["run", "--resume", str(tmp_path / "run")])
     assert again.stdout == done.stdout
     assert "nothing was left to measure" not in again.stderr  # the failed point was tried again
     (tmp_path / "plan.toml").write_text(PINGPONG + 'bytes = 8\nbuffers = "reused"\n')

@@ -17,6 +17,14 @@ std::int64_t mean(Layout parts, int ranks) {
     return (all + ranks - 1) / ranks;
 }
 
+// A number with a comma between thousands, for a sentence.
+std::string in_thousands(std::int64_t number) {
+    std::string text = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text;
+}
+
 // Of one collective: about a quarter of an hour.
 constexpr std::int64_t most_messages = std::int64_t{1} << 30U;
 
@@ -251,9 +259,9 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
                                 !conditions.by_messages && engine.machine().node.ranks == 1;
     const std::int64_t played = meeting.program->messages() / group.ranks * group.players;
     if (!each_by_itself && played > most_messages)
-        throw Unsupported(std::string(name_of(meeting.asked.what)) + " of " + std::to_string(group.ranks) +
-                          " ranks is " + std::to_string(meeting.program->messages()) +
-                          " messages, and a simulation plays up to " + std::to_string(most_messages) +
+        throw Unsupported(std::string(name_of(meeting.asked.what)) + " of " + in_thousands(group.ranks) +
+                          " ranks is " + in_thousands(meeting.program->messages()) +
+                          " messages, and a simulation plays up to " + in_thousands(most_messages) +
                           ": fewer ranks, or another algorithm");
 }
 

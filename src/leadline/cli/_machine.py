@@ -50,8 +50,8 @@ def show_machine(name: str, as_json: bool) -> None:
     click.secho(f"{described.name}: {described.title}", bold=sys.stdout.isatty())
     click.echo(click.wrap_text(described.about.strip(), 100))
     click.echo(
-        f"At most {described.max_nodes} nodes of {described.ranks_per_node} ranks, "
-        f"{described.max_ranks} ranks; described in {described.path}\n"
+        f"At most {described.max_nodes:,} nodes of {described.ranks_per_node} ranks, "
+        f"{described.max_ranks:,} ranks; described in {described.path}\n"
     )
     print_table(rows, COLUMNS)
     if described.sources:

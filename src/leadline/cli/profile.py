@@ -103,7 +103,9 @@ def _print_first(path: Path, found: "Profile") -> None:
     from leadline.profile.sentences import shares, warnings  # noqa: PLC0415
 
     time = format_quantity(float(found.end.max(initial=0)) * 1e-9, "s")
-    click.echo(f"{path}: {found.program.ranks} ranks, {found.program.operations_in_all:,} operations, {time}")
+    click.echo(
+        f"{path}: {found.program.ranks:,} ranks, {found.program.operations_in_all:,} operations, {time}"
+    )
     for warning in warnings(found):
         click.echo(wrapped("  " + warning, "  "))
     click.echo(wrapped("  " + shares(found), "  "))

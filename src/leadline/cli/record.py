@@ -94,7 +94,7 @@ def _tell(recorded: "Program", path: Path) -> None:
 
     size = format_bytes(path.stat().st_size)
     click.echo(
-        f"leadline: {path}: {recorded.ranks} ranks, {recorded.operations_in_all:,} operations, {size}",
+        f"leadline: {path}: {recorded.ranks:,} ranks, {recorded.operations_in_all:,} operations, {size}",
         err=True,
     )
     full = recorded.recorded.get("full", [])

@@ -312,7 +312,7 @@ def _print_first(
     from leadline.run.replay import remarks  # noqa: PLC0415
 
     machine = target.machine if target else None
-    click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations, {where}")
+    click.echo(f"{path}: {program.ranks:,} ranks, {program.operations_in_all:,} operations, {where}")
     sampled = "simulated" if machine else f"{found.launches} launches"
     click.echo(f"  time           {_said(found.time)} ({sampled})")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")

@@ -72,8 +72,8 @@ class Machine:
         """
         if not 1 <= ranks <= self.max_ranks:
             raise UsageError(
-                f"{self.path}: {self.name} has 1 to {self.max_ranks} ranks ({self.max_nodes} nodes of "
-                f"{self.ranks_per_node}), but got {ranks}"
+                f"{self.path}: {self.name} has 1 to {self.max_ranks:,} ranks ({self.max_nodes:,} nodes of "
+                f"{self.ranks_per_node}), but got {ranks:,}"
             )
         return KINDS[self.kind].smallest(self._shape(), -(-ranks // self.ranks_per_node))
 

@@ -92,7 +92,7 @@ def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -
     except (OSError, ValueError) as problem:
         raise UsageError(f"mapping: cannot read {path}: {problem}") from None
     if ranks is not None and len(rows) < ranks:
-        raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but there are {ranks} ranks")
+        raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but there are {ranks:,} ranks")
     if len(rows) > prod(place.sides):
         raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but got {place.name}")
     rows = rows[:ranks]

@@ -31,4 +31,4 @@ def command(form: str, program: Path, output: Path, flops: float) -> None:
     with working(f"writing {output}"):
         found = read(program)
         exporters.write(form, found, output, flops)
-    click.echo(f"{output}: {found.ranks} ranks, {found.operations_in_all:,} operations")
+    click.echo(f"{output}: {found.ranks:,} ranks, {found.operations_in_all:,} operations")

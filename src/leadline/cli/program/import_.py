@@ -43,4 +43,4 @@ def command(form: str, file: Path, output: Path | None, flops: float) -> None:
         program.write(path)
     for note in notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{path}: {program.ranks} ranks, {program.operations_in_all:,} operations")
+    click.echo(f"{path}: {program.ranks:,} ranks, {program.operations_in_all:,} operations")

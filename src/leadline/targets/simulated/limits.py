@@ -40,7 +40,7 @@ def impossible(point: Point, machine: Machine) -> str | None:
     partition = point.partition or point.ranks
     node = machine.native()["node"]
     reasons = {
-        f"{point.ranks} ranks need a larger partition than {partition}": point.ranks > partition,
+        f"{point.ranks:,} ranks need a larger partition than {partition:,}": point.ranks > partition,
         f"on a described machine placement {point.placement!r} is for two ranks, not {point.ranks}": (
             point.placement not in ("default", "nodes") and point.ranks != 2
         ),

@@ -219,14 +219,14 @@ class SimulatedMachine:
             if len(tile) != len(sides) or any(t < 1 or s % t for t, s in zip(tile, sides, strict=True)):
                 raise UsageError(
                     f"mapping: a tile has a length for each axis, which divides the "
-                    f"{'x'.join(map(str, sides))} nodes of {partition} ranks of {self.machine.name}, "
+                    f"{'x'.join(map(str, sides))} nodes of {partition:,} ranks of {self.machine.name}, "
                     f"but got {mapping!r}"
                 )
         if self.seating(mapping).startswith("file:"):
             place = Place.of(
                 topology,
                 self.machine.ranks_per_node,
-                f"a partition of {partition} ranks of {self.machine.name}",
+                f"a partition of {partition:,} ranks of {self.machine.name}",
             )
             read(self._file(mapping), place, ranks)
 
