@@ -281,7 +281,7 @@ def test_what_a_machine_can_do_without_is_a_note() -> None:
     made = calibrate(frame_of(planted(Truth())), HERE)
     said = " ".join(made.notes)
     for benchmark in ("matching", "noise", "pingpong with placement = sockets"):
-        assert f"it lacks {benchmark}; 'leadline run calibrate'" in said
+        assert f"the run lacks {benchmark}; 'leadline run calibrate'" in said
     assert "noise" not in made.tables
 
 

@@ -180,7 +180,7 @@ def test_a_link_slower_than_the_copies_within_is_taken_for_the_link_and_said(tmp
     assert found["protocol.eager.send_copy"] == pytest.approx(9e9, rel=0.1)
     said = " ".join(made.notes)
     assert "whether the link or the cores at its ends hold it up: taken is the link" in said
-    assert "it lacks multistream of 1 and 2 pairs with placement = nodes" in said
+    assert "the run lacks multistream of 1 and 2 pairs with placement = nodes" in said
 
 
 def test_a_machine_without_a_rate_of_sums_is_not_asked_for_it(tmp_path: Path) -> None:

@@ -316,7 +316,7 @@ def test_times_do_not_replace_the_program_nor_a_file_of_another_kind(place: Path
     there = place / "notes.c"
     there.write_text("int main() {}\n")
     for output, said in (
-        (there, "is there already and is no recorded program"),
+        (there, "is there already and is no program file"),
         ("exchange.program", "itself"),
     ):
         words = ["--on", str(place / "two.toml"), "--times", str(place / output)]

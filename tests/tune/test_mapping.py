@@ -108,7 +108,7 @@ def test_the_method_is_said(toy: Path) -> None:
     """What was held against what, what was simulated, and the gain."""
     told = tune("halo.toml", "--on", "bgp", "--within", "2 s").output
     assert "a gain of" in told
-    assert "held against XYZT by bytes times hops and by the busiest link" in told
+    assert "compared with XYZT by bytes times hops and by the busiest link" in told
     assert "edge=64" in told
 
 
@@ -128,7 +128,7 @@ def test_what_was_cut_is_said(toy: Path) -> None:
         (["--matrix", "m.csv", "--ranks", "32", "--on", "bgp"], "there are ranks 0 to 31, but got"),
         (["halo.toml", "--on", "bgp", "--within", "soon"], "--within: "),
         (["halo.toml", "--on", "bgp", "--hosts", "a,b"], "of 16 nodes, but a,b names 2"),
-        (["halo.toml", "--on", "bgp", "--ranks", "9999999"], "has 1 to 1048576 ranks"),
+        (["halo.toml", "--on", "bgp", "--ranks", "9999999"], "has 1 to 1,048,576 ranks"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(toy: Path, words: list[str], says: str) -> None:

@@ -173,7 +173,7 @@ def _add_rows(made: Calibration, table: str, benchmark: str, rows: list[dict[str
 
 def _lacks(benchmarks: list[str], what: str = "what a message costs") -> str:
     """The sentence on what a run does not tell."""
-    return f"this run does not tell {what}: it lacks {' and '.join(benchmarks)}; {_selection.HINT}"
+    return f"{what} cannot be estimated: the run lacks {' and '.join(benchmarks)}; {_selection.HINT}"
 
 
 def _evidence(records: pl.DataFrame, of: Callable[[pl.DataFrame], Evidence] = evidence) -> Evidence:

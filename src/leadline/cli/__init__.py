@@ -31,5 +31,5 @@ def main() -> None:
     """Measure what message passing and parallel I/O cost, fit models, simulate, predict and tune.
 
     A plan lists what to measure, and a run of the plan writes records. Most other commands read runs, or
-    programs that 'leadline record' wrote.
+    program files that 'leadline record' wrote.
     """

@@ -26,7 +26,7 @@ class OutputFile(click.Path):
 
 def program_file() -> OutputFile:
     """The file of a program."""
-    return OutputFile("recorded program", b"leadline-program ")
+    return OutputFile("program file", b"leadline-program ")
 
 
 def page_file() -> OutputFile:

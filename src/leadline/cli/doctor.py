@@ -33,13 +33,14 @@ def command(
     mpi: str | None,
     as_json: bool,
 ) -> None:
-    """Check that this machine can be measured, or with PROGRAM, that I/O settings can be preloaded into it.
+    """Check that this machine can be measured, or that I/O settings can be preloaded into PROGRAM.
 
     Leadline starts two ranks with each MPI that it finds. The exit code is 1 when something is missing that
     measuring needs.
 
     --install NAME installs an MPI from the Python package index into an environment of its own, and checks
-    only this MPI. With PROGRAM only the program is checked, as 'leadline io doctor PROGRAM' does.
+    only this MPI. With PROGRAM, an executable or a Python script, only
+    that is checked, as 'leadline io doctor PROGRAM' does.
 
     --hosts measures messages between pairs of hosts and names the slow host, the slow link, and the host
     whose settings differ (clock, governor, kernel, MPI library, huge pages, NUMA); the exit code is 1 if one

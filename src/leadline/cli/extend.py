@@ -37,7 +37,7 @@ def _grid(text: str) -> tuple[int, ...]:
     "-o",
     type=program_file(),
     metavar="FILE",
-    help="The program to write. Default: extended-RANKS.program.",
+    help="Program file to write. Default: extended-RANKS.program.",
 )
 def command(
     *, programs: tuple[Path, ...], ranks: int, grid: tuple[int, ...] | None, output: Path | None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     "-o",
     type=program_file(),
     metavar="FILE",
-    help="File for the program; its times are written beside it. Default: NAME.program by the executable's "
-    "name, or NAME-2.program, ... where there is one already.",
+    help="Program file to write; its times are written beside it. Default: NAME.program by the "
+    "executable's name, or NAME-2.program, ... where there is one already.",
 )
 @click.option("--mpi", metavar="NAME", help="The MPI, from 'leadline list mpis'. Default: the launcher's.")
 @click.option(

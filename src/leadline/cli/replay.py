@@ -102,7 +102,7 @@ _OPTIONS = {"changes": "what-if"}  # by parameter, where they are not called the
     "--times",
     type=program_file(),
     metavar="FILE",
-    help="With --on: write the program with the simulated times of its operations here, for "
+    help="With --on: program file to write, with the simulated times of the operations, for "
     "'leadline profile'.",
 )
 @json_option

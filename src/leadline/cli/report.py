@@ -63,12 +63,13 @@ class Reported(Run):
     metavar="DIR",
     help="Also draw every figure of runs into DIR as SVG, PNG and PDF. 'leadline figure' has more options.",
 )
-@machine_option("Of a program: also say what its messages should cost on this machine.")
+@machine_option("With a program file: also say what its messages should cost on this machine.")
 @click.option(
     "--window",
     type=Parsed(_window),
     metavar="FROM:TO",
-    help="Of a program: show operations between these times, such as 1.2s:1.3s. Default: the longest wait.",
+    help="With a program file: show operations between these times, such as 1.2s:1.3s. "
+    "Default: the longest wait.",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 def command(
@@ -80,14 +81,14 @@ def command(
     window: tuple[float, float] | None,
     show: bool,
 ) -> None:
-    """Write a page with the results of one run or several, or about a recorded program.
+    """Write a page with the results of one run or several, or about a program file.
 
     RUN is a run (by name or directory), or a .parquet file of records. Default: the newest run. Several runs
     stand beside one another in every figure. Where a run's directory is beside those of three or more
     earlier runs of its plan, intervals include the variation from run to run. The page is one file that
     opens from disk and needs no network; the last line printed is its path. A tuning of 'leadline io
-    tune' has a page of its own, and so has a program (NAME.program of 'leadline record'): where its time
-    goes, who waits for whom, what it sends.
+    tune' has a page of its own, and so has a program file (NAME.program, which 'leadline record' writes):
+    where the time goes, who waits for whom, what is sent.
     """
     from leadline.api import about  # noqa: PLC0415
     from leadline.report import write  # noqa: PLC0415  (heavy imports only when the verb is used)
@@ -134,7 +135,7 @@ def _alone(
     context = click.get_current_context()
     if (machine or window) and not programs:
         raise click.UsageError(
-            f"{'--on' if machine else '--window'} is for the page of a recorded program (NAME.program)",
+            f"{'--on' if machine else '--window'} is for the page of a program file (NAME.program)",
             context,
         )
     if not programs and not tunings:

@@ -170,7 +170,7 @@ def parquet_metadata(path: Path) -> dict[str, str]:
     except (OSError, pl.exceptions.PolarsError) as problem:
         if path.suffix == ".program":
             raise UsageError(
-                f"{path} is a recorded program, of which 'leadline profile' and 'leadline report' say more"
+                f"{path} is a program file, which 'leadline profile' and 'leadline report' read"
             ) from problem
         damaged = f"a damaged Parquet file ({_first_line(problem)})"
         what = f"is {damaged if _begins_as_parquet(path) else 'no file of records'}"

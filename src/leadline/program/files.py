@@ -233,7 +233,8 @@ def _header(path: Path, magic: str, what: str) -> tuple[dict[str, Any], bytes, i
         raise UsageError(f"cannot read {path}: {problem.strerror}") from problem
     first, _, rest = data.partition(b"\n")
     if not first.startswith(magic.encode()):
-        raise UsageError(f"{path} is no {what} of Leadline: it does not begin with {magic.strip()!r}")
+        hint = "; 'leadline record' and 'leadline program import' write them" if magic == MAGIC else ""
+        raise UsageError(f"{path} is not a {what} of Leadline{hint}")
     version = first[len(magic) :].decode("ascii", "replace")
     if version != str(VERSION):
         raise UsageError(
@@ -257,7 +258,7 @@ def read(path: Path | str) -> Program:
     Raises UsageError for a file that is cut, damaged, of a newer version or beside times of another program.
     """
     path = Path(path)
-    header, data, start = _header(path, MAGIC, "program")
+    header, data, start = _header(path, MAGIC, "program file")
     body = data[start:]
     try:
         if len(body) != header["body"]:

@@ -36,8 +36,8 @@ def sentences(verdict: Verdict) -> list[str]:
     """How many comparisons there were, what stands among so many, and what was not asked."""
     if not verdict.findings:
         return [
-            "No guideline can be checked: each compares two ways of doing the same, and this run has "
-            "no two that can be compared; 'leadline run guidelines' measures them."
+            "No guideline can be checked: each compares two operations, and this run measured no such "
+            "pair; 'leadline run guidelines' measures all of them."
         ]
     count = len(verdict.findings)
     tested = sum(each.low is not None for each in verdict.findings)

@@ -54,7 +54,8 @@ def command(
 ) -> None:
     """Print the best known settings for a program's access pattern; nothing is run.
 
-    PROGRAM was run by 'leadline io run' before; LOG is a log of the preloaded library or of Darshan.
+    PROGRAM is an executable that 'leadline io run' ran before; LOG is a log of the preloaded library or of
+    Darshan.
 
     The table lists the nearest access patterns of the database with their settings, their distance and its
     parts, and a confidence, which is a judgement and not a probability. A program that uses neither HDF5 nor

@@ -11,9 +11,9 @@ from leadline.cli._table import json_option
 def command(*, program: str, as_json: bool) -> None:
     """Check whether settings can be preloaded into PROGRAM, and what to do where they cannot.
 
-    Leadline inspects the program's file and libraries, or the packages of a Python script, and does not run
-    it. The exit code is 0 where all settings, or only those of MPI-IO, can be preloaded, and 1 where none
-    can. 'leadline doctor PROGRAM' is the same.
+    PROGRAM is an executable or a Python script. Leadline inspects its file and libraries, or the packages of
+    the script, and does not run it. The exit code is 0 where all settings, or only those of MPI-IO, can be
+    preloaded, and 1 where none can. 'leadline doctor PROGRAM' is the same.
     """
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415

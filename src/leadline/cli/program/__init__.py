@@ -7,7 +7,8 @@ from leadline.cli._group import LazyGroup
 
 @click.group(cls=LazyGroup, package=__name__)
 def command() -> None:
-    """Read and write programs in the forms of other tools.
+    """Convert program files from and to the formats of other tools.
 
-    'import' makes a program of another tool's file, 'export' writes one; 'leadline replay' executes it.
+    A program file has the MPI calls of each rank; 'leadline record' writes it, 'leadline replay' executes it.
+    'import' makes one from another tool's file, 'export' writes a file for another tool.
     """

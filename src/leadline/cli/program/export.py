@@ -21,7 +21,7 @@ from leadline.program import exporters
     help="For smpi: floating-point operations a second that turn seconds of computation into operations.",
 )
 def command(form: str, program: Path, output: Path, flops: float) -> None:
-    """Write a program in another tool's format, loops unfolded.
+    """Write a program file in another tool's format, loops unfolded.
 
     The first word is the format: goal, a schedule of LogGOPSim (messages and computation only), or smpi, a
     time-independent trace of SimGrid.

@@ -21,7 +21,7 @@ from leadline.program import importers
     "--output",
     "-o",
     type=program_file(),
-    help="The program. Default: the file's name with .program.",
+    help="Program file to write. Default: the file's name with .program.",
 )
 @click.option(
     "--flops",
@@ -31,7 +31,7 @@ from leadline.program import importers
     help="For smpi: floating-point operations a second that turn operations into seconds of computation.",
 )
 def command(form: str, file: Path, output: Path | None, flops: float) -> None:
-    """Make a program of another tool's file.
+    """Make a program file from another tool's file.
 
     The first word is the format of FILE: goal, a schedule of LogGOPSim or ATLAHS, text or binary; otf2, a
     trace of Score-P or another tool that writes OTF2, by its file traces.otf2; smpi, a time-independent trace

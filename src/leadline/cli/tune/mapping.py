@@ -37,7 +37,7 @@ SHOWN = 10  # of the mappings that were simulated
     "--matrix",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Communication matrix of a program: from, to, bytes, in .csv, .parquet or .npz; or a .program.",
+    help="Communication matrix of a program: from, to, bytes, in .csv, .parquet or .npz; or a program file.",
 )
 @click.option(
     "--within",

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import OK
+from leadline.core.units import rounded_bytes
 from leadline.machine import Machine
 from leadline.plan.model import Plan
 from leadline.targets.simulated.machine import SimulatedMachine, default_mapping
@@ -219,7 +220,7 @@ class _Search:
     def _permutations(self, rules: list[Trial]) -> Iterator[Trial]:
         """By halves, and by swaps from there and from the best mapping that follows a rule."""
         if not searchable(self.distances, self.task.traffic):
-            self.cut.append(f"no permutations: they are sought up to {LARGEST} ranks, each with few partners")
+            self.cut.append(f"no permutations tried: they need up to {LARGEST:,} ranks with few partners")
             return
         starts = [min(rules, key=lambda each: each.cost.hop_bytes).candidate]
         cut = halves(self.distances, self.task.traffic)
@@ -356,11 +357,11 @@ def method(outcome: Outcome) -> list[str]:
     )
     done = sum(each.ratio is not None for each in outcome.trials)
     lines = [
-        f"{task.ranks} ranks of {task.machine.name}, {len(task.traffic.source)} pairs that exchange "
-        f"{volume(task.traffic):.4g} B: {counted} held against {outcome.usual.candidate.name} by bytes times "
-        f"hops and by the busiest link, in {outcome.searched:.1f} s.",
+        f"{task.ranks:,} ranks of {task.machine.name}, {len(task.traffic.source):,} pairs that exchange "
+        f"{rounded_bytes(int(volume(task.traffic)))}: {counted} compared with {outcome.usual.candidate.name} "
+        f"by bytes times hops and by the busiest link, in {outcome.searched:.1f} s.",
         f"{done} of them simulated in {outcome.simulated:.1f} s: "
         + "; ".join(f"{case.told()}, network {case.network}" for case in task.cases)
-        + ". The time is the mean over these, each as a part of the usual mapping's.",
+        + ". Times are relative to that mapping's; of several cases, their mean.",
     ]
     return [*lines, *(f"{each[0].upper()}{each[1:]}." for each in outcome.cut)]
