@@ -276,6 +276,13 @@ def test_tables_are_lined_up_or_json(capsys: pytest.CaptureFixture[str]) -> None
     assert plain(["x"], []) == ["x"]
 
 
+def test_a_number_stays_with_its_unit() -> None:
+    """Where a cell wraps."""
+    lines = plain(["point", "A"], [["pingpong, latency, 64 KiB, 12 %", "5.71 µs"]], 30)
+    assert max(map(len, lines)) <= 30
+    assert any("64 KiB" in line for line in lines) and any("12 %" in line for line in lines)
+
+
 @pytest.mark.parametrize(("columns", "width"), [("", 100), ("60", 60), ("300", 300)])
 def test_output_to_a_pipe_has_a_width_too(
     columns: str, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -93,6 +93,8 @@ def test_a_point_is_told_with_what_was_measured_there() -> None:
         (["--ranks", "2", "--placement", "near"], "'near'"),
         (["--ranks", "2", "--on", "orfeo-thick"], "did you mean 'orfeo-thin'"),
         (["--ranks", "2", "--on", "bgl", "--placement", "sockets"], "has one socket"),
+        (["--ranks", "7", "--on", "bgp", "--placement", "socket"], "a socket of bgp has 4"),
+        (["--ranks", "25", "--placement", "sockets"], "a node of orfeo-thin has 24"),
     ],
 )
 def test_bad_input_is_one_sentence(words: list[str], sentence: str) -> None:

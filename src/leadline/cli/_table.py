@@ -26,6 +26,9 @@ GAP = 2  # blanks between columns
 KEEP = "\N{NO-BREAK SPACE}"  # which textwrap does not take for a blank
 SENTENCE = 24  # characters from which on a cell of the last column is a sentence rather than a word
 
+# Blanks between a number and its unit, and within an interval.
+_TOGETHER = re.compile(r" (?=%)|(?<=\d) (?=(?:[KMGT]i?|k)?B\b|[nµm]?s\b)|(?<=,) (?=[^][,]*\])")
+
 Rows = Sequence[Row]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -149,8 +152,8 @@ def _wrap(text: str, width: int, first: str = "", later: str = "") -> list[str]:
 
 
 def _kept_together(text: str) -> str:
-    """The text with `KEEP` for the blanks of "12 %" and "[1.5, 1.7]", between which no line ends."""
-    return re.sub(r" (?=%)|(?<=,) (?=[^][,]*\])", KEEP, text)
+    """The text with `KEEP` for the blanks of "12 %", "64 KiB" and "[1.5, 1.7]", where no line ends."""
+    return re.sub(_TOGETHER, KEEP, text)
 
 
 def _wrapped_row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:

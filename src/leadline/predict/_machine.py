@@ -40,7 +40,7 @@ class Way:
         """Bytes a second of a large message; UsageError where the machine tells none."""
         if not self.rates:
             raise UsageError(
-                f"{self.machine} tells no bandwidth of this way: name another machine "
+                f"{self.machine} has no bandwidth for messages so placed: name another machine "
                 "('predict jacobi' also takes --bandwidth)"
             )
         return 1 / sum(1 / rate for rate in self.rates)
@@ -51,6 +51,24 @@ def placement_of(machine: Machine, ranks: int) -> str:
     if ranks > machine.ranks_per_node:
         return NODES
     return SOCKETS if ranks > -(-machine.ranks_per_node // _sockets(machine)) else SOCKET
+
+
+def chosen_placement(machine: Machine, ranks: int, asked: str | None) -> str:
+    """The placement that was asked for, else the nearest with room; UsageError where it has no room."""
+    nearest = placement_of(machine, ranks)
+    if asked is None:
+        return nearest
+    if asked == SOCKETS and _sockets(machine) < 2:
+        return asked  # which `way` refuses
+    if PLACEMENTS.index(asked) < PLACEMENTS.index(nearest):
+        per_node = machine.ranks_per_node
+        cores = -(-per_node // _sockets(machine)) if asked == SOCKET else per_node
+        where = "a socket" if asked == SOCKET else "a node"
+        raise UsageError(
+            f"--placement {asked} needs a core for each of {ranks:,} ranks, and {where} of {machine.name} "
+            f"has {cores}; leave the option out, or name fewer ranks"
+        )
+    return asked
 
 
 def placements(machine: Machine, ranks: int) -> list[str]:
@@ -96,7 +114,7 @@ def serial_rate(machine: Machine, flops: float, moved: float) -> float:
     times += [moved * node["ranks"] / node["memory"]] if "memory" in node else []
     if not times:
         raise UsageError(
-            f"{machine.name} tells neither node.flops nor node.memory: give a core's time with --serial"
+            f"{machine.name} has neither node.flops nor node.memory: give a core's time with --serial"
         )
     return 1 / float(max(times))
 

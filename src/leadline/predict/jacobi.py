@@ -27,7 +27,16 @@ from leadline.core.units import parse_rate, parse_time
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._jacobi_runs import Compared, compared, expected
-from leadline.predict._machine import NODES, PLACEMENT, SOCKET, SOCKETS, on, placement_of, serial_rate, way
+from leadline.predict._machine import (
+    NODES,
+    PLACEMENT,
+    SOCKET,
+    SOCKETS,
+    chosen_placement,
+    on,
+    serial_rate,
+    way,
+)
 from leadline.predict._simulated import answers, seated
 from leadline.run import store
 
@@ -210,7 +219,7 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     grid = _grid(asked["grid"], asked["ranks"])
     ranks = grid[0] * grid[1] * grid[2]
     described.partition(ranks)  # refuses more ranks than there are
-    placement = asked["placement"] or placement_of(described, ranks)
+    placement = chosen_placement(described, ranks, asked["placement"])
     model = _overridden(described, grid, placement, asked)
     rows = [_row("formula", model, model.performance)]
     notes = []

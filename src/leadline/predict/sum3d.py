@@ -23,7 +23,7 @@ from leadline.predict import ModelArguments, Option, Prediction, Simulate, count
 from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
-from leadline.predict._machine import PLACEMENT, on, placement_of, way
+from leadline.predict._machine import PLACEMENT, chosen_placement, on, way
 from leadline.run import store
 
 NUMBER = 8  # B
@@ -82,7 +82,7 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
         raise UsageError("give the ranks with --ranks N, or a run with --from RUN")
     described = machines.load(asked["on"])
     described.partition(asked["ranks"])
-    placement = asked["placement"] or placement_of(described, asked["ranks"])
+    placement = chosen_placement(described, asked["ranks"], asked["placement"])
     between = way(described, placement)
     messages, volume = traffic(asked["array"], asked["ranks"])
     time = messages * between.latency + volume / between.bandwidth
