@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-os.environ["COLUMNS"] = "1000"  # also of commands that tests start
-
 PREFERRED = "mpich"  # launches five times faster than Open MPI
+
+
+@pytest.hookimpl(trylast=True)  # when the reporter is there
+def pytest_configure(config: pytest.Config) -> None:
+    """What commands print in tests, also in processes of their own, is wide; what pytest prints is not."""
+    if reporter := config.pluginmanager.get_plugin("terminalreporter"):  # which processes of xdist lack
+        reporter._tw.fullwidth = reporter._tw.fullwidth  # it stays as it is
+    os.environ["COLUMNS"] = "1000"
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
