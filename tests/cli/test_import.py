@@ -26,7 +26,7 @@ def test_a_file_becomes_a_run() -> None:
         ["import", "osu", "latency.out", "--mpi", "openmpi-4.1.4", "--placement", "nodes", "--at", "rails=2"],
     )
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("runs/osu-latency: 2 records of 2 points")
+    assert result.stdout.startswith("runs/osu-latency: 2 points imported, 2 records")
     records = load(Path("runs/osu-latency"))
     assert records.select("run", "mpi", "placement", "rails", "ranks").unique().rows() == [
         ("osu-latency", "openmpi-4.1.4", "nodes", 2, 2)

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
 
 import click
 
@@ -57,6 +56,7 @@ def command(
     else keeps its own. FILE may be - for the standard input.
     """
     from leadline.analysis import importers  # noqa: PLC0415  (loads polars)
+    from leadline.analysis.counts import count_points  # noqa: PLC0415
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.core.record import Record  # noqa: PLC0415
     from leadline.run.store import RUNS, Store  # noqa: PLC0415
@@ -81,17 +81,10 @@ def command(
         with Store.create(path, "", about) as store:
             store.append(map(Record.of, records.to_dicts()))
             store.finish()
-    points = records.select("benchmark", "metric", *_coordinates(records)).unique().height
+    points = sum(count_points(records).values())
     for note in about["notes"]:
         click.echo(f"note: {note}", err=True)
     click.echo(
-        f"{path}: {records.height} records of {points} point{'' if points == 1 else 's'}; "
+        f"{path}: {points} point{'' if points == 1 else 's'} imported, {records.height} records; "
         f"see 'leadline show {path}'"
     )
-
-
-def _coordinates(records: Any) -> list[str]:
-    """The names of the point columns of a record table."""
-    from leadline.core.record import point_columns  # noqa: PLC0415
-
-    return point_columns(records)
