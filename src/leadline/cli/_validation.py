@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.cli._table import print_table
+from leadline.cli._table import print_table, tell
 from leadline.core.record import Row
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def print_validation(measured: "pl.DataFrame", simulated: "pl.DataFrame", as_jso
     click.echo()
     print_table([_pattern(row) for row in patterns], PATTERNS)
     click.echo()
-    click.echo(_sentence(whole, table))
+    tell(_sentence(whole, table), indent="")
 
 
 def _points(table: "pl.DataFrame") -> list[Row]:

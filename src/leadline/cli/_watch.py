@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from leadline.cli._options import Parsed
-from leadline.cli._table import print_table
+from leadline.cli._table import print_table, tell
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.units import parse_fraction
 
@@ -85,7 +85,7 @@ def conclude(verdict: "Verdict", as_json: bool) -> None:
         if told:
             print_table(told, COLUMNS)
     for sentence in sentences(verdict):
-        click.echo(sentence, err=as_json)
+        tell(sentence, err=as_json)
     for path in write_files(verdict):
         click.echo(f"  {path}", err=True)
     if verdict.bad:

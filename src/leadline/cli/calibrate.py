@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import Run, newest_run
 from leadline.cli._working import working
 from leadline.core.record import Row
@@ -73,7 +73,7 @@ def command(
         return
     print_table(_for_people(made), COLUMNS)
     for note in made.notes:
-        click.echo(f"{note}.")
+        tell(f"{note}.")
     if output:
         click.echo(f"{output}: run a plan on it with 'leadline run PLAN --on {output}'")
 

@@ -71,10 +71,10 @@ def command(
         what: "exactly" if error == 0 else f"within {100 * error:.2g} %"
         for what, error in found.errors.items()
     }
-    click.echo(f"  sizes are known {told['bytes']}")
-    click.echo("  sizes and repetitions of other numbers of ranks are rounded as those of the recordings are")
+    click.echo(f"  message sizes fit the recordings {told['bytes']}")
+    click.echo("  sizes and repetitions at other numbers of ranks are rounded as in the recordings")
     if "computation" in told:
-        click.echo(f"  computation in all is a power of the number of ranks {told['computation']}")
+        click.echo(f"  the sum of computation, a power of the number of ranks, fits {told['computation']}")
         click.echo(
             "  (recorded with more ranks than cores, it holds other ranks' work: replay with --compute 0)"
         )

@@ -7,7 +7,7 @@ import click
 
 from leadline.cli._group import LazyGroup, summary
 from leadline.cli._options import Parsed
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import Word
 from leadline.cli._working import working
 
@@ -53,7 +53,7 @@ def _command(model: "Predictor") -> click.Command:
         headings = {key: column.heading for key, column in prediction.columns.items()}
         print_table(texts(prediction.rows, prediction.columns), headings)
         for note in prediction.notes:
-            click.echo(note)
+            tell(note)
 
     command = click.Command(model.name, callback=run, help=model.about)
     command.params = [_option(each) for each in model.options]

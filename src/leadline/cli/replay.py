@@ -9,7 +9,7 @@ import click
 from leadline.cli._options import Parsed, machine_option, mapping_option, network_option
 from leadline.cli._output import program_file
 from leadline.cli._submit import Submittable
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import AtLeast
 from leadline.cli._working import working
 from leadline.core.formatting import network_text
@@ -317,15 +317,15 @@ def _print_first(
     click.echo(f"  time           {_said(found.time)} ({sampled})")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
     for remark in remarks(program, machine):
-        click.echo(f"  {remark}")
+        tell(f"  {remark}", indent="    ")
     if target and program.ranks > 1 and target.nodes((), None) == 1:
         click.echo("  all ranks are on one node: no message passes a link")
     if machine and program.measured and not scaled:
         click.echo("  computation between messages as it was recorded; --compute FACTOR scales it")
     if found.disturbance:
-        click.echo(f"  {found.disturbance}")
+        tell(f"  {found.disturbance}", indent="    ")
     if found.oversubscribed:
-        click.echo("  more ranks than cores: the time says nothing of the program")
+        click.echo("  more ranks than cores: the time is not the program's")
 
 
 def _print_recorded(found: "Replay", recorded: float | None, inside: float | None) -> None:

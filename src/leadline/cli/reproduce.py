@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from leadline.cli._options import network_option
 from leadline.cli._submit import Submittable
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import Run
 from leadline.cli._working import working
 from leadline.core.record import Row
@@ -134,5 +134,5 @@ def _conclude(outcomes: "list[Outcome]") -> None:
 
     for each in outcomes:
         if each.state == MISSED:
-            click.echo(f"missed {each.claim.id}: {each.why or 'it is not known why'}")
+            tell(f"missed {each.claim.id}: {each.why or 'the cause is unknown'}")
     click.echo(", ".join(f"{count} {state}" for state, count in counts(outcomes).items() if count))

@@ -7,7 +7,7 @@ import click
 
 from leadline.cli._options import Parsed, machine_option, network_option
 from leadline.cli._submit import Submittable
-from leadline.cli._table import json_option, print_table
+from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import AtLeast, PlanFile, Word
 from leadline.cli._working import working
 from leadline.plan.settings import positive_time
@@ -107,7 +107,7 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
         return
     print_table(rows[: SHOWN + 1], COLUMNS)
     for line in [_conclusion(outcome, best), *mapping.method(outcome)]:
-        click.echo(line)
+        tell(line)
     if not better:
         click.echo("No file was written: the default mapping needs none.")
     elif output is not None:
