@@ -50,8 +50,8 @@ def test_a_setting_that_the_model_does_not_know_is_told_before_anything(tmp_path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--space", "lustre"), "say it by --number targets=N --number nodes=N --number ranks=N"),
-        (("--space", "gpfs", "--number", "ranks=4"), "space gpfs depends on how many nodes there are"),
+        (("--space", "lustre"), "give --number targets=N --number nodes=N --number ranks=N"),
+        (("--space", "gpfs", "--number", "ranks=4"), "--number nodes=N"),
         (("--space", "lustre", "--number", "targets=0"), "a count of 1 or more, as targets=48, but got"),
         (("--space", "lustre", "--number", "targets"), "a count of 1 or more, as targets=48, but got"),
         (("--space", "lustre", "--number", "target=4"), "did you mean 'targets'?"),
@@ -93,7 +93,7 @@ def test_what_a_space_depends_on_is_known_without_reading_it_whole() -> None:
     ("words", "said"),
     [
         (("--ranks", "8"), "--number ranks: the ranks of a kernel are given by --ranks"),
-        ((), "depends on how many targets there are"),
+        ((), "--number targets=N"),
     ],
 )
 def test_a_kernel_knows_its_ranks_and_its_node(tmp_path: Path, words: tuple[str, ...], said: str) -> None:

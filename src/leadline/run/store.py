@@ -220,9 +220,9 @@ def provenance(path: Path) -> dict[str, Any]:
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise LeadlineError(f"{path}: its provenance cannot be read: {problem}") from problem
+        raise UsageError(f"{path}: its provenance cannot be read: {problem}") from problem
     if not isinstance(facts, dict):
-        raise LeadlineError(f"{path}: its provenance is no table but {text[:40]!r}")
+        raise UsageError(f"{path}: its provenance is no table but {text[:40]!r}")
     return facts
 
 

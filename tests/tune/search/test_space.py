@@ -152,7 +152,7 @@ WRONG = [
     ("[[parameter]]\nname = 'a'\nkind = 'count'\n", "either the key 'values'"),
     ("[[parameter]]\nname = 'a'\nkind = 'sizes'\nvalues = 1\n", "unknown word 'sizes'"),
     ("[[parameter]]\nname = 'a'\nkind = 'bytes'\nvalues = '1 MIB'\n", "unknown unit"),
-    ("[[parameter]]\nname = 'a'\nkind = 'count'\nvalues = [1, 'osts']\n", "nobody said how many 'osts'"),
+    ("[[parameter]]\nname = 'a'\nkind = 'count'\nvalues = [1, 'osts']\n", "the number of 'osts' is unknown"),
     ("[[parameter]]\nname = 'a'\nkind = 'flag'\nvalues = [true, true]\n", "different ones"),
     ("[[parameter]]\nname = 'a'\nkind = 'pair'\nvalues = ['1 KiB']\n", "two sizes"),
     ("[[parameter]]\nname = 'a'\nequals = 'b'\n", "no parameter 'b' before"),

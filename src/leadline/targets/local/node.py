@@ -93,7 +93,8 @@ def _asked(command: tuple[str, ...]) -> Node:
     except (subprocess.SubprocessError, OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         why = (said.strip().splitlines() or [str(problem)])[-1]
         raise LeadlineError(
-            f"the first node of this run does not say what it is ('{shlex.join(command[:-1])} ...'): {why}"
+            "the first host of this run cannot be reached, or Leadline does not run there "
+            f"('{shlex.join(command[:-1])} ...'): {why}"
         ) from problem
 
 

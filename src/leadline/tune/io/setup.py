@@ -182,8 +182,7 @@ def _space(request: Request) -> Space:
     if missing := [each for each in needed if each not in given]:
         options = " ".join(f"--number {each}=N" for each in missing)
         raise UsageError(
-            f"space {name} depends on how many {' and '.join(missing)} there are, which is not known here; "
-            f"say it by {options}"
+            f"space {name} needs the number of {', '.join(missing)}, which is unknown here: give {options}"
         )
     return search.load(name, given)
 

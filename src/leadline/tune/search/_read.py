@@ -70,8 +70,8 @@ def _is_name(value: object) -> TypeGuard[str]:
 def _number(name: str, numbers: Mapping[str, int]) -> int:
     """The number of the job of that name; UsageError where nobody said it."""
     if name not in numbers:
-        known = ", ".join(numbers) or "none"
-        raise UsageError(f"nobody said how many {name!r} there are; known are: {known}")
+        known = f"; known are: {', '.join(numbers)}" if numbers else ""
+        raise UsageError(f"the number of {name!r} is unknown: give --number {name}=N{known}")
     return numbers[name]
 
 
