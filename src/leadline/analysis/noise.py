@@ -222,7 +222,7 @@ def judge(records: pl.DataFrame, launches: pl.DataFrame | None = None) -> Quietn
     order: tuple[Level, ...] = ("loaded", "disturbed", "quiet")
     level: Level = next((each for each in order if each in levels), "unknown")
     if level == "unknown":
-        sentences.insert(0, "Nothing in these records tells it.")
+        sentences.insert(0, "These records have no data on other work.")
     return Quietness(level, sentences, figures)
 
 

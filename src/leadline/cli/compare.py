@@ -164,13 +164,13 @@ def _sides(
         return [first], [second]
     if BETWEEN not in runs and len(runs) != 2:
         raise click.UsageError(
-            f"two runs A and B are compared, several on a side as 'A1 A2 {BETWEEN} B1 B2', or one run with "
+            f"give two runs A and B, or several on each side as 'A1 A2 {BETWEEN} B1 B2', or one run with "
             f"--across KEY, but got {' '.join(map(str, runs)) or 'none'}"
         )
     cut = runs.index(BETWEEN) if BETWEEN in runs else 1
     a, b = named[:cut], named[cut:]
     if not a or not b or len(named) < len(runs) - 1:
-        raise click.UsageError(f"'{BETWEEN}' stands once, with one run or more on each side of it")
+        raise click.UsageError(f"give '{BETWEEN}' once, with one run or more on each side of it")
     return [load(run) for run in a], [load(run) for run in b]
 
 

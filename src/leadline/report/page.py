@@ -41,7 +41,7 @@ _LEVELS = {
     "quiet": ("quiet", "The machine was quiet."),
     "disturbed": ("noisy", "Other work ran on the machine: read intervals before values."),
     "loaded": ("busy", "The machine was busy with other work: these numbers do not describe it."),
-    "unknown": ("unknown", "How quiet the machine was is not known."),
+    "unknown": ("unknown", "How quiet the machine was is unknown."),
 }
 
 
