@@ -74,6 +74,8 @@ def test_keys() -> None:
     for name in ("bytes", "pingpong", "all"):
         assert "message size" in listed("keys", name)
     assert "core-group" in listed("keys", "placement")
+    assert "core-group" not in listed("keys", "halo")
+    assert {"way", "edge"} < set(listed("keys", "halo").split())  # also the name of a key
     assert "core-group" in listed("keys", "all")
     result = CliRunner().invoke(main, ["list", "keys", "placment"])
     assert result.exit_code == 2

@@ -131,16 +131,16 @@ def _print_keys(rows: Rows, name: str | None, as_json: bool) -> None:
 
 
 def _keys_named(rows: Rows, name: str) -> Rows:
-    """The rows of a key, or of a benchmark's keys; UsageError where there is neither."""
+    """The rows of a key and of a benchmark's keys: some names are both. UsageError where there is neither."""
     from leadline.core.errors import UsageError, suggest  # noqa: PLC0415
 
-    if found := [row for row in rows if row["key"] == name]:
-        return found
+    found = [row for row in rows if row["key"] == name]
     known = {str(each["name"]): each for each in benchmarks()}
-    if name not in known:
+    if not found and name not in known:
         near = suggest(name, {*(row["key"] for row in rows), *known})
         raise UsageError(f"there is no key and no benchmark {name!r}{near}")
-    return [{"key": sweep["name"], "of": name, "meaning": _meaning(sweep)} for sweep in known[name]["sweeps"]]
+    sweeps = known[name]["sweeps"] if name in known else []
+    return found + [{"key": each["name"], "of": name, "meaning": _meaning(each)} for each in sweeps]
 
 
 def plans() -> Rows:
