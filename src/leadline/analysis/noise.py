@@ -142,10 +142,10 @@ def factor(value: float) -> str:
 
 
 def told(sign: Sign, figure: float) -> str:
-    """The figure of a sign for people: "12 %", "1.3 processors", "240"."""
+    """The figure of a sign for people: "12 %", "1.3 processors", "3,240"."""
     if sign.unit == "%":
         return percent(figure)
-    return f"{figure:.2g} {sign.unit}" if sign.unit != "1/s" else f"{figure:.0f}"
+    return f"{figure:.2g} {sign.unit}" if sign.unit != "1/s" else f"{figure:,.0f}"
 
 
 def describe(figures: dict[str, float | None]) -> str:

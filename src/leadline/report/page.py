@@ -285,7 +285,7 @@ def _counts(findings: Findings, sections: Sequence[Section]) -> list[Count]:
     counts = [Count("points measured", str(measured))] if measured or not ok else []
     counts += [Count("points simulated", str(exact))] if exact else []
     if measured or not ok:
-        counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}".replace(",", "\u202f")))
+        counts.append(Count("samples", f"{sum(row['samples'] or 0 for row in ok):,}"))
     for mark, name, count in (
         ("disturbed", "noisy", disturbed),
         ("meaningless", "too noisy to use", meaningless),
