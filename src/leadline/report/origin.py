@@ -19,6 +19,7 @@ _LONG = {"numbers": "machine: every number, and where it is from", "sources": "m
 _UNITS = {"clock › ": "s"}  # of the fractions in a table
 _HEADINGS = {"mpis": "MPI", "kinds": "launched"}
 _NAMING = 5  # a launch is told by its MPI, stack, protocol, placement and ranks
+_MOST = 16  # words of a list
 # Under which key, in whichever nested table, the facts stand that people look for first.
 _KEYS = {
     "host": ("hostname", "host", "node"),
@@ -109,12 +110,21 @@ def _facts(table: JsonObject, within: str = "") -> Iterator[Fact]:
         elif _is_tables(value):
             yield from (Fact(f"{name} › {place}", _line(each)) for place, each in enumerate(value))
         elif isinstance(value, list) and value:
-            yield Fact(name, (" " if key == "command" else ", ").join(str(each) for each in value))
+            # Of a program's ranks, B that each had at most.
+            told = [units.format_bytes(each) if key == "memory" else str(each) for each in value]
+            yield Fact(name, " ".join(told) if key == "command" else ", ".join(_few(told)))
         elif value not in (None, "", []):
-            told = (
-                units.format_quantity(value, _UNITS.get(within, "1")) if isinstance(value, float) else value
-            )
-            yield Fact(name, str(told))
+            unit = _UNITS.get(within, "1")
+            yield Fact(name, units.format_quantity(value, unit) if isinstance(value, float) else str(value))
+
+
+def _few(words: list[str]) -> list[str]:
+    """As they are, or of more than sixteen the different ones, and no more of these than that."""
+    if len(words) <= _MOST:
+        return words
+    different = list(dict.fromkeys(words))
+    rest = len(different) - _MOST
+    return [*different[:_MOST], f"and {rest:,} more"] if rest > 0 else different
 
 
 def _line(table: JsonObject) -> str:

@@ -12,6 +12,7 @@ from leadline.profile.shares import COMPUTATION, MESSAGES, STATES, TOGETHER, bar
 from leadline.profile.waits import WAITS
 from leadline.report import theme
 from leadline.report.figures import Entry, Figure
+from leadline.report.plots.axes import ABOVE
 from leadline.report.plots.canvas import canvas
 from leadline.report.theme import Spec
 
@@ -113,6 +114,9 @@ def _short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
+_STACKED: Spec = {"type": "quantitative", "title": "ranks", "axis": {**ABOVE, "tickMinStep": 1}}
+
+
 def over_time(found: Profile) -> Figure:
     """How many ranks do what at each moment."""
     end = _seconds(found)
@@ -143,7 +147,7 @@ def over_time(found: Profile) -> Figure:
         "encoding": {
             "x": {"field": "x", "bin": {"binned": True}, "title": "time since the start (s)"},
             "x2": {"field": "x2"},
-            "y": {"field": "y", "type": "quantitative", "title": "ranks", "stack": "zero"},
+            "y": {**_STACKED, "field": "y", "stack": "zero"},
             "color": _colour(),
             "order": {"field": "o"},
             "tooltip": _told("s", ("x", "time (s)"), ("y", "ranks")),
@@ -294,7 +298,7 @@ def path(found: Profile) -> Figure:
                 "type": "quantitative",
                 "title": "rank",
                 "scale": {"domain": [-0.5, max(1, found.program.ranks) - 0.5], "nice": False},
-                "axis": {"tickMinStep": 1, "format": "d", **_few(found.program.ranks)},
+                "axis": {**ABOVE, "tickMinStep": 1, "format": "d", **_few(found.program.ranks)},
             },
             "color": {
                 "field": "s",
@@ -379,7 +383,12 @@ def sizes(counted: Mapping[int, int]) -> Figure:
                 "sort": None,
                 "axis": {"labelAngle": 0, "labelOverlap": "greedy"},
             },
-            "y": {"field": "y", "type": "quantitative", "title": "messages", "axis": {"format": "~s"}},
+            "y": {
+                "field": "y",
+                "type": "quantitative",
+                "title": "messages",
+                "axis": {**ABOVE, "format": "~s"},
+            },
             "tooltip": [{"field": "b", "title": "size, from"}, *_told(("y", "messages"))],
         },
     }
