@@ -199,6 +199,7 @@ def test_ranks_end_when_loggopsim_says(through_goal: bool, place: Path) -> None:
         (["--what-if", "alltoall=ring"], "the program has no alltoall"),
         (["--compute", "-1"], "a factor is"),
         (["--what-if", "op*2"], "no constant 'op'"),  # hop is none
+        (["--what-if", "allreduce=rng"], "'ring'"),
         (["--what-if", "latency*2", "--by", "rank"], "exclude each other"),
         (["--sensitivity", "--by", "rank"], "exclude each other"),
         (["--seed", "3"], "--noise"),

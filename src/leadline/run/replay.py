@@ -18,9 +18,10 @@ import numpy.typing as npt
 import polars as pl
 
 from leadline.analysis.summary import summarise
-from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.record import OK
 from leadline.machine import Machine, Number, load
+from leadline.native.registry import benchmarks
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
@@ -288,7 +289,7 @@ def parse_change(words: str) -> Change:
 
 
 def check_changes(changes: Sequence[Change], program: Program) -> None:
-    """Raise UsageError for a change of a collective that the program does not call."""
+    """Raise UsageError for a change of a collective that the program does not call, or to no algorithm."""
     called = {Kind(kind).name.lower() for kind, _ in program.calls if kind in COLLECTIVES}
     for change in changes:
         if change.factor is None and change.what not in (*called, "mapping", "network"):
@@ -296,6 +297,17 @@ def check_changes(changes: Sequence[Change], program: Program) -> None:
                 f"{change.words!r} changes nothing: the program has no {change.what}; its collectives: "
                 f"{', '.join(sorted(called)) or 'none'}"
             )
+        known = _algorithms(change.what)
+        if change.factor is None and known and change.value not in known:
+            near = suggest(change.value, known)
+            raise UsageError(f"{change.words!r}: {change.what} has no algorithm {change.value!r}{near}")
+
+
+def _algorithms(collective: str) -> tuple[str, ...]:
+    """Its algorithms by name; none where no benchmark of that name has any."""
+    sweeps = benchmarks()[collective].sweeps if collective in benchmarks() else ()
+    choices = next((sweep.choices for sweep in sweeps if sweep.name == "algorithm"), ())
+    return tuple(each for each in choices if each != "library")
 
 
 def matching(machine: Machine, what: str) -> list[Number]:
