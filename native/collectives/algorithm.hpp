@@ -51,11 +51,13 @@ struct Stage {
     std::int32_t ranks = 0;
     std::int32_t first = 0;
     std::int32_t step = 1;
-    std::int64_t bytes = 0;  // of a message; of the largest where the ranks do not divide evenly
+    std::int64_t bytes = 0;  // of a message; of the largest where `holds` tells them apart
     bool combines = false;
     std::vector<Row> rows{};
     // The blocks that the message from this rank holds, in their order; none of it: it is empty.
     std::function<Blocks(std::int32_t from)> carries{};
+    // How many blocks these are, where the ranks do not divide evenly; none of it: all messages are alike.
+    std::function<std::int32_t(std::int32_t from)> holds{};
     // Where they go at this receiver; none of it: into blocks of the same numbers. A rank that copies to
     // itself reads all before it writes any.
     std::function<Blocks(std::int32_t to)> lands{};

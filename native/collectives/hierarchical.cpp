@@ -171,6 +171,12 @@ std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
                            }
                            return blocks;
                        }});
+        const std::int32_t lacks = nodes.count * nodes.per_node - nodes.ranks;  // ranks, on the last node
+        if (lacks > 0)
+            all.back().holds = [nodes, count, lacks](std::int32_t from) {
+                const bool last = from / nodes.per_node + count >= nodes.count;
+                return count * nodes.per_node - (last ? lacks : 0);
+            };
     }
     append(all, inside_down(nodes, {.bytes = asked.ranks * asked.bytes,
                                     .carries = [ranks = nodes.ranks](std::int32_t) {

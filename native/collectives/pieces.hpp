@@ -29,6 +29,11 @@ constexpr std::int64_t share(std::int64_t bytes, std::int32_t pieces, std::int32
     return (bytes * many + pieces - 1) / pieces;
 }
 
+// Blocks of `by` members from `first` on and of the `extra` ranks that were folded into the first members.
+constexpr std::int32_t with_folded(std::int32_t first, std::int32_t by, std::int32_t extra) {
+    return by + (extra <= first ? 0 : extra - first < by ? extra - first : by);
+}
+
 // Numbers `first` and up, beyond the last block on from the first.
 Blocks range(std::int64_t first, std::int32_t count, std::int32_t blocks);
 

@@ -19,6 +19,10 @@ bool Program::moves() const {
         stages_, [](const Stage& each) { return each.pattern == shift || each.pattern == local; });
 }
 
+bool Program::uneven() const {
+    return std::ranges::any_of(stages_, [](const Stage& each) { return static_cast<bool>(each.holds); });
+}
+
 std::int64_t Program::messages() const {
     std::int64_t all = 0;
     for (const Stage& stage : stages_) all += collectives::messages(stage, ranks_);

@@ -24,6 +24,8 @@ public:
     [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
     // Of all ranks together.
     [[nodiscard]] std::int64_t messages() const;
+    // Whether messages of one stage differ in their bytes.
+    [[nodiscard]] bool uneven() const;
     // Whether every rank does in it, seen from itself, what every other does.
     [[nodiscard]] bool moves() const;
     [[nodiscard]] const Stage& stage(const Step& step) const {

@@ -26,11 +26,11 @@ std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
     const Members members{.first = 0, .count = ranks};
     std::vector<Stage> all =
         fold(members, {.bytes = asked.bytes, .carries = [](std::int32_t from) -> Blocks { return {from}; }});
-    for (std::int32_t by = 1; by < power; by *= 2)
+    for (std::int32_t by = 1; by < power; by *= 2) {
         all.push_back({.pattern = Stage::Pattern::exchange,
                        .by = by,
                        .ranks = power,
-                       .bytes = (by + std::min(by, extra)) * asked.bytes,
+                       .bytes = with_folded(0, by, extra) * asked.bytes,
                        .carries = [=](std::int32_t from) {
                            const std::int32_t first = from - from % by;
                            Blocks blocks = range(first, by, ranks);
@@ -38,6 +38,9 @@ std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
                                blocks.push_back(power + each);
                            return blocks;
                        }});
+        if (extra > 0)
+            all.back().holds = [=](std::int32_t from) { return with_folded(from - from % by, by, extra); };
+    }
     append(all, unfold(members, {.bytes = ranks * asked.bytes,
                                  .carries = [=](std::int32_t) { return range(0, ranks, ranks); }}));
     return all;

@@ -18,11 +18,11 @@ std::vector<Stage> stages(const AlgorithmArguments& asked) {
         fold(members, {.bytes = ranks * asked.bytes, .combines = true, .carries = [=](std::int32_t) {
                            return range(0, ranks, ranks);
                        }});
-    for (std::int32_t by = power / 2; by > 0; by /= 2)
+    for (std::int32_t by = power / 2; by > 0; by /= 2) {
         all.push_back({.pattern = Stage::Pattern::exchange,
                        .by = by,
                        .ranks = power,
-                       .bytes = (by + std::min(by, extra)) * asked.bytes,
+                       .bytes = with_folded(0, by, extra) * asked.bytes,
                        .combines = true,
                        .carries = [=](std::int32_t from) {
                            const std::int32_t other = from ^ by;
@@ -32,6 +32,12 @@ std::vector<Stage> stages(const AlgorithmArguments& asked) {
                                blocks.push_back(power + each);
                            return blocks;
                        }});
+        if (extra > 0)
+            all.back().holds = [=](std::int32_t from) {
+                const std::int32_t other = from ^ by;
+                return with_folded(other - other % by, by, extra);
+            };
+    }
     append(all, unfold(members, {.bytes = asked.bytes,
                                  .carries = [=](std::int32_t from) -> Blocks { return {from + power}; }}));
     return all;

@@ -142,7 +142,8 @@ void parse_node(const Table& from, Node& node) {
     from.count("threads", node.threads);
     from.count("ranks", node.ranks);
     from.factor("thread_gain", node.thread_gain);
-    if (node.thread_gain <= 0) refuse(from.path("thread_gain"), "is more than nothing");
+    if (node.thread_gain <= 0 || node.thread_gain > node.threads)
+        refuse(from.path("thread_gain"), "is more than nothing, and no more than a core has threads");
     from.rate("injection", node.injection);
     from.rate("reception", node.reception);
     from.rate("local", node.local);

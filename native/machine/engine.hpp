@@ -158,7 +158,7 @@ public:
         clock += time;
         if (clock > longest) [[unlikely]]
             too_long(seconds(clock));
-        if (!detours_.empty() && rank < players_) [[unlikely]]
+        if (!detours_.empty()) [[unlikely]]
             take_detours(rank, clock - time);
     }
 
@@ -325,6 +325,7 @@ private:
         return computed_.empty() ? now_ : std::max(now_, computed_[static_cast<std::size_t>(rank)].until);
     }
     void draw_detour(int rank);
+    void begin_detours(int agent, Time clock);
     void take_detours(int rank, Time begun);
     [[nodiscard]] std::string who_waits() const;
     [[nodiscard]] std::string doing(Operation operation) const;
@@ -378,7 +379,7 @@ private:
     std::optional<Crossings> crossings_;  // where they cost something
     std::optional<Coldness> coldness_;    // the same
     std::unique_ptr<Network> network_;
-    Time now_ = 0;
+    Time now_ = 0, kept_ = 0;
     std::uint64_t messages_sent_ = 0;
     std::int64_t bytes_sent_ = 0;
     std::function<bool(int)> ended_;
@@ -387,7 +388,6 @@ private:
     Pool<Bundle> bundles_;
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> together_;  // by the first of them
     std::function<void()> before_events_;
-    Time kept_ = 0;
     bool stopped_ = false, spoiled_ = false, contended_ = false;
     std::vector<std::int32_t> beside_;  // the rank of each agent that is none
     std::vector<int> free_beside_;

@@ -19,9 +19,17 @@ double draw(std::uint64_t seed, std::uint64_t rank, std::uint64_t k) {
 
 void Engine::draw_detour(int rank) {
     Detours& mine = detours_[static_cast<std::size_t>(rank)];
-    const double u = draw(conditions_.seed, static_cast<std::uint64_t>(rank), mine.taken++);
+    const double u = draw(conditions_.seed, static_cast<std::uint64_t>(home(rank)), mine.taken++);
     const double until = std::min(-std::log(u) * machine_.noise.interval, seconds(longest));
     mine.next += std::max<Time>(1, from_seconds(until));
+}
+
+// What goes on beside a rank's program is on the same core: from now on it has the same detours.
+void Engine::begin_detours(int agent, Time clock) {
+    detours_.resize(ranks_.size());
+    Detours& mine = detours_[static_cast<std::size_t>(agent)];
+    mine = detours_[static_cast<std::size_t>(home(agent))];
+    mine.spent = clock;
 }
 
 // The rank waited, if it did, until `begun`, and has been charged for what it did since. A detour that comes
@@ -32,7 +40,7 @@ void Engine::take_detours(int rank, Time begun) {
     Time& clock = at(rank).clock;
     Time away = begun;  // until when detours of the wait keep the core
     for (Time free = mine.spent; clock >= mine.next;) {
-        const double u = draw(~conditions_.seed, static_cast<std::uint64_t>(rank), mine.taken);
+        const double u = draw(~conditions_.seed, static_cast<std::uint64_t>(home(rank)), mine.taken);
         const Time length = from_seconds(-std::log(u) * machine_.noise.detour);
         if (mine.next < begun) {
             free = std::max(free, mine.next) + length;

@@ -146,6 +146,7 @@ int Engine::beside(int rank, Time clock) {
     at(agent) = {};
     at(agent).clock = clock;
     beside_[static_cast<std::size_t>(agent - players_)] = rank;
+    if (!detours_.empty()) begin_detours(agent, clock);
     return agent;
 }
 

@@ -159,14 +159,14 @@ private:
         constexpr std::int64_t most = std::int64_t{1} << 60U;
         if (step.bytes < 0 || step.bytes > most || received < 0 || received > most)
             throw std::runtime_error("an operation has an impossible size");
-        made_.requests = std::max(made_.requests, step.request);
+        made_.requests = std::max(made_.requests, place_of(step.request));
         made_.largest = std::max({made_.largest, step.bytes, received});
         made_.files = made_.files || step.kind == Kind::file;
         if (step.kind >= Kind::win && step.kind <= Kind::wait_epoch)
-            made_.windows = std::max(made_.windows, step.extra);
+            made_.windows = std::max(made_.windows, place_of(step.extra));
         if (step.kind == Kind::wait || step.kind == Kind::start) {
             for (const std::int64_t slot : made_.list(step.gives))
-                made_.requests = std::max(made_.requests, narrowed<std::int32_t>(slot));
+                made_.requests = std::max(made_.requests, place_of(slot));
             return;
         }
         if (step.kind < Kind::barrier || step.kind > Kind::neighbor_alltoall) return;

@@ -36,6 +36,14 @@ inline std::vector<std::int32_t> numbers_of(const nlohmann::json& runs, std::int
     return made;
 }
 
+// The number of a request or a window at a rank, which has room for so many.
+inline std::int32_t place_of(std::int64_t number) {
+    constexpr std::int64_t most = 1 << 22;
+    if (number < 0 || number > most)
+        throw std::runtime_error("a request or a window has an impossible number");
+    return static_cast<std::int32_t>(number);
+}
+
 // A column's width in the tables, B.
 inline std::size_t width_of(const std::string& column) { return column == "before_mean" ? 8 : 4; }
 

@@ -100,6 +100,7 @@ void Player::lay_out(Call& made, const Step& step, std::int64_t bytes, std::vect
             break;
         default: {
             const bool gathers = step.kind == Kind::allgather;
+            if (varies && takes.empty()) takes.push_back({0, 0, 0});
             made.out = out(gathers ? bytes : all(takes));
             made.in = in(gathers ? all(takes) : bytes);
             if (varies) made.takes = takes;

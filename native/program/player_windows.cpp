@@ -31,10 +31,11 @@ Task<> Player::make_window(const Step& step, Exposed& exposed) {
 
 // Epochs that only some ranks take part in.
 Task<> Player::epoch(const Step& step, Exposed& exposed, Comm& among) {
+    while (forgotten_.size() > most_buffered) co_await oldest();
     switch (step.kind) {
         case Kind::post:
             for (const std::int64_t origin : sequence_.list(step.gives))
-                co_await among.send(out(0), static_cast<int>(origin), exposed.tag);
+                forgotten_.push_back(among.isend(out(0), static_cast<int>(origin), exposed.tag));
             break;
         case Kind::start_epoch:
             for (const std::int64_t target : sequence_.list(step.gives))
@@ -43,7 +44,7 @@ Task<> Player::epoch(const Step& step, Exposed& exposed, Comm& among) {
         case Kind::complete:
             co_await flush(exposed, any_peer);
             for (const std::int64_t target : sequence_.list(step.gives))
-                co_await among.send(out(0), static_cast<int>(target), exposed.tag + 1);
+                forgotten_.push_back(among.isend(out(0), static_cast<int>(target), exposed.tag + 1));
             break;
         case Kind::wait_epoch:
             for (const std::int64_t origin : sequence_.list(step.gives))

@@ -12,6 +12,7 @@ from leadline.cli import main
 
 MACHINE = """
 title = "Made up"
+{top}
 [topology]
 source = "made up"
 kind = "torus"
@@ -46,11 +47,12 @@ def took(
     node: str = "",
     more: str = "",
     cores: int | None = None,
+    top: str = "",
 ) -> float:
     """How long a program takes on the machine, s."""
     on_node = 2 if cores or "local" in node else 1
     (place / "made.toml").write_text(
-        MACHINE.format(hop=hop, node=node, more=more, ranks=on_node, cores=cores or on_node)
+        MACHINE.format(hop=hop, node=node, more=more, ranks=on_node, cores=cores or on_node, top=top)
     )
     program.evaluate(body, ranks=ranks).write(place / "made.program")
     asked = ["replay", str(place / "made.program"), "--on", str(place / "made.toml"), "--json", *words]
@@ -144,7 +146,7 @@ def test_more_bandwidth_is_that_of_engines_too(tmp_path: Path) -> None:
 def test_a_hierarchical_collective_wants_nodes_ranks_together(tmp_path: Path) -> None:
     """As with a real MPI: with ranks that are dealt out to nodes it is skipped, with the reason."""
     text = MACHINE.format(
-        hop="1 us", node='local = "10 GB/s"\nlocal_latency = "1 us"', more="", ranks=2, cores=2
+        hop="1 us", node='local = "10 GB/s"\nlocal_latency = "1 us"', more="", ranks=2, cores=2, top=""
     )
     (tmp_path / "made.toml").write_text(text)
     (tmp_path / "plan.toml").write_text(

@@ -71,13 +71,14 @@ Signature signature_of(const Call& call, Form form) {
     switch (call.what) {
         case Collective::barrier: break;
         case Collective::bcast:
-        case Collective::scatter:
             made.bytes = in;
             made.root = call.root;
             break;
+        case Collective::scatter:
         case Collective::gather:
-            made.bytes = out;
+            made.bytes = call.what == Collective::gather ? out : in;
             made.root = call.root;
+            made.layouts = call.varies;
             break;
         case Collective::reduce: made.root = call.root; [[fallthrough]];
         case Collective::allreduce:
@@ -106,7 +107,8 @@ void CallOrder::enter(const Group& group, int rank, const Call& call, Form form)
                       .form = form,
                       .type = call.type,
                       .reduce = call.reduce,
-                      .plain = !call.gives.data() && !call.takes.data()};
+                      .plain = !call.gives.data() && !call.takes.data(),
+                      .varies = call.varies};
     std::uint32_t& made = made_[static_cast<std::size_t>(rank)];
     const std::uint32_t turn = made - done_;
     if (turn < open_.size() && plain.plain && open_[turn].plain == plain) {

@@ -29,7 +29,7 @@ struct Signature {
     std::string_view what;
     Form form = Form::blocking;
     bool reduces = false;
-    bool layouts = false;         // blocks vary, and every rank says how
+    bool layouts = false;         // blocks vary, and every rank, or the root, says how
     bool periodic = false;        // of a grid
     Type type = Type::float64;    // of what is reduced
     Reduce reduce = Reduce::sum;  // and how
@@ -62,6 +62,7 @@ private:
         Type type = Type::float64;
         Reduce reduce = Reduce::sum;
         bool plain = false;  // has no layouts
+        bool varies = false;
         bool operator==(const Plain&) const = default;
     };
     // A call that some ranks have made and others not yet.

@@ -146,7 +146,7 @@ bool World::node_by_node(Group& group) const {
 }
 
 // The messages of a collective. Communicators of one size share them.
-const World::Made& World::made(Group& group, const CollectiveArguments& asked) {
+std::shared_ptr<const collectives::Program> World::made(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
     if (group.per_node == 0) {
         const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
@@ -167,11 +167,11 @@ const World::Made& World::made(Group& group, const CollectiveArguments& asked) {
     const collectives::Algorithm& algorithm = *chosen;
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
-    if (known != made_.end()) return *known;
+    if (known != made_.end()) return known->program;
     if (made_.size() == kept) made_.pop_back();
     made_.push_front(
         {&algorithm, like, std::make_shared<collectives::Program>(algorithm.stages(like), group.ranks)});
-    return made_.front();
+    return made_.front().program;
 }
 
 // ---------------------------------------------------------------------------------------- coming to one
@@ -245,14 +245,9 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
             return;
         }
     }
-    const Made& program = made(group, meeting.asked);
-    meeting.program = program.program;
-    // A stage tells the bytes of its largest message, and a node with fewer ranks has fewer blocks.
-    const bool fewer_on_last = program.asked.per_node > 1 && group.ranks % program.asked.per_node != 0;
-    if (meeting.asked.what == Collective::allgather && meeting.blocks.empty() && fewer_on_last &&
-        program.algorithm->name.starts_with("hierarchical"))
-        meeting.blocks.assign(static_cast<std::size_t>(group.ranks), meeting.asked.bytes);
-    if (!meeting.blocks.empty()) meeting.under_way = true;  // messages of one stage differ
+    meeting.program = made(group, meeting.asked);
+    // The shortcut knows one size of all messages of a stage.
+    if (!meeting.blocks.empty() || meeting.program->uneven()) meeting.under_way = true;
     if (engine.conditions().symmetry && !meeting.program->moves()) throw machine::Asymmetric();
     const auto& conditions = engine.conditions();
     const bool each_by_itself = conditions.network == "loggp" && !conditions.track_contention &&

@@ -43,7 +43,7 @@ std::span<std::byte> sized(std::int64_t bytes) {
 
 // B of the blocks that `rank` has in a stage: of all ranks alike, or of those whose blocks they are.
 std::int64_t bytes_of(const Meeting& meeting, const collectives::Stage& stage, int rank) {
-    if (meeting.blocks.empty()) return stage.bytes;
+    if (meeting.blocks.empty()) return stage.holds ? stage.holds(rank) * meeting.asked.bytes : stage.bytes;
     std::int64_t bytes = 0;
     if (stage.carries)
         for (const std::int32_t block : stage.carries(rank))
@@ -137,6 +137,7 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     const int root = meeting.asked.root;
     const bool gathers = meeting.asked.what == Collective::gather;
     engine.spend(agent, engine.machine().collective_overhead);
+    if (engine.machine().copies() && rank == root) engine.spend(agent, engine.copy_cost(own));
     const auto receive = [&](int from, std::int64_t bytes) {
         return engine.receive(agent, group.world_rank(from), {group.inner(), from, tag}, sized(bytes));
     };

@@ -209,7 +209,8 @@ private:
         collectives::AlgorithmArguments asked;
         std::shared_ptr<const collectives::Program> program;
     };
-    const Made& made(Group& group, const CollectiveArguments& asked);
+    [[nodiscard]] std::shared_ptr<const collectives::Program> made(Group& group,
+                                                                   const CollectiveArguments& asked);
     std::deque<Made> made_;       // programs, the latest first
     std::vector<Meeting*> held_;  // with ranks that have come, and may be computed at once
     machine::Kept kept_;

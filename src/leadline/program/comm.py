@@ -4,7 +4,8 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from numbers import Integral
+from typing import Any, cast
 
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
@@ -51,12 +52,13 @@ class Comm:
         return found
 
     def peer(self, peer: int, what: str) -> int:
-        if not 0 <= peer < self.size:
+        whole = type(peer) is int or isinstance(peer, Integral)  # the former is asked for faster
+        if not whole or not 0 <= peer < self.size:
             raise UsageError(
-                f"rank {self.owner.rank}: {what} rank {peer}, "
+                f"rank {self.owner.rank}: {what} rank {peer!r}, "
                 f"but the communicator has ranks 0 to {self.size - 1}"
             )
-        return peer
+        return int(peer)
 
     # ------------------------------------------------------------------------------------------- messages
     def compute(self, time: float | str) -> Done:
@@ -196,6 +198,10 @@ class Comm:
 
     def _varying(self, kind: Kind, blocks: Mapping[int, Size], *, root: int = 0, **said: Any) -> Any:
         """A collective in which each rank has a block of its own size; a root alone needs to know all."""
+        if not isinstance(blocks, Mapping):
+            raise UsageError(
+                f"rank {self.owner.rank}: blocks are sizes by ranks, such as {{0: 8}}, but got {blocks!r}"
+            )
         everybody = kind in (Kind.ALLGATHER, Kind.REDUCE_SCATTER)
         known = blocks if everybody or self.rank == root else {}
         said["gives" if kind is Kind.SCATTER else "takes"] = known
@@ -280,7 +286,8 @@ class Comm:
     ) -> Any:
         """`bytes` are one rank's block of the result, or, by ranks, that of each."""
         kind = Kind.REDUCE_SCATTER
-        if isinstance(bytes, Mapping):
+        if not isinstance(bytes, Integral | str):
+            bytes = cast("Mapping[int, Size]", bytes)
             return self._varying(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
         return self._collective(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
 
