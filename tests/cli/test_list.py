@@ -1,6 +1,7 @@
 """`list` shows benchmarks, plans, MPIs and metrics, as tables and as JSON."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,20 @@ def test_keys() -> None:
     for name in ("bytes", "pingpong", "all"):
         assert "message size" in listed("keys", name)
     assert "core-group" in listed("keys", "placement")
-    assert "core-group" not in listed("keys", "halo")
-    assert {"way", "edge"} < set(listed("keys", "halo").split())  # also the name of a key
     assert "core-group" in listed("keys", "all")
     result = CliRunner().invoke(main, ["list", "keys", "placment"])
     assert result.exit_code == 2
     assert "'placement'" in result.output
+
+
+def test_a_name_of_a_key_and_of_a_benchmark_lists_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key's meaning, and the keys of the benchmark."""
+    way = Sweep("way", "1", "choice", ("sendrecv",), "side by side", ("sendrecv",))
+    both = replace(PINGPONG, name="bytes", sweeps=(way,))
+    monkeypatch.setattr(registry, "benchmarks", lambda ranks=2: {"pingpong": PINGPONG, "bytes": both})
+    assert {"message size", "side by side"} <= {
+        row["meaning"] for row in json.loads(listed("keys", "bytes", "--json"))
+    }
 
 
 def test_metrics() -> None:
