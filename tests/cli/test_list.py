@@ -86,7 +86,7 @@ def test_a_name_of_a_key_and_of_a_benchmark_lists_both(monkeypatch: pytest.Monke
     way = Sweep("way", "1", "choice", ("sendrecv",), "side by side", ("sendrecv",))
     both = replace(PINGPONG, name="bytes", sweeps=(way,))
     monkeypatch.setattr(registry, "benchmarks", lambda ranks=2: {"pingpong": PINGPONG, "bytes": both})
-    assert {"message size", "side by side"} <= {
+    assert {"message size", "sendrecv: side by side"} <= {
         row["meaning"] for row in json.loads(listed("keys", "bytes", "--json"))
     }
 
