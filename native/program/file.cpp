@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "program/header.hpp"
 
@@ -53,8 +53,7 @@ std::uint32_t crc32(std::string_view data, std::uint32_t before = 0) {
 
 template <class To>
 To narrowed(std::int64_t value) {
-    if (value < std::numeric_limits<To>::min() || value > std::numeric_limits<To>::max())
-        throw std::runtime_error("a number is too large");
+    if (!std::in_range<To>(value)) throw std::runtime_error("a number is too large");
     return static_cast<To>(value);
 }
 
@@ -160,7 +159,9 @@ private:
         if (step.bytes < 0 || step.bytes > most || received < 0 || received > most)
             throw std::runtime_error("an operation has an impossible size");
         made_.requests = std::max(made_.requests, place_of(step.request));
-        made_.largest = std::max({made_.largest, step.bytes, received});
+        if (step.form > persistent) throw std::runtime_error("an operation has an unknown form");
+        if (step.kind != Kind::win && step.kind != Kind::file)  // which have no buffers
+            made_.largest = std::max({made_.largest, step.bytes, received});
         made_.files = made_.files || step.kind == Kind::file;
         if (step.kind >= Kind::win && step.kind <= Kind::wait_epoch)
             made_.windows = std::max(made_.windows, place_of(step.extra));

@@ -106,7 +106,7 @@ struct Sequence {
     bool relative = false;      // peers of messages are differences to the rank that executes
     std::int32_t requests = 0;  // the highest slot
     std::int32_t windows = 0;   // the highest number of a window
-    std::int64_t largest = 0;   // bytes of any operation, those of a list together
+    std::int64_t largest = 0;   // bytes of any message, those of a list together
     std::int64_t executed = 0;  // operations, loops unfolded
 
     [[nodiscard]] std::span<const std::int64_t> list(const List& which) const {

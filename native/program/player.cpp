@@ -14,6 +14,8 @@ constexpr std::int64_t of_split = 8;  // B: colour and key that each rank tells 
 std::int64_t buffer(const Program& program, const Sequence& sequence) {
     std::int64_t most = of_split * program.ranks;
     for (const Step& step : sequence.steps) {
+        if (step.kind == Kind::loop || step.kind == Kind::end) continue;
+        if (step.kind == Kind::win || step.kind == Kind::file) continue;  // bytes of no message
         const auto ranks = std::ssize(program.communicators[static_cast<std::size_t>(step.comm)].members);
         const bool blocks = step.kind == Kind::gather || step.kind == Kind::scatter ||
                             step.kind == Kind::allgather || step.kind == Kind::alltoall ||
@@ -21,7 +23,7 @@ std::int64_t buffer(const Program& program, const Sequence& sequence) {
         std::int64_t bytes = 0;
         if (__builtin_mul_overflow(step.bytes, blocks ? std::int64_t{ranks} : 1, &bytes))
             Run::skip("an operation's buffer is larger than any memory");
-        if (step.kind != Kind::loop && step.kind != Kind::end) most = std::max(most, bytes);
+        most = std::max(most, bytes);
     }
     return std::max(most, sequence.largest) + 8;
 }

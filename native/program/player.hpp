@@ -78,7 +78,12 @@ private:
         std::int32_t comm = 0;
         int tag = 0;                 // of its epochs' messages; the next is that of their ends
         std::vector<int> reached{};  // targets since the last synchronisation
-        std::vector<std::pair<int, bool>> locked{};  // targets, and whether exclusively
+        std::vector<std::pair<int, bool>> locked{};  // targets (any_peer: all), and whether exclusively
+        bool posted = false;                         // ranks are let in, until they have completed
+        bool started = false;
+        [[nodiscard]] auto lock_of(int target) {
+            return std::ranges::find(locked, target, &std::pair<int, bool>::first);
+        }
     };
 
     [[nodiscard]] double before(const Step& step, std::size_t index) const;
@@ -100,6 +105,7 @@ private:
     Task<> make_window(const Step& step, Exposed& exposed);
     Task<> epoch(const Step& step, Exposed& exposed, Comm& among);
     Task<> flush(Exposed& exposed, int target);
+    [[noreturn]] void wrong(const char* does) const;
     Task<> unlock(Exposed& exposed, int target);
     bool take_requests(const Step& wait);
     Task<> end_collectives(const Step& wait);

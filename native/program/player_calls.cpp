@@ -1,6 +1,7 @@
 // Collectives of a recorded program as calls of the vocabulary.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "program/player.hpp"
 
@@ -31,14 +32,26 @@ bool reduces(Kind kind) {
 
 void parts_of(std::span<const std::int64_t> list, int peers, std::vector<Part>& parts) {
     parts.clear();
-    std::int64_t offset = 0;
     for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
         if (list[i] < 0 || list[i] >= peers)
             throw std::runtime_error("a block of rank " + std::to_string(list[i]) + " in a communicator of " +
                                      std::to_string(peers));
-        parts.push_back({static_cast<int>(list[i]), list[i + 1], offset});
-        offset += list[i + 1];
+        parts.push_back({static_cast<int>(list[i]), list[i + 1], 0});
     }
+    if (!std::ranges::is_sorted(parts, {}, &Part::peer)) std::ranges::sort(parts, {}, &Part::peer);
+    if (const auto twice = std::ranges::adjacent_find(parts, {}, &Part::peer); twice != parts.end())
+        throw std::runtime_error("a list of blocks names rank " + std::to_string(twice->peer) + " twice");
+    std::int64_t offset = 0;
+    for (Part& part : parts) part.offset = std::exchange(offset, offset + part.bytes);
+}
+
+// Of a call whose blocks every rank names, its own is also told apart.
+void agree(const std::vector<Part>& parts, int rank, std::int64_t own) {
+    const auto named = std::ranges::find(parts, rank, &Part::peer);
+    const std::int64_t bytes = named == parts.end() ? 0 : named->bytes;
+    if (bytes != own)
+        throw std::runtime_error("the block of rank " + std::to_string(rank) + " has " + std::to_string(own) +
+                                 " B, and " + std::to_string(bytes) + " B in its list of blocks");
 }
 
 }  // namespace
@@ -100,6 +113,7 @@ void Player::lay_out(Call& made, const Step& step, std::int64_t bytes, std::vect
             break;
         default: {
             const bool gathers = step.kind == Kind::allgather;
+            if (varies) agree(takes, among.rank(), step.bytes);
             if (varies && takes.empty()) takes.push_back({0, 0, 0});
             made.out = out(gathers ? bytes : all(takes));
             made.in = in(gathers ? all(takes) : bytes);

@@ -1,5 +1,7 @@
 // One-sided accesses of a recorded program. Epochs of a few ranks are opened and closed by messages.
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "program/player.hpp"
 
@@ -11,12 +13,14 @@ Task<> Player::flush(Exposed& exposed, int target) {
     std::erase_if(exposed.reached, [&](int reached) { return target == any_peer || reached == target; });
 }
 
+void Player::wrong(const char* does) const { Run::skip("rank " + std::to_string(run_.rank()) + " " + does); }
+
 Task<> Player::unlock(Exposed& exposed, int target) {
-    const auto held = std::ranges::find(exposed.locked, target, &std::pair<int, bool>::first);
-    if (held == exposed.locked.end()) co_return;
+    const auto held = exposed.lock_of(target);
+    if (held == exposed.locked.end()) wrong("ends a lock of a window that it does not hold");
     const bool exclusive = held->second;
     exposed.locked.erase(held);
-    co_await exposed.window->unlock(target, exclusive);
+    if (target != any_peer) co_await exposed.window->unlock(target, exclusive);
 }
 
 // Ranks of a communicator make its windows in one order, whatever other windows each of them has. Of a
@@ -34,19 +38,23 @@ Task<> Player::epoch(const Step& step, Exposed& exposed, Comm& among) {
     while (forgotten_.size() > most_buffered) co_await oldest();
     switch (step.kind) {
         case Kind::post:
+            if (std::exchange(exposed.posted, true)) wrong("posts a window twice, with no wait in between");
             for (const std::int64_t origin : sequence_.list(step.gives))
                 forgotten_.push_back(among.isend(out(0), static_cast<int>(origin), exposed.tag));
             break;
         case Kind::start_epoch:
+            if (std::exchange(exposed.started, true)) wrong("starts an epoch of a window within another");
             for (const std::int64_t target : sequence_.list(step.gives))
                 co_await among.recv(in(0), static_cast<int>(target), exposed.tag);
             break;
         case Kind::complete:
+            if (!std::exchange(exposed.started, false)) wrong("completes an epoch that it has not started");
             co_await flush(exposed, any_peer);
             for (const std::int64_t target : sequence_.list(step.gives))
                 forgotten_.push_back(among.isend(out(0), static_cast<int>(target), exposed.tag + 1));
             break;
         case Kind::wait_epoch:
+            if (!std::exchange(exposed.posted, false)) wrong("waits for a window that it has not posted");
             for (const std::int64_t origin : sequence_.list(step.gives))
                 co_await among.recv(in(0), static_cast<int>(origin), exposed.tag + 1);
             break;
@@ -81,10 +89,10 @@ Task<> Player::one_sided(const Step& step) {
             co_await flush(exposed, any_peer);
             co_await among.barrier();
             break;
-        // One of all ranks is shared, and as in MPI libraries nothing is asked for it.
         case Kind::lock:
-            if (peer == any_peer) break;
-            co_await exposed.window->lock(peer, step.mode == exclusive_lock);
+            if (exposed.lock_of(peer) != exposed.locked.end()) wrong("locks what it holds in a window");
+            // One of all ranks is shared, and as in MPI libraries nothing is asked for it.
+            if (peer != any_peer) co_await exposed.window->lock(peer, step.mode == exclusive_lock);
             exposed.locked.emplace_back(peer, step.mode == exclusive_lock);
             break;
         case Kind::unlock:

@@ -58,25 +58,28 @@ Task<> Fused::open() {
 
 // The window, from the first cache line on that each rank's begins: a library's own begin anywhere.
 Task<> Fused::expose(std::int64_t points) {
-    const auto size = static_cast<std::size_t>(computes_ ? points * number + line : 1);
-    window_ = co_await run_.world().window(size, *options_.window);
+    window_ = co_await run_.world().window(exposed(points) + line, *options_.window);
     const auto ranks = static_cast<std::size_t>(ranks_);
     std::vector<std::int64_t> mine(ranks, 0);
     shifts_.assign(ranks, 0);
-    const auto over = reinterpret_cast<std::uintptr_t>(window_->local().data()) % line;
+    // What lands on a described machine is only time, and no window's memory is needed.
+    std::byte* const begin =
+        Control::computes ? window_->local().data() : reinterpret_cast<std::byte*>(reserved(points + 1));
+    const auto over = reinterpret_cast<std::uintptr_t>(begin) % line;
     mine[static_cast<std::size_t>(rank_)] = static_cast<std::int64_t>((line - over) % line);
     const Bytes from = std::as_writable_bytes(std::span(mine));
     const Bytes to = std::as_writable_bytes(std::span(shifts_));
     co_await run_.world().allreduce(from, to, Type::int64, Reduce::sum);
-    const auto behind = [&](Bytes memory, int rank) {
-        return reinterpret_cast<Complex*>(memory.data() + shifts_[static_cast<std::size_t>(rank)]);
+    const auto behind = [&](std::byte* memory, int rank) {
+        return reinterpret_cast<Complex*>(memory + shifts_[static_cast<std::size_t>(rank)]);
     };
-    landed_ = behind(window_->local(), run_.rank());
+    landed_ = behind(begin, run_.rank());
     reach_.assign(ranks, nullptr);
     reach_[static_cast<std::size_t>(rank_)] = landed_;
     if (!options_.stores()) co_return;
     for (int rank = 0; rank < run_.ranks(); ++rank)
-        if (rank != run_.rank()) reach_[static_cast<std::size_t>(rank)] = behind(window_->reach(rank), rank);
+        if (rank != run_.rank())
+            reach_[static_cast<std::size_t>(rank)] = behind(window_->reach(rank).data(), rank);
 }
 
 Task<> Fused::close() { co_await window_->free(); }

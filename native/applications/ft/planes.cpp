@@ -17,13 +17,12 @@ Task<> Planes::open() {
     leaving_ = reserved(part_of(problem_, ranks_));
     plane_ = reserved(plane);
     if (options_.window) {
-        // What lands on a described machine is only time.
-        const auto size = static_cast<std::size_t>(computes_ ? landing * number : 1);
+        const auto size = exposed(landing);
         window_ = co_await run_.world().window(size, *options_.window);
-        landed_ = reinterpret_cast<Complex*>(window_->local().data());
-    } else {
-        landed_ = reserved(landing);
     }
+    // What lands on a described machine is only time, and no window's memory is needed.
+    landed_ = window_ && Control::computes ? reinterpret_cast<Complex*>(window_->local().data())
+                                           : reserved(landing);
     if (computes_) {
         for (const auto sign : {Transform::Sign::forward, Transform::Sign::inverse})
             for (const std::int64_t length : {problem_.nx, problem_.ny, problem_.nz})

@@ -97,6 +97,10 @@ protected:
     // Memory for so many points, at a page. A machine that is played takes none; a simulated one none that is
     // touched.
     Complex* reserved(std::int64_t points);
+    // B of a window for so many; a machine that is played takes next to none.
+    [[nodiscard]] std::size_t exposed(std::int64_t points) const {
+        return static_cast<std::size_t>(computes_ || !Control::computes ? points * number : 1);
+    }
     // All that was put, with a notice of its end, has landed, here as well.
     Task<> settle(Window& window);
     // The checksum of an iteration, of which `mine` is this rank's part.

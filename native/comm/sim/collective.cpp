@@ -146,7 +146,7 @@ bool World::node_by_node(Group& group) const {
 }
 
 // The messages of a collective. Communicators of one size share them.
-std::shared_ptr<const collectives::Program> World::made(Group& group, const CollectiveArguments& asked) {
+std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
     if (group.per_node == 0) {
         const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
@@ -245,7 +245,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
             return;
         }
     }
-    meeting.program = made(group, meeting.asked);
+    meeting.program = program(group, meeting.asked);
     // The shortcut knows one size of all messages of a stage.
     if (!meeting.blocks.empty() || meeting.program->uneven()) meeting.under_way = true;
     if (engine.conditions().symmetry && !meeting.program->moves()) throw machine::Asymmetric();

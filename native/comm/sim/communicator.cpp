@@ -88,13 +88,13 @@ void Comm::Opening::await_suspend(std::coroutine_handle<> handle) const {
     sim::Group& group = *comm.me_.group;
     if (world.engine.conditions().symmetry) throw machine::Asymmetric();
     group.calls.enter(group, comm.me_.rank, {.what = "window"});
-    group.exposed = std::max(group.exposed, bytes);  // each rank says how much of its own
-    world.come(group, comm.me_.rank, handle, "for a window to be made", [&] {
+    const auto ranks = static_cast<std::size_t>(group.ranks);
+    group.exposed.resize(ranks);
+    group.exposed[static_cast<std::size_t>(comm.me_.rank)] = bytes;
+    world.come(group, comm.me_.rank, handle, "for a window to be made", [&, ranks] {
         world.align(group);
-        const auto ranks = static_cast<std::size_t>(group.ranks);
-        auto& memory = world.windows.emplace_back(std::max<std::size_t>(std::exchange(group.exposed, 0), 64));
-        group.opened =
-            std::make_shared<sim::WindowState>(sim::WindowState{.group = &group, .memory = &memory});
+        group.opened = std::make_shared<sim::WindowState>(
+            sim::WindowState{.group = &group, .bytes = std::exchange(group.exposed, {})});
         group.opened->open.resize(ranks);
         group.opened->notices.resize(ranks);
         group.opened->wanted.resize(ranks);

@@ -3,17 +3,37 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 namespace leadline {
 
-Ready<> Window::put(Bytes data, int target, std::size_t) {
+Bytes Window::local() {
+    constexpr std::size_t least = 64;
+    auto& memory = shared_->memory;
+    if (memory.empty()) memory.resize(std::max(least, std::ranges::max(shared_->bytes)));
+    return memory;
+}
+
+void Window::check(const char* does, std::size_t bytes, int target, std::size_t offset) const {
+    const std::size_t there = shared_->bytes[static_cast<std::size_t>(target)];
+    if (offset <= there && bytes <= there - offset) return;
+    throw std::runtime_error("rank " + std::to_string(mine()) + does + std::to_string(bytes) + " B at " +
+                             std::to_string(offset) + " B of the window of rank " +
+                             std::to_string(shared_->group->world_rank(target)) + ", which has " +
+                             std::to_string(there) + " B there");
+}
+
+Ready<> Window::put(Bytes data, int target, std::size_t offset) {
+    check(" puts ", data.size(), target, offset);
     open().operations.push_back(world_->engine.put(mine(), shared_->group->world_rank(target),
                                                    static_cast<std::int64_t>(data.size())));
     open().targets.push_back(target);
     return {};
 }
 
-Ready<> Window::get(Bytes data, int target, std::size_t) {
+Ready<> Window::get(Bytes data, int target, std::size_t offset) {
+    check(" gets ", data.size(), target, offset);
     open().operations.push_back(world_->engine.get(mine(), shared_->group->world_rank(target),
                                                    static_cast<std::int64_t>(data.size())));
     open().targets.push_back(target);

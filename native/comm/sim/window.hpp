@@ -21,8 +21,8 @@ public:
     Window(sim::World& world, std::shared_ptr<Shared> shared, int rank)
         : world_(&world), shared_(std::move(shared)), rank_(rank) {}
 
-    Bytes local() { return *shared_->memory; }
-    Bytes reach(int) { return *shared_->memory; }
+    Bytes local();
+    Bytes reach(int) { return local(); }
     Ready<> put(Bytes data, int target, std::size_t offset);
     Ready<> get(Bytes data, int target, std::size_t offset);
     struct Flush {
@@ -66,6 +66,7 @@ private:
         void await_suspend(std::coroutine_handle<> handle) const;
         void await_resume() {}
     };
+    void check(const char* does, std::size_t bytes, int target, std::size_t offset) const;
     [[nodiscard]] int mine() const { return shared_->group->world_rank(rank_); }
     static void grant(sim::World& world, Shared& shared, int target);
     [[nodiscard]] sim::OpenAccesses& open() { return shared_->open[static_cast<std::size_t>(rank_)]; }

@@ -95,7 +95,7 @@ struct Group {
     // theirs.
     std::vector<std::pair<Group*, int>> parts{};
     std::shared_ptr<WindowState> opened{};
-    std::size_t exposed = 0;                          // B of the window that is being made
+    std::vector<std::size_t> exposed{};               // B at each rank of the window that is being made
     std::deque<std::unique_ptr<Meeting>> meetings{};  // in their order
     std::vector<std::unique_ptr<Meeting>> over{};     // to be used again
     std::int32_t first_meeting = 0;                   // the number of the first of them
@@ -130,7 +130,8 @@ struct OpenAccesses {
 // What the ranks of a window share.
 struct WindowState {
     Group* group;
-    std::vector<std::byte>* memory;
+    std::vector<std::size_t> bytes;       // at each rank
+    std::vector<std::byte> memory{};      // in place of every rank's, once somebody asks for it
     std::vector<OpenAccesses> open{};     // of each rank
     std::vector<std::int64_t> notices{};  // that have come to each rank
     std::vector<std::int64_t> wanted{};   // that a parked rank waits for; 0: none
@@ -154,7 +155,6 @@ public:
     Verdict verdict;
     Time aligned = 0;                // when all ranks last began together
     std::set<std::string> answered;  // tiers
-    std::deque<std::vector<std::byte>> windows;
 
     // A rank comes to something that all do at once; the last one to come has `finish` done and sets all off
     // again.
@@ -209,8 +209,8 @@ private:
         collectives::AlgorithmArguments asked;
         std::shared_ptr<const collectives::Program> program;
     };
-    [[nodiscard]] std::shared_ptr<const collectives::Program> made(Group& group,
-                                                                   const CollectiveArguments& asked);
+    [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
+                                                                      const CollectiveArguments& asked);
     std::deque<Made> made_;       // programs, the latest first
     std::vector<Meeting*> held_;  // with ranks that have come, and may be computed at once
     machine::Kept kept_;

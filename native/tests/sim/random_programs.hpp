@@ -193,7 +193,7 @@ inline Program draw(const Wanted& wanted) { return Drawing(wanted).program(); }
 inline Task<> act(Comm& world, Control& control, const Program& program, std::vector<std::byte>& memory,
                   std::vector<std::pair<int, int>>& got) {
     Comm part = co_await world.split(world.rank() % program.colours, 0);
-    Window window = co_await world.window(64, Exposure::allocated);
+    Window window = co_await world.window(50'000, Exposure::allocated);
     std::vector<Comm::Request> requests(static_cast<std::size_t>(program.requests) + 1);
     std::vector<int> received(requests.size());
     std::array<int, 2> words{world.rank(), 0};
