@@ -110,7 +110,7 @@ def _run(value: str) -> Path:
 
 OPTIONS = (
     on("orfeo-thin"),
-    Option("ranks", "Number of ranks, N; needed without --from.", count_from(1), metavar="N"),
+    Option("ranks", "Number of ranks, N; needed without --from.", count_from(2), metavar="N"),
     Option("from", "Fit the ring of this run, and list its ping-pong.", _run, metavar="RUN"),
 )
 
