@@ -28,6 +28,7 @@ from leadline.analysis.criterion import criterion
 from leadline.analysis.fits.piecewise import FEWEST_TO_BREAK
 from leadline.analysis.segments import partitions
 from leadline.calibrate._evidence import BOTH, EXCHANGE, LINK, RECEIVE, SEND, STREAM, WHOLE, Evidence
+from leadline.calibrate._handshake import KNOWN, beside_wire, cuts
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,6 @@ MOST = 4  # pieces on either side of the handshake: caches and copies change the
 # how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
 # A link that was seen filled has the rate that was seen: nothing weighs against it.
 WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, LINK: 1000.0, SEND: 1.0, RECEIVE: 1.0}
-KNOWN = 0.02  # relative deviation from which a value counts less: the equations are no better than that
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
 # The same of a send with a handshake: a real one also waits for the word that its receiver has the data, the
 # simulator's does not, so it only settles what nothing else tells.
@@ -44,7 +44,7 @@ LATE = 0.1
 SLOWER = 1.1  # times both ends, from which the way between two nodes is what holds a stream up
 EARLY = 0.5  # times the shortest message beyond its time on the link, which every message takes at least
 SHORT = 1.5  # times the least, up to which a stream's time a message is the gap and not its bytes
-WAY = "way"
+GAP, UNKNOWN = "message_gap", ""
 ENDS = (SEND, RECEIVE)
 HANDSHAKE_WAYS, HANDSHAKE_OVERHEADS = 3, 2  # request, grant and data; of the sender and of the receiver
 
@@ -84,7 +84,7 @@ class Path:
 
 
 _WITHIN = ("latency", "handshake_overhead")
-_BETWEEN = (*_WITHIN, "wire", "message_gap")  # wire as s/B
+_BETWEEN = (*_WITHIN, "wire", GAP)  # wire as s/B
 _PARAMETERS = ("send_overhead", "receive_overhead", "send_copy", "receive_copy")  # copies as s/B
 
 
@@ -109,7 +109,7 @@ def rows_of(evidence: Evidence) -> list[Row]:
     """The rows of the protocol table by the ping-pong's sizes."""
     x, shared = evidence.sizes[WHOLE], _lines_of(evidence)
     best: tuple[float, list[Row]] | None = None
-    for cut in _cuts(evidence):
+    for cut in cuts(evidence):
         rows = []
         for begin, end, handshake in ((0, cut, False), (cut, x.size, True)):
             if begin < end:
@@ -122,40 +122,6 @@ def rows_of(evidence: Evidence) -> list[Row]:
             best = judged, rows
     assert best is not None
     return best[1]
-
-
-def handshakes(evidence: Evidence) -> NDArray[np.bool_]:
-    """At which sizes of the overheads a message waits for its receiver.
-
-    Without a handshake the two ends and the way between take turns, so the ends together take less than the
-    whole. With one, sending waits for the receiver and a late receive for the sender: both take nearly all.
-    """
-    x = evidence.sizes[SEND]
-    whole, send, stream = evidence.at(WHOLE, x), evidence.typical[SEND], evidence.at(STREAM, x)
-    # A lone eager send that takes longer than the whole message had its own troubles (a cold cache, a full
-    # queue); what it takes in a stream is then nearer.
-    send = np.minimum(np.where(send > whole, stream, send), _beside_wire(evidence, x, whole))
-    return np.asarray(send + evidence.at(RECEIVE, x) > whole, dtype=np.bool_)
-
-
-def _beside_wire(evidence: Evidence, sizes: Array, whole: Array) -> Array:
-    """What an end takes at most where the link holds streams up: a message without its time on the link.
-
-    A send that blocks until the link has taken the message would else seem to cost the core as much.
-    """
-    return np.asarray(np.maximum(0.0, whole - sizes * (evidence.wire or 0.0)), dtype=np.float64)
-
-
-def _cuts(evidence: Evidence) -> range:
-    """Where among the ping-pong's sizes the handshake may begin, as far as the overheads tell."""
-    waits, x = handshakes(evidence), evidence.sizes[SEND]
-    # The cut that sets the fewest sizes on the wrong side.
-    right = [int((~waits[:i]).sum() + waits[i:].sum()) for i in range(x.size + 1)]
-    cut = int(np.argmax(right))
-    whole = evidence.sizes[WHOLE]
-    first = int(np.searchsorted(whole, x[cut - 1], side="right")) if cut else 0
-    last = int(np.searchsorted(whole, x[cut])) if cut < x.size else whole.size
-    return range(last if cut == x.size else min(first, last), last + 1)
 
 
 def _lines_of(evidence: Evidence) -> list[Array]:
@@ -238,6 +204,8 @@ class _Equations:
                     continue
                 if value <= 0 or (name == BOTH and (between_nodes or self._rows[self._row(size)].handshake)):
                     continue
+                if name == STREAM and self._holds(size) == UNKNOWN:
+                    continue
                 line = self._line(name, size)
                 late = name == SEND and self._rows[self._row(size)].handshake
                 lines.append(line)
@@ -300,7 +268,7 @@ class _Equations:
         if name in ENDS:
             # No end of an eager message costs more than the stream's slower end, nor a send more than the
             # message off the link: what a lone one takes beyond is cold caches, or waiting for the link.
-            most, beside = evidence.at(STREAM, x), _beside_wire(evidence, x, evidence.at(WHOLE, x))
+            most, beside = evidence.at(STREAM, x), beside_wire(evidence, x, evidence.at(WHOLE, x))
             # Only a send waits for the link: what is received late is there, unless it had to be asked for.
             most = np.minimum(most, beside) if name == SEND else most
             most = np.where(self._waits(x), np.inf, most)
@@ -335,25 +303,58 @@ class _Equations:
         """Which sizes are in rows with a handshake."""
         return np.array([self._rows[self._row(float(n))].handshake for n in sizes], dtype=np.bool_)
 
-    def _slower(self, row: int) -> str:
-        """Which end of a row is the slower one, or the way between, as far as single messages tell."""
+    def _holds(self, size: float) -> str:
+        """What holds up a stream of messages of a size: an end, the link, or the least gap between two.
+
+        The gap only where neither the link nor, at most of the row's sizes like it, an end takes as long.
+        """
+        row, wire = self._row(size), self._evidence.wire
+        handshake = self._rows[row].handshake
+        if not self._between_nodes:
+            return RECEIVE if handshake else self._slower(row)
+        x, stream, send, receive = self._ends(row)
+        free = stream > SLOWER * x * (wire or 0.0)
+        slow = stream > SLOWER * np.maximum(send, receive)
+        each = self._stream(size)
+        paced = each < SHORT * self._evidence.typical[STREAM][0]
+        if each > SLOWER * size * (wire or 0.0) and paced:
+            if handshake:
+                return UNKNOWN  # single messages wait for each other, and tell no end apart
+            if free.any() and slow[free].mean() > 0.5:
+                return GAP
+        elif wire != 0 and (handshake or slow.mean() > 0.5 or self._linked(size)):
+            return LINK
+        return RECEIVE if handshake else self._slower(row)
+
+    def _linked(self, size: float) -> bool:
+        """Whether the link takes a message longer than either end does, where most of its row's have an end
+        that does."""
+        x, _, send, receive = self._ends(self._row(size))
+        return size * (self._evidence.wire or 0.0) > float(np.interp(size, x, np.maximum(send, receive)))
+
+    def _stream(self, size: float) -> float:
+        return float(self._evidence.at(STREAM, np.array([size]))[0])
+
+    def _ends(self, row: int) -> tuple[Array, Array, Array, Array]:
+        """The row's sizes, and what messages of them take in a stream, a lone one's sender and receiver.
+
+        Those of all sizes where the row has none.
+        """
         x = self._evidence.sizes[SEND]
         inside = np.array([self._row(float(n)) == row for n in x])
-        if not inside.any():
-            inside[:] = True
+        if inside.any():
+            x = x[inside]
         stream = self._evidence.at(STREAM, x)
         most = stream
         if self._between_nodes and not self._rows[row].handshake:
-            most = np.minimum(stream, _beside_wire(self._evidence, x, self._evidence.at(WHOLE, x)))
-        send = np.minimum(self._evidence.typical[SEND], most)
-        receive = np.minimum(self._evidence.at(RECEIVE, x), most)
-        # Where the ends hold long messages up, short ones may still wait for the least gap between two.
-        paced = stream[inside].max() < SHORT * self._evidence.typical[STREAM][0]
-        if self._between_nodes and (self._evidence.wire != 0 or paced):
-            ends = np.maximum(send, receive)[inside]
-            if self._rows[row].handshake or (stream[inside] > SLOWER * ends).mean() > 0.5:
-                return WAY
-        return SEND if send[inside].sum() > receive[inside].sum() else RECEIVE
+            most = np.minimum(stream, beside_wire(self._evidence, x, self._evidence.at(WHOLE, x)))
+        send = np.minimum(self._evidence.at(SEND, x), most)
+        return x, stream, send, np.minimum(self._evidence.at(RECEIVE, x), most)
+
+    def _slower(self, row: int) -> str:
+        """Which end of a row is the slower one, as far as single messages tell."""
+        _, _, send, receive = self._ends(row)
+        return SEND if send.sum() > receive.sum() else RECEIVE
 
     def _line(self, name: str, size: float) -> Array:
         """What each parameter counts in a value of a series."""
@@ -374,14 +375,9 @@ class _Equations:
             way = {"latency": ways - 1, "handshake_overhead": overheads, "wire": size}
             return self._counts(row, sends, way)
         if name == STREAM:
-            name = self._slower(row)
-            if name == WAY:
-                paced = (
-                    self._evidence.at(STREAM, np.array([size])) < SHORT * self._evidence.typical[STREAM][0]
-                )
-                return self._counts(row, {}, {"message_gap": 1.0} if paced else {"wire": size})
-            if handshake:
-                name = RECEIVE
+            name = self._holds(size)
+            if name in (GAP, LINK):
+                return self._counts(row, {}, {GAP: 1.0} if name == GAP else {"wire": size})
         return self._counts(row, sends if name == SEND else receives, {})
 
     def _counts(self, row: int, own: dict[str, float], shared: dict[str, float]) -> Array:
