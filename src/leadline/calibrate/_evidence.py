@@ -52,7 +52,9 @@ def missing(records: pl.DataFrame) -> list[str]:
     there = set(records.get_column("benchmark"))
     return sorted(
         {
-            f"{benchmark} at two sizes or more" if benchmark in there else benchmark
+            f"{benchmark} with a {metric} above nothing at two sizes or more"
+            if benchmark in there
+            else benchmark
             for benchmark, metric in FROM.values()
             if _series(records, benchmark, metric) is None
         }
