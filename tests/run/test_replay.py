@@ -15,7 +15,7 @@ from leadline.profile import profile
 from leadline.program import exporters, importers
 from leadline.program.build import ProgramBuilder
 from leadline.program.model import FileCall, Form, Kind, Operation, SendMode
-from leadline.run.replay import patience
+from leadline.run.replay import patience, remarks
 
 MACHINE = """
 title = "Two numbers"
@@ -170,6 +170,7 @@ def test_simulated_times_are_replayed_as_recorded_ones(place: Path) -> None:
     again = program.read(place / "again.program")
     (place / "exchange.program").unlink()
     again.write(place / "exchange.program")
+    assert again.recorded["simulated_on"] and any("simulated" in each for each in remarks(again, None))
     (second,) = replayed(place)
     assert second["recorded"] == pytest.approx(first["time"], abs=2e-9)
     assert second["recorded_communication"] == pytest.approx(first["communication"], abs=2e-9 * TURNS)

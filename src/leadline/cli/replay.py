@@ -141,6 +141,7 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     if asked["times"]:
         assert found.times is not None
         read.times_of = found.times
+        read.recorded["simulated_on"] = machine.stem if machine else ""
         read.write(asked["times"])
     if asked["by"]:
         assert found.times is not None

@@ -201,6 +201,11 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         found.append("calls of MPI's files take as long as they were recorded, and wait for nobody")
     if program.recorded.get("threads", 1) > 1:
         found.append("several threads of a rank called MPI: their calls are executed one after another")
+    if simulated := program.recorded.get("simulated_on"):
+        found.append(
+            f"its times are simulated, on {simulated}: what shared cores, noise and --compute made of its "
+            "computation is in them"
+        )
     if outside := program.recorded.get("outside"):
         found.append(f"not executed: {', '.join(outside)}")
     if machine and machine.rows.get("cold") and not any(program.recorded.get("memory", ())):
