@@ -102,3 +102,10 @@ def test_no_handshake_is_found_where_none_is(latency: str, tmp_path: Path) -> No
 def handshakes(made: Calibration) -> list[str]:
     """The rows within a node that have one."""
     return [str(row["name"]) for row in made.rows["local_protocol"] if "handshake" in row]
+
+
+def test_cores_that_hold_up_both_ways_are_no_slow_link(tmp_path: Path) -> None:
+    """On a link of 2 GB/s cores need 1 us for a message there and one back, and 0.6 us for one way alone."""
+    made = calibrate(*ran(tmp_path, rate="2 GB/s"))
+    assert "times as much both ways" not in " ".join(made.notes)
+    assert next(row["value"] for row in made.numbers() if row["key"] == "node.local_latency") == 0

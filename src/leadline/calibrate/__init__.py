@@ -221,7 +221,8 @@ def _both_ways(made: Calibration, told: Evidence, path: _protocol_fit.Path) -> N
     streams = np.stack([np.interp(sizes, told.sizes[STREAM], draw) for draw in told.draws[STREAM]])
     gains = 2 * told.at(STREAM, sizes) / told.typical[BOTH]
     drawn = 2 * streams / told.draws[BOTH]
-    for those, which in ((~asks, "without"), (asks, "with")):
+    linked = path.of_cores(told, sizes) < BOTH_WAYS / 2 * told.typical[BOTH]  # else the cores hold them up
+    for those, which in ((linked & ~asks, "without"), (linked & asks, "with")):
         if not those.any() or (gain := float(np.median(gains[those]))) >= BOTH_WAYS:
             continue
         said = f"messages {which} a handshake move {gain:.2f} times as much both ways at once as one way"

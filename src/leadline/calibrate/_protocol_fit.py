@@ -37,6 +37,7 @@ MOST = 4  # pieces on either side of the handshake: caches and copies change the
 # how that falls to the two ends is told by single messages with the ends' caches cold, and comes last.
 # A link that was seen filled has the rate that was seen: nothing weighs against it.
 WEIGHTS = {WHOLE: 10.0, STREAM: 3.0, BOTH: 3.0, LINK: 1000.0, SEND: 1.0, RECEIVE: 1.0}
+ROUNDING = 1e-9  # of the least value
 FILLED = 0.1  # times the weight, of a value between two sizes that were measured
 # The same of a send with a handshake: a real one also waits for the word that its receiver has the data, the
 # simulator's does not, so it only settles what nothing else tells.
@@ -78,9 +79,21 @@ class Path:
 
     def asks(self, evidence: Evidence, sizes: Array) -> NDArray[np.bool_]:
         """Which sizes are in rows with a handshake."""
+        return np.array([row.handshake for row in self.rows], dtype=np.bool_)[self._at(evidence, sizes)]
+
+    def of_cores(self, evidence: Evidence, sizes: Array) -> Array:
+        """What a core needs to send a message of each size and to receive one, s."""
+        overheads, copies = (
+            np.array([row[f"send_{name}"].value + row[f"receive_{name}"].value for row in self.numbers])
+            for name in ("overhead", "copy")
+        )
+        at = self._at(evidence, sizes)
+        return np.asarray(overheads[at] + sizes * copies[at], dtype=np.float64)
+
+    def _at(self, evidence: Evidence, sizes: Array) -> NDArray[np.int64]:
+        """In which row each size is."""
         first = [evidence.sizes[WHOLE][row.first] for row in self.rows]
-        at = np.maximum(0, np.searchsorted(first, sizes, side="right") - 1)
-        return np.array([row.handshake for row in self.rows], dtype=np.bool_)[at]
+        return np.maximum(0, np.searchsorted(first, sizes, side="right") - 1)
 
 
 _WITHIN = ("latency", "handshake_overhead")
@@ -232,8 +245,9 @@ class _Equations:
         """The parameters, none negative, that come nearest to a right-hand side."""
         from scipy.optimize import nnls  # noqa: PLC0415  (slow to import)
 
-        found, _ = nnls(self._r, self._q.T @ right)
-        return np.asarray(found / self._scale, dtype=np.float64)
+        found = nnls(self._r, self._q.T @ right)[0] / self._scale
+        # What counts nowhere is what rounding leaves of nothing.
+        return np.where(found * self._lines.max(axis=0) < ROUNDING * self._values_.min(), 0.0, found)
 
     def crossing(self, solved: Array, drawn: Array) -> dict[int, Fitted]:
         """What messages both ways at once take beyond one, by row: the middle of its sizes.
@@ -327,8 +341,7 @@ class _Equations:
         return RECEIVE if handshake else self._slower(row)
 
     def _linked(self, size: float) -> bool:
-        """Whether the link takes a message longer than either end does, where most of its row's have an end
-        that does."""
+        """Whether the link takes this message longer than either end does."""
         x, _, send, receive = self._ends(self._row(size))
         return size * (self._evidence.wire or 0.0) > float(np.interp(size, x, np.maximum(send, receive)))
 
@@ -336,10 +349,7 @@ class _Equations:
         return float(self._evidence.at(STREAM, np.array([size]))[0])
 
     def _ends(self, row: int) -> tuple[Array, Array, Array, Array]:
-        """The row's sizes, and what messages of them take in a stream, a lone one's sender and receiver.
-
-        Those of all sizes where the row has none.
-        """
+        """The row's sizes (all where it has none), their times in a stream, and a lone one's at its ends."""
         x = self._evidence.sizes[SEND]
         inside = np.array([self._row(float(n)) == row for n in x])
         if inside.any():
@@ -352,7 +362,7 @@ class _Equations:
         return x, stream, send, np.minimum(self._evidence.at(RECEIVE, x), most)
 
     def _slower(self, row: int) -> str:
-        """Which end of a row is the slower one, as far as single messages tell."""
+        """Which end of a row is the slower one."""
         _, _, send, receive = self._ends(row)
         return SEND if send.sum() > receive.sum() else RECEIVE
 
