@@ -6,7 +6,8 @@ but no model). The time of the part that rank 0 keeps, and of the addition, is n
 
 With --from, the table lists the measured and the predicted time of each point of a run. Latency and bandwidth
 are those of the run's ping-pong; if it was measured with buffers outside the caches, Leadline uses that
-measurement, because the arrays do not fit into caches either.
+measurement, because the arrays do not fit into caches either. With --simulate, it also has the simulated
+time: there receivers copy side by side, sums come back while later parts leave, and addition takes time.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._machine import PLACEMENT, chosen_placement, on, way
+from leadline.predict._simulated import answers, seated
 from leadline.run import store
 
 NUMBER = 8  # B
@@ -61,6 +63,7 @@ OPTIONS = (
     Option("ranks", "Number of ranks, N; needed without --from.", count_from(2), metavar="N"),
     Option("array", "Lengths of the arrays.", default="2400x100x100", metavar="AxBxC"),
     PLACEMENT,
+    Option("simulate", "Also simulate the application sum3d on the machine.", None),
     Option(
         "from", "Compare measured and predicted times of each point of this run.", store.find, metavar="RUN"
     ),
@@ -87,7 +90,14 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     messages, volume = traffic(asked["array"], asked["ranks"])
     time = messages * between.latency + volume / between.bandwidth
     row = {"from": "formula", "ranks": asked["ranks"], "array": asked["array"], "time": time}
-    return Prediction([row], COLUMNS)
+    if not asked["simulate"]:
+        return Prediction([row], COLUMNS)
+    point = {"array": asked["array"], "grid": f"{asked['ranks']}x1x1", "split": "even"}
+    seats = seated(described, placement, asked["ranks"])
+    (answer,) = answers(simulate, described, "sum3d", "time", [{**seats, **point}])
+    if isinstance(answer, str):
+        return Prediction([row], COLUMNS, [f"The simulator gives no answer: {answer}."])
+    return Prediction([row, {**row, "from": "simulated", "time": answer}], COLUMNS)
 
 
 def _of_run(records: pl.DataFrame) -> Prediction:
