@@ -43,7 +43,8 @@ send_overhead = "0.45 us"
 receive_overhead = "0.35 us"
 handshake = true
 handshake_overhead = "0.2 us"
-[[local_protocol]]
+{within}"""
+EAGER = """[[local_protocol]]
 name = "eager"
 source = "made up"
 send_overhead = "0.1 us"
@@ -55,7 +56,7 @@ SLOWER_END = 600.0  # ns
 
 def ran(place: Path, **constants: str) -> tuple[pl.DataFrame, dict[str, object]]:
     """The shipped plan on the machine with these constants, and where it comes from."""
-    known = {"rate": "0.9 GB/s", "gap": "90 ns", "local": "", "limit": "5 kB"} | constants
+    known = {"rate": "0.9 GB/s", "gap": "90 ns", "local": "", "limit": "5 kB", "within": EAGER} | constants
     (place / "known.toml").write_text(MADE_UP.format(**known))
     described = SimulatedMachine.of(machine.load(place / "known.toml"))
     records = session.run(Plan.load(plan_files.find("calibrate")), described, place / "run")
@@ -109,3 +110,17 @@ def test_cores_that_hold_up_both_ways_are_no_slow_link(tmp_path: Path) -> None:
     made = calibrate(*ran(tmp_path, rate="2 GB/s"))
     assert "times as much both ways" not in " ".join(made.notes)
     assert next(row["value"] for row in made.numbers() if row["key"] == "node.local_latency") == 0
+
+
+def test_the_slower_end_may_change_within_a_row(tmp_path: Path) -> None:
+    """Up to 4.3 kB the sender is the slower one, beyond it the receiver, whose bytes cost more."""
+    protocol = EAGER.replace("0.1 us", "0.436 us").replace("0.15 us", "0.25 us").replace("4 GB/s", "7.7 GB/s")
+    within = f'{protocol}send_copy = "11.2 GB/s"\nup_to = "8 KiB"\n'
+    within += protocol + 'handshake = true\nhandshake_overhead = "0.2 us"\n'.replace("eager", "rendezvous")
+    local = 'local_latency = "0.3 us"'
+    made = calibrate(*ran(tmp_path, local=local, within=within.replace('"eager"', '"short"', 1)))
+    for row in made.numbers():
+        if str(row["key"]).startswith("local_protocol.") and "send_overhead" in str(row["key"]):
+            assert row["value"] == pytest.approx(436e-9, rel=0.02), row["key"]
+        if str(row["key"]).startswith("local_protocol.") and "receive_overhead" in str(row["key"]):
+            assert row["value"] == pytest.approx(250e-9, rel=0.02), row["key"]

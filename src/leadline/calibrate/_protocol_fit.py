@@ -1,8 +1,7 @@
 """Where the protocol changes, and what a message costs its two ends under each.
 
 The rows are pieces of straight lines by size, as in `leadline.analysis.fits.piecewise`, through ping-pong
-and stream
-alike, cut where messages begin to wait for their receiver. What the simulator makes of a row
+and stream alike, cut where messages begin to wait for their receiver. What the simulator makes of a row
 (`native/machine/engine.cpp`) is, with e_s = o_s + n c_s for the sending core, e_r = o_r + n c_r for the
 receiving one, L the way and o_h a handshake's overhead:
 
@@ -325,7 +324,7 @@ class _Equations:
         row, wire = self._row(size), self._evidence.wire
         handshake = self._rows[row].handshake
         if not self._between_nodes:
-            return RECEIVE if handshake else self._slower(row)
+            return RECEIVE if handshake else self._slower(size)
         x, stream, send, receive = self._ends(row)
         free = stream > SLOWER * x * (wire or 0.0)
         slow = stream > SLOWER * np.maximum(send, receive)
@@ -338,7 +337,7 @@ class _Equations:
                 return GAP
         elif wire != 0 and (handshake or slow.mean() > 0.5 or self._linked(size)):
             return LINK
-        return RECEIVE if handshake else self._slower(row)
+        return RECEIVE if handshake else self._slower(size)
 
     def _linked(self, size: float) -> bool:
         """Whether the link takes this message longer than either end does."""
@@ -361,10 +360,11 @@ class _Equations:
         send = np.minimum(self._evidence.at(SEND, x), most)
         return x, stream, send, np.minimum(self._evidence.at(RECEIVE, x), most)
 
-    def _slower(self, row: int) -> str:
-        """Which end of a row is the slower one."""
-        _, _, send, receive = self._ends(row)
-        return SEND if send.sum() > receive.sum() else RECEIVE
+    def _slower(self, size: float) -> str:
+        """The end that takes longer, by straight lines through what single messages of its row take."""
+        x, stream, send, receive = self._ends(self._row(size))
+        line = np.polyfit(x, receive - send, 1 if x.size > 2 else 0, w=1 / stream)
+        return SEND if np.polyval(line, size) < 0 else RECEIVE
 
     def _line(self, name: str, size: float) -> Array:
         """What each parameter counts in a value of a series."""
