@@ -10,6 +10,7 @@ import pytest
 from leadline.core.errors import LeadlineError
 from leadline.profile.analysis import profile
 from leadline.program import Program, importers
+from leadline.program.importers._otf2_sizes import Doubt, Met, sizes
 from leadline.program.model import Completion, Form, Kind, Operation
 
 otf2 = pytest.importorskip("otf2", reason="otf2 is not here")
@@ -159,7 +160,49 @@ def test_sizes_of_collectives_are_one_ranks(tmp_path: Path) -> None:
     assert (collected.bytes, collected.takes) == (16, (0, 8, 1, 16, 2, 24))
     assert of(found, 0)[8].takes == ()
     assert exchanged.gives == (0, 8, 1, 0, 2, 4) and exchanged.takes == (0, 0, 1, 0, 2, 0)
-    assert len(notes) == 1 and "1 x alltoallv" in notes[0]
+    open_ = " of which the trace does not say whether it is in place: the largest is taken to be of 8 B, "
+    assert [note.split(": ", 1)[1] for note in notes] == [
+        f"1 x allreduce{open_}not in place; in place it is of 12 B",
+        f"1 x alltoall{open_}not in place; in place it is of 12 B",
+        "1 x alltoallv, its blocks spread by what each rank gave and took in all",
+    ]
+
+
+SPREAD = [12, 24, 36, 48]
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "received", "own", "doubt"),
+    [
+        # 8 B: three blocks are not a whole number of four.
+        ("ALLREDUCE", [32] * 4, [32] * 4, [8] * 4, None),
+        # 8 B in place: else they would be 6 B, which no numbers are.
+        ("ALLREDUCE", [24] * 4, [24] * 4, [8] * 4, Doubt(8, True, 6)),
+        # 1000 B in place: else 750.
+        ("ALLGATHER", [3000] * 4, [3000] * 4, [1000] * 4, Doubt(1000, True, 750)),
+        # 4096 B in place, or 3072 B: nobody can say.
+        ("ALLREDUCE", [12288] * 4, [12288] * 4, [3072] * 4, Doubt(3072, False, 4096)),
+        ("REDUCE_SCATTER_BLOCK", [192] * 4, [192] * 4, [48] * 4, Doubt(48, False, 64)),
+        # 8 B, in place on one of them.
+        ("ALLREDUCE", [32, 32, 24, 32], [32, 32, 24, 32], [8] * 4, None),
+        # What others took says it, where blocks differ.
+        ("ALLGATHERV", [3 * b for b in SPREAD], [120 - b for b in SPREAD], SPREAD, None),
+        ("ALLGATHERV", [4 * b for b in SPREAD], [120] * 4, SPREAD, None),
+        # Score-P leaves an element out of what is given in place, not a block.
+        ("REDUCE_SCATTER", [120 - 4] * 4, [3 * b for b in SPREAD], SPREAD, None),
+        ("REDUCE_SCATTER", [120] * 4, [4 * b for b in SPREAD], SPREAD, None),
+        # One number for each: these, too, may be three in place.
+        ("REDUCE_SCATTER", [12] * 4, [12] * 4, [4] * 4, Doubt(4, True, 3)),
+        ("ALLTOALL", [0] * 4, [0] * 4, [0] * 4, None),
+    ],
+)
+def test_blocks_of_four_ranks_in_place_and_not(
+    name: str, sent: list[int], received: list[int], own: list[int], doubt: Doubt | None
+) -> None:
+    """Four blocks or, in place, three: what tells them apart is used, and what does not is told."""
+    met = [Met(0, name, *counts) for counts in zip(sent, received, strict=True)]
+    fields, found = sizes(name, 0, met)
+    assert ([each["bytes"] for each in fields], found) == (own, doubt)
 
 
 def test_no_byte_of_blocks_that_vary_is_lost(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ libraries", ParCo 2011.
 
 An operation is a call of MPI in which something was sent, received, completed or met; when it was entered and
 left is kept, so a trace can be profiled as a recording can. Sizes of collectives are what a rank gave and
-took in all, as Score-P counts it: a block is found from them, together with those of the other ranks.
+took in all, as Score-P counts it: a block is found from them, together with those of the other ranks. Where
+calls in place and others count alike, a note has both sizes.
 """
 
 import ctypes
@@ -17,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.units import format_bytes
 from leadline.program.build import ProgramBuilder
-from leadline.program.importers._otf2_sizes import Met, sizes
+from leadline.program.importers._otf2_sizes import Doubt, Met, sizes
 from leadline.program.importers._slots import Slots
 from leadline.program.model import Communicator, Completion, Form, Kind, Operation, Program, SendMode
 
@@ -99,12 +101,22 @@ def _named(value: Any) -> str:
     return str(value).rpartition(".")[2]
 
 
+def _in_doubt(name: str, largest: Doubt) -> str:
+    readings = ("not in place", "in place")
+    taken, other = readings[largest.in_place], readings[not largest.in_place]
+    return (
+        f"{name} of which the trace does not say whether it is in place: the largest is taken to be of "
+        f"{format_bytes(largest.taken)}, {taken}; {other} it is of {format_bytes(largest.else_)}"
+    )
+
+
 class _Trace:
     """A trace while it is read."""
 
     def __init__(self, path: Path, trace: Any) -> None:
         self.path, self.trace = path, trace
         self.notes = Counter[str]()
+        self.doubts: defaultdict[str, list[Doubt]] = defaultdict(list)
         definitions = trace.definitions
         world = [
             group.members
@@ -137,6 +149,8 @@ class _Trace:
             self.builder.add(number, kept, times=np.maximum(table - origin, 0))
         self.builder.sites[:] = list(self.sites)
         self.builder.partial = {number for number, rank in enumerate(self.ranks) if not rank.ended}
+        for name, doubts in self.doubts.items():
+            self.notes[_in_doubt(name, max(doubts))] += len(doubts)
         notes = [f"{self.path}: {times} x {what}" for what, times in sorted(self.notes.items())]
         return self.builder.build(), notes
 
@@ -182,7 +196,9 @@ class _Trace:
             operations = [(self.ranks[rank].operations, parts[rank]) for rank in members]
             first = operations[0][0][operations[0][1].place]
             assert first is not None
-            fields_of = sizes(name, first.peer, [met for _, met in operations])
+            fields_of, doubt = sizes(name, first.peer, [met for _, met in operations])
+            if doubt:
+                self.doubts[name.lower()].append(doubt)
             for (every_of, met), fields in zip(operations, fields_of, strict=True):
                 begun = every_of[met.place]
                 assert begun is not None
