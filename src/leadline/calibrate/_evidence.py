@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from leadline.analysis.series import Series, draw_jointly, series
+from leadline.analysis.windows import slower_end
 from leadline.calibrate._shared import Streams
 
 Array = NDArray[np.float64]
@@ -109,9 +110,8 @@ def _found(records: pl.DataFrame, shared: Streams | None) -> Evidence:
     whole, many = (typical[WHOLE][None], draws[WHOLE])
     paced = {STREAM: window} | ({LINK: shared.window * shared.pairs} if shared is not None else {})
     for name, messages in paced.items():
-        at = sizes[name], sizes[WHOLE]
-        typical[name] = _slower_end(*at, typical[name][None], whole, messages)[0]
-        draws[name] = _slower_end(*at, draws[name], many, messages)
+        typical[name] = slower_end(sizes[name], typical[name][None], messages, sizes[WHOLE], whole)[0]
+        draws[name] = slower_end(sizes[name], draws[name], messages, sizes[WHOLE], many)
     return Evidence(sizes, typical, draws, min(part.launches for part in parts.values()))
 
 
@@ -125,17 +125,3 @@ def _series(records: pl.DataFrame, benchmark: str, metric: str, window: int | No
 def _preference(each: Series) -> tuple[bool, int]:
     window = each.keys.get("window", 0)
     return each.keys.get("buffers") == "reused", window if isinstance(window, int) else 0
-
-
-def _slower_end(sizes: Array, sizes_whole: Array, gaps: Array, whole: Array, window: int) -> Array:
-    """What one message costs the slower end, (draws, S), from the time a message of a stream.
-
-    A window is W - 1 messages at the pace of the slower end, one message as a whole, and the empty answer:
-    W gap(n) = (W - 1) E(n) + T(n) + T(0).
-    """
-    if window == 1:
-        return gaps
-    columns = [np.interp(sizes, sizes_whole, row) for row in whole]
-    once = np.stack(columns) + whole[:, :1]
-    # A stream that is quicker than its first message alone would have an end that costs nothing.
-    return np.asarray(np.maximum((window * gaps - once) / (window - 1), gaps / window), dtype=np.float64)

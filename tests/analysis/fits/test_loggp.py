@@ -35,6 +35,29 @@ def test_a_planted_network_is_recovered() -> None:
     assert found.notes == ["L and o at 1 B", "g at 1 B, window 64", "G over 512 KiB to 4 MiB"]
 
 
+def test_a_latency_of_nothing_is_nothing() -> None:
+    """Overheads of 0.4 and 0.6 us that are the whole message of 1 us: L is 0, and so are its bounds, where
+    the digits of floating point would leave 1e-22 s.
+    """
+    ends = [
+        rows([[time] * 3] * 8, [1, 8, 64], benchmark="overhead", metric=metric)
+        for metric, time in (("send_overhead", 0.4e-6), ("receive_overhead", 0.6e-6))
+    ]
+    whole = rows([[0.4e-6 + 0.6e-6 + 2e-22] * 3] * 8, [1, 8, 64], buffers="reused")
+    found = fit(frame_of([*whole, *ends[0], *ends[1]])).parameter("latency L")
+    assert found is not None
+    assert (found.value, found.low, found.high) == (0, 0, 0)
+
+
+def test_a_stream_without_a_ping_pong_keeps_its_round_trips() -> None:
+    """Of a window of 64 of 150 ns each, a message as a whole and an answer: 158 ns, and a note."""
+    found = fit(loggp().filter(pl.col("benchmark") != "pingpong"))
+    gap = found.parameter("gap g")
+    assert gap is not None
+    assert gap.value == pytest.approx((63 * GAP + 2 * (SEND + LATENCY + RECEIVE)) / 64)
+    assert any("g and G include a window's round trip" in note for note in found.notes)
+
+
 def test_intervals_hold_the_planted_network() -> None:
     """Eight launches 10 % apart: each truth lies in its interval (this seed; coverage is proved for the
     lines).

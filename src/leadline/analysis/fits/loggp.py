@@ -6,9 +6,9 @@ model, SPAA 1995: one message of n bytes takes T(n) = o_s + L + (n - 1) G + o_r.
 - o_s, o_r: the benchmark `overhead`, at the smallest size that it shares with `pingpong`; o is their mean.
 - L: half a round trip of `pingpong` (buffers reused, where there is a choice) less both overheads, at that
 size.
-- g: time a message at the smallest size of `bandwidth`, with the largest window; G: slope of the time a
-message over its
-  4 largest sizes, weights 1/T^2, where messages are long enough that bytes and not messages are counted.
+- g: time a message at the smallest size of `bandwidth`, with the largest window, of which the ping-pong tells
+  how long its last message and the answer are under way; G: slope of the time a message over its 4 largest
+  sizes, weights 1/T^2, where messages are long enough that bytes and not messages are counted.
 
 What the run did not measure is not guessed: the parameter is absent and a note says which benchmark is
 missing.
@@ -26,6 +26,7 @@ from leadline.analysis.criterion import criterion, flag, squares
 from leadline.analysis.fits import Fit, Parameter
 from leadline.analysis.segments import lines
 from leadline.analysis.series import CONDITION, Series, draw_jointly, series
+from leadline.analysis.windows import slower_end
 from leadline.core.units import format_bytes
 
 QUESTION = "What does a message cost the network and what the processors (LogGP's L, o, g, G)?"
@@ -33,6 +34,7 @@ QUESTION = "What does a message cost the network and what the processors (LogGP'
 Array = NDArray[np.float64]
 
 LARGEST = 4  # sizes whose slope is G
+NOTHING = 1e-12  # of what a difference is made of: less is what floating point makes of equal times
 NEEDS = {
     "latency": "pingpong (latency)",
     "send": "overhead (send_overhead)",
@@ -120,10 +122,32 @@ def _latency_and_overheads(sources: _Sources) -> None:
         values.append(float(part.typical[column]))
         draws.append(sources.draws[name][:, column])
     sources.notes.append(f"L and o at {format_bytes(int(size))}")
-    sources.add("latency L", values[2] - values[0] - values[1], draws[2] - draws[0] - draws[1], "s")
+    left = _left(*(np.array(each) for each in values)), _left(*draws)
+    sources.add("latency L", float(left[0]), left[1], "s")
     sources.add("send overhead o_s", values[0], draws[0], "s")
     sources.add("receive overhead o_r", values[1], draws[1], "s")
     sources.add("overhead o", (values[0] + values[1]) / 2, (draws[0] + draws[1]) / 2, "s")
+
+
+def _left(send: Array, receive: Array, whole: Array) -> Array:
+    """A message's time without that of its two ends."""
+    left = whole - send - receive
+    return np.where(np.abs(left) <= NOTHING * np.abs(whole), 0.0, left)
+
+
+def _paced(sources: _Sources) -> tuple[Array, Array]:
+    """Time a message of a stream that does not end, and in each draw."""
+    part, draws = sources.parts["message"], sources.draws["message"]
+    window = part.keys.get("window", 1)
+    assert isinstance(window, int)
+    whole = sources.parts.get("latency")
+    if whole is None:
+        sources.notes.append(
+            f"g and G include a window's round trip: the run lacks {NEEDS['latency']} to take it off"
+        )
+        return part.typical, draws
+    typical = slower_end(part.sizes, part.typical[None], window, whole.sizes, whole.typical[None])[0]
+    return typical, slower_end(part.sizes, draws, window, whole.sizes, sources.draws["latency"])
 
 
 def _gaps(sources: _Sources) -> None:
@@ -131,16 +155,17 @@ def _gaps(sources: _Sources) -> None:
     if missing := sources.lacks("message"):
         sources.notes.append(f"g and G cannot be estimated: the run lacks {missing[0]}")
         return
-    part, draws = sources.parts["message"], sources.draws["message"]
+    part = sources.parts["message"]
+    typical, draws = _paced(sources)
     window = f", window {part.keys['window']}" if "window" in part.keys else ""
     sources.notes.append(f"g at {format_bytes(int(part.sizes[0]))}{window}")
-    sources.add("gap g", float(part.typical[0]), draws[:, 0], "s")
+    sources.add("gap g", float(typical[0]), draws[:, 0], "s")
     if part.sizes.size < 2:
         sources.notes.append("G cannot be estimated: bandwidth was run at a single size")
         return
     x = part.sizes[-LARGEST:]
     start = np.zeros((1, 1), dtype=np.int64)
-    slope = lines(x[None], part.typical[None, -LARGEST:], start)[1][0, 0]
+    slope = lines(x[None], typical[None, -LARGEST:], start)[1][0, 0]
     slopes = lines(
         np.broadcast_to(x, (len(draws), x.size)), draws[:, -LARGEST:], np.repeat(start, len(draws), axis=0)
     )[1][:, 0]
