@@ -85,8 +85,8 @@ def _sockets(machine: Machine) -> int:
 def way(machine: Machine, placement: str) -> Way:
     """What a message costs with the ranks so placed; UsageError where the machine has no such way.
 
-    The bandwidth is that of the link and of every copy on the way, one after the other. Where a copy's rate
-    is given with an interval its lower end is that between sockets.
+    The bandwidth is that of the link and of every copy on the way, one after the other; of the LogGOPS model
+    the slowest of them. Where a copy's rate is given with an interval its lower end is that between sockets.
     """
     described = machine.native()
     if placement == NODES:
@@ -96,6 +96,8 @@ def way(machine: Machine, placement: str) -> Way:
         raise UsageError(f"a node of {machine.name} has one socket, but got --placement {placement}")
     rows = described.get("local_protocol") or described["protocol"]
     latency = _overheads(rows[0]) + node.get("local_latency", 0.0)
+    if node.get("loggops"):  # which knows no sockets
+        return Way(machine.name, latency, [_beside(rows[-1], described["links"])])
     rates = [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
     if placement == SOCKETS:
         latency += node.get("socket_latency", 0.0)
@@ -124,14 +126,27 @@ def _across(machine: Machine, described: Mapping[str, Any]) -> Way:
     if machine.max_nodes < 2:
         raise UsageError(f"{machine.name} has one node, but got --placement {NODES}")
     links, rows = described["links"], described["protocol"]
+    latency = links["base"] + KINDS[machine.kind].neighbours * links["hop"] + _overheads(rows[0])
+    if described["node"].get("loggops"):
+        return Way(machine.name, latency, [_beside(rows[-1], links)])
     packets = described.get("packets")
     payload = packets["payload"] / (packets["payload"] + packets.get("overhead", 0)) if packets else 1.0
-    hops = KINDS[machine.kind].neighbours
     # A message is through link and both engines as fast as the slowest of them, packets' overheads with it.
     engines = (described["node"].get(key, math.inf) for key in ("injection", "reception"))
     rates = [min(links["rate"], *engines) * payload]
     rates += [rate for key in ("send_copy", "receive_copy") if (rate := rows[-1].get(key))]
-    return Way(machine.name, links["base"] + hops * links["hop"] + _overheads(rows[0]), rates)
+    return Way(machine.name, latency, rates)
+
+
+def _beside(protocol: Mapping[str, Any], links: Mapping[str, Any]) -> float:
+    """Bytes a second of a large message there and back on a machine of the LogGOPS model.
+
+    Copies go on beside the wire: a message takes the slower of it and the receiver's copy. A core that still
+    copies what it sent takes up the answer later.
+    """
+    takes = 1 / min(links["rate"], protocol.get("receive_copy", math.inf))
+    sends = 1 / protocol.get("send_copy", math.inf)
+    return float(1 / max(takes, (sends + takes) / 2))
 
 
 def _overheads(protocol: Mapping[str, Any]) -> float:

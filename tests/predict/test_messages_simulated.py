@@ -1,0 +1,79 @@
+"""A message of a described machine by formula and as the simulator has it: the LogGOPS model."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from leadline import machine as machines
+from leadline.machine import Machine
+from leadline.plan.model import Plan
+from leadline.predict._machine import NODES, SOCKET, way
+from leadline.predict._simulated import answers
+from leadline.run import session
+from leadline.targets.simulated.machine import SimulatedMachine
+
+FROM = 'source = "estimate" }'
+MADE = f"""
+title = "made up"
+[topology]
+SHAPE
+[links]
+rate = {{ value = "1 GB/s", {FROM}
+hop = {{ value = "100 ns", {FROM}
+base = {{ value = "2 us", {FROM}
+[node]
+cores = {{ value = 2, {FROM}
+ranks = {{ value = 2, {FROM}
+local_latency = {{ value = "300 ns", {FROM}
+KEYS
+[[protocol]]
+name = "eager"
+send_overhead = {{ value = "700 ns", {FROM}
+receive_overhead = {{ value = "500 ns", {FROM}
+"""
+TREE = f'kind = "fat-tree"\narity = {{ value = [2, 4], {FROM}'
+
+
+def made(folder: Path, shape: str = TREE, keys: str = "", copies: Mapping[str, str] | None = None) -> Machine:
+    """A machine that nobody has built, of nodes of two ranks."""
+    text = MADE.replace("SHAPE", shape).replace("KEYS", keys)
+    lines = [f'{name} = {{ value = "{rate}", {FROM}\n' for name, rate in (copies or {}).items()]
+    path = folder / "made.toml"
+    path.write_text(text + "".join(lines))
+    return machines.load(path)
+
+
+def simulate(machine: Machine, measures: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    """As `leadline predict --simulate` has it."""
+    return session.simulate(Plan.of(*measures), SimulatedMachine.of(machine))
+
+
+@pytest.mark.parametrize(
+    ("copies", "slowest"),
+    [
+        ({}, 1e9),
+        # Copies that are quicker than the wire go on beside it.
+        ({"send_copy": "4 GB/s", "receive_copy": "4 GB/s"}, 1e9),
+        ({"send_copy": "0.5 GB/s", "receive_copy": "0.5 GB/s"}, 0.5e9),
+        ({"send_copy": "4 GB/s", "receive_copy": "0.8 GB/s"}, 0.8e9),
+        # A core that copies 2 ns/B takes up the answer that late: 3 ns/B there and back.
+        ({"send_copy": "0.5 GB/s"}, 1e9 / 1.5),
+    ],
+)
+@pytest.mark.parametrize(("placement", "measured"), [(NODES, "nodes"), (SOCKET, "core-group")])
+def test_a_message_of_the_loggops_model_is_the_simulated_ping_pong(
+    tmp_path: Path, copies: dict[str, str], slowest: float, placement: str, measured: str
+) -> None:
+    """The slower of wire and copies, not all of them in turn: 1 GB/s with copies of 4 was 0.67."""
+    machine = made(tmp_path, keys="loggops = true", copies=copies)
+    found = way(machine, placement)
+    latency = 1.2e-6 + (2e-6 + 2 * 100e-9 if placement == NODES else 300e-9)
+    assert [found.latency, found.bandwidth] == pytest.approx([latency, slowest])
+    point = {"placement": measured, "buffers": "reused"}
+    small, large = answers(
+        simulate, machine, "pingpong", "latency", [{**point, "bytes": size} for size in (1, 10_000_001)]
+    )
+    assert small == pytest.approx(latency)
+    assert large == pytest.approx(latency + 1e7 / slowest, rel=3e-4)
