@@ -1,12 +1,15 @@
-"""A message of a described machine by formula and as the simulator has it: the LogGOPS model."""
+"""A message of a described machine by formula and as the simulator has it: the LogGOPS model, and rings."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from leadline import machine as machines
+from leadline.cli import main
 from leadline.machine import Machine
 from leadline.plan.model import Plan
 from leadline.predict._machine import NODES, SOCKET, way
@@ -34,6 +37,7 @@ send_overhead = {{ value = "700 ns", {FROM}
 receive_overhead = {{ value = "500 ns", {FROM}
 """
 TREE = f'kind = "fat-tree"\narity = {{ value = [2, 4], {FROM}'
+TORUS = f'kind = "torus"\nshape = {{ value = [5, 3, 2], {FROM}'
 
 
 def made(folder: Path, shape: str = TREE, keys: str = "", copies: Mapping[str, str] | None = None) -> Machine:
@@ -77,3 +81,25 @@ def test_a_message_of_the_loggops_model_is_the_simulated_ping_pong(
     )
     assert small == pytest.approx(latency)
     assert large == pytest.approx(latency + 1e7 / slowest, rel=3e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "ranks", "hops"),
+    [
+        # Over one switch, and from the second node to the third over the top; from the last rank to the
+        # first in any case.
+        (TREE, 4, 2),
+        (TREE, 7, 4),
+        # Nodes first: a step along one axis, at its end along the next as well.
+        (TORUS, 60, 3),
+    ],
+)
+def test_a_ring_waits_for_its_farthest_neighbours(tmp_path: Path, shape: str, ranks: int, hops: int) -> None:
+    """A turn of N ranks in turn: 2 N times overheads, base, and the links between the farthest two."""
+    machine = made(tmp_path, shape)
+    words = ["predict", "ring", "--on", str(machine.path), "--ranks", str(ranks), "--json"]
+    told = json.loads(CliRunner().invoke(main, words).stdout)[-1]
+    assert told["time"] == pytest.approx(2 * ranks * (3.2e-6 + hops * 100e-9))
+    point = {"ranks": ranks, "partition": ranks, "way": "in-turn", "bytes": 8}
+    (simulated,) = answers(simulate, machine, "ring", "time", [point])
+    assert simulated == pytest.approx(told["time"], rel=0.02)

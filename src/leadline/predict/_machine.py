@@ -82,15 +82,16 @@ def _sockets(machine: Machine) -> int:
     return int(machine.native()["node"].get("sockets", 1))
 
 
-def way(machine: Machine, placement: str) -> Way:
+def way(machine: Machine, placement: str, hops: int | None = None) -> Way:
     """What a message costs with the ranks so placed; UsageError where the machine has no such way.
 
+    Between nodes it passes so many links, or those between neighbouring ones.
     The bandwidth is that of the link and of every copy on the way, one after the other; of the LogGOPS model
     the slowest of them. Where a copy's rate is given with an interval its lower end is that between sockets.
     """
     described = machine.native()
     if placement == NODES:
-        return _across(machine, described)
+        return _across(machine, described, KINDS[machine.kind].neighbours if hops is None else hops)
     node = described["node"]
     if placement == SOCKETS and _sockets(machine) < 2:
         raise UsageError(f"a node of {machine.name} has one socket, but got --placement {placement}")
@@ -121,12 +122,12 @@ def serial_rate(machine: Machine, flops: float, moved: float) -> float:
     return 1 / float(max(times))
 
 
-def _across(machine: Machine, described: Mapping[str, Any]) -> Way:
-    """The way between two neighbouring nodes."""
+def _across(machine: Machine, described: Mapping[str, Any], hops: int) -> Way:
+    """The way between two nodes so many links apart."""
     if machine.max_nodes < 2:
         raise UsageError(f"{machine.name} has one node, but got --placement {NODES}")
     links, rows = described["links"], described["protocol"]
-    latency = links["base"] + KINDS[machine.kind].neighbours * links["hop"] + _overheads(rows[0])
+    latency = links["base"] + hops * links["hop"] + _overheads(rows[0])
     if described["node"].get("loggops"):
         return Way(machine.name, latency, [_beside(rows[-1], links)])
     packets = described.get("packets")

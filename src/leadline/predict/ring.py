@@ -2,7 +2,10 @@
 
 In a turn of N ranks, each rank passes on two messages in each of N steps, so T = a + 2 N T_l. T_l is the
 latency between the farthest neighbours, which hold up all others, and a is the part that does not
-grow with N, taken as 0 where no run has it (M. Celoria, report on ORFEO, 2021, section 1 A).
+grow with N, taken as 0 where no run has it (M. Celoria, report on ORFEO, 2021, section 1 A). 2 N T_l
+is a turn whose way is in-turn, as the benchmark ring calls it; at-once the two messages of a step are
+under way together. Neighbours are ranks I and I + 1, and the last and the first, in the usual mapping of
+the smallest partition.
 
 With --from, Leadline fits straight lines to the turns of a measured or simulated run; an information
 criterion chooses how many. The table lists half of each slope, and the latency of the run's ping-pong.
@@ -24,10 +27,14 @@ from leadline.analysis.segments import SHORTEST, lines
 from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
+from leadline.machine import Machine
+from leadline.machine.rank_mapping import in_order, nodes_of
+from leadline.machine.topologies import kind_of
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import Fitted, comparable
 from leadline.predict._machine import on, placements, way
 from leadline.run import store
+from leadline.targets.simulated.machine import default_mapping
 
 Array = NDArray[np.float64]
 
@@ -129,14 +136,22 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     if asked["ranks"] is None:
         raise UsageError("give the ranks of the ring with --ranks N, or a run with --from RUN")
     described = machines.load(asked["on"])
-    described.partition(asked["ranks"])
+    farthest = _farthest(described, asked["ranks"])
     rows = []
     there = placements(described, asked["ranks"])
     for placement in there:
-        latency = way(described, placement).latency
+        latency = way(described, placement, farthest).latency
         time = 2 * asked["ranks"] * latency if placement == there[-1] else None
         rows.append(_row(f"formula, {placement}", asked["ranks"], latency, time=time))
     return Prediction(rows, COLUMNS)
+
+
+def _farthest(machine: Machine, ranks: int) -> int:
+    """The links between the nodes of those two ranks next to each other that are farthest apart."""
+    topology = machine.partition(ranks)
+    seats = in_order(default_mapping(machine), topology, machine.ranks_per_node, ranks)
+    nodes = nodes_of(seats, topology)
+    return int(kind_of(topology).hops(topology, nodes, np.roll(nodes, -1)).max())
 
 
 def _found(records: pl.DataFrame) -> Prediction:
