@@ -155,6 +155,34 @@ def test_what_cannot_be_read_is_told_with_its_line(text: str, says: str) -> None
     assert "\n" not in str(caught.value)
 
 
+SUM = "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n4   {}\n"
+GET = "# OSU MPI_Get latency Test v7.4\n# Size       Latency (us)\n4   {}\n"
+
+
+def two_files(text: str, **given: Any) -> list[dict[str, Any]]:
+    """The records of a program's output in two files, of 2.5 and of 9.5 us."""
+    texts = {Path(name): text.format(time).encode() for name, time in (("4.out", 2.5), ("64.out", 9.5))}
+    return importers.read("osu", texts, given)[0].to_dicts()
+
+
+def test_files_of_perhaps_other_numbers_of_ranks_are_not_pooled() -> None:
+    """An allreduce of 4 and one of 64 ranks became launches of one point, of 6 us; OSU prints neither."""
+    with pytest.raises(LeadlineError) as caught:
+        two_files(SUM)
+    assert str(caught.value) == (
+        "4.out:1 and 64.out:1: both are allreduce, and neither says of how many ranks: give --ranks N if "
+        "they are of equally many, and import those of other numbers apart"
+    )
+    rows = two_files(SUM, ranks=4)
+    assert [(row["ranks"], row["launch"], row["samples"]) for row in rows] == [
+        (4, 0, [pytest.approx(2.5e-6)]),
+        (4, 1, [pytest.approx(9.5e-6)]),
+    ]
+    # Programs that refuse more than two ranks, and those of one file, are as they were.
+    assert [row["launch"] for row in two_files(GET)] == [0, 1]
+    assert [row["launch"] for row in read_text(SUM.format(2.5) + SUM.format(9.5))] == [0, 1]
+
+
 def test_bytes_that_are_no_text_are_refused() -> None:
     """A picture given by mistake."""
     with pytest.raises(LeadlineError, match="is no output of the OSU"):

@@ -68,7 +68,10 @@ def read(
     suite = importer(name)
     found: list[Table] = []
     for path, data in texts.items():
-        found += suite.tables(path, data.decode("utf-8", errors="replace").splitlines())
+        tables = list(suite.tables(path, data.decode("utf-8", errors="replace").splitlines()))
+        if "ranks" not in (given or {}):
+            _check_ranks(found, tables)
+        found += tables
     records = [each for table, launch in _launches(found) for each in _records(table, launch, given or {})]
     if not any(each.status == OK for each in records):
         raise UsageError(f"{', '.join(map(str, texts))}: nothing was measured: {records[0].reason}")
@@ -93,11 +96,27 @@ def _notes(table: Table, given: Mapping[str, Any]) -> Iterator[str]:
     yield from (note for coordinate, note in table.assumed.items() if coordinate not in given)
 
 
+def _check_ranks(before: Sequence[Table], of_file: Sequence[Table]) -> None:
+    """UsageError where files would be launches of one point, and nobody says that it is one of ranks."""
+    known = {_point(table): table for table in before}
+    for table in of_file:
+        if table.any_ranks and (other := known.get(_point(table))):
+            raise UsageError(
+                f"{other.place} and {table.place}: both are {table.benchmark}, and neither says of how many "
+                "ranks: give --ranks N if they are of equally many, and import those of other numbers apart"
+            )
+
+
+def _point(table: Table) -> tuple[object, ...]:
+    """What a table measured, whose launches are told by their order."""
+    return (table.benchmark, table.ranks, *sorted(table.coordinates.items()))
+
+
 def _launches(tables: Iterable[Table]) -> Iterator[tuple[Table, int]]:
     """Each table with the ordinal of its launch: how often the same was measured before it."""
     before: Counter[object] = Counter()
     for table in tables:
-        what = (table.benchmark, table.ranks, *sorted(table.coordinates.items()))
+        what = _point(table)
         yield table, before[what]
         before[what] += 1
 

@@ -61,6 +61,8 @@ _ONE_SIDED: dict[str, tuple[str, dict[str, int | str]]] = {
 }
 _AS_OURS = {"window_creation": "mpi_win_allocate", "synchronization": "mpi_win_flush"}
 _OF_TWO_RANKS = {"pingpong", "bandwidth", "bibandwidth"}
+# One-sided and threaded programs refuse more than two ranks.
+_TWO_ONLY = re.compile(r"MPI_|MPI Multi-(?:threaded|process) ")
 
 
 def tables(path: Path, lines: Sequence[str]) -> Iterator[Table]:
@@ -144,6 +146,7 @@ def _tables(path: Path, title: re.Match[str], lines: Sequence[str], first: int) 
             assumed={"window": f"window of {benchmark} taken as the suite's default, {_WINDOW}"}
             if assumed
             else {},
+            any_ranks=ranks is None and not _TWO_ONLY.match(title["title"]),
         )
 
 

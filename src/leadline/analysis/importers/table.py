@@ -33,6 +33,7 @@ class Table:
     assumed: Mapping[str, str] = field(
         default_factory=dict
     )  # notes on coordinates that were taken for granted
+    any_ranks: bool = False  # ranks are not told, and may be others in another text
 
 
 _ROW = re.compile(r"\d+(?:\.\d*)?(?:\s+[-+]?(?:[.\d]|nan\b|inf\b).*)?", re.IGNORECASE)
