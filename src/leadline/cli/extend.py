@@ -47,7 +47,7 @@ def command(
     The recordings are of the same program and problem, such as at 8, 27 and 64 ranks. Recordings with
     more ranks than cores are fine for the messages, but their computation includes other ranks' time: drop it
     with 'leadline replay --compute 0'. Each partner of a message is expressed as an offset in a grid of
-    ranks, as a root or as an exchange, each communicator as rows, columns or planes of it; sizes and
+    ranks, as a root or as an exchange, each communicator as rows, columns, planes or blocks; sizes and
     computation are fitted as powers of the number of ranks, sizes as sums with it, too.
     What has no such form is refused with the reason.
     """

@@ -1,19 +1,22 @@
 """A program at another number of ranks, from recordings of it at three or more.
 
 What a rank asks for is explained by its place: in a grid that the number of ranks gives, the partners of its
-messages are offsets in that grid, roots or exchanges of bits; its communicators are rows, columns or planes;
-sizes are powers of the number of ranks or sums with it. An explanation must hold for every operation of every
-rank of every recording; where none does, or where two that hold differ at the number of ranks that is asked
-for, the program is refused with the reason.
+messages are offsets in that grid, roots or exchanges of bits; its communicators are rows, columns, planes or
+blocks; sizes are powers of the number of ranks or sums with it. An explanation must hold for every operation
+of every rank of every recording. Of those that hold, the plainest are compared at the number of ranks that is
+asked for: where they differ, one of them leaves the program open, or none holds, the program is refused with
+the reason.
 """
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from leadline.core.errors import UsageError
-from leadline.program.extend.align import Ambiguous, Misfit
-from leadline.program.extend.fit import Fitted, fit
-from leadline.program.extend.grids import GROUPINGS, RULES, Grouping, Lengths, Rule
-from leadline.program.extend.make import make
+from leadline.program.extend.align import Ambiguous
+from leadline.program.extend.fit import Fitted
+from leadline.program.extend.grids import Lengths, Rule
+from leadline.program.extend.search import Explanation, Search, plainer
 from leadline.program.model import Program
 
 LEAST = 3  # recordings
@@ -40,80 +43,71 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
     Raises UsageError, with the reason, where the recordings do not say what it is.
     """
     _check(programs, ranks)
-    every = sorted(programs, key=lambda each: each.ranks)
-    reasons: list[tuple[int, str]] = []
-    undecided: list[tuple[int, str]] = []  # explanations that hold and allow several programs: their groups
-    for rule in RULES:
-        if grid is not None and len(grid) != rule.dimensions:
-            continue
-        for number, grouping in enumerate(GROUPINGS):
-            explained = 0
-            try:
-                fitted = fit(every, rule, grouping)
-                explained = sum(each.operations_in_all for each in every)
-                lengths = grid or rule(ranks)
-                found = Extension(make(fitted, ranks, lengths), fitted, lengths)
-            except Ambiguous as problem:
-                undecided.append((number, str(problem)))
-                continue
-            except Misfit as problem:
-                reasons.append((explained or problem.explained, str(problem)))
-                continue
-            _check_decided(undecided, number, "" if grid else ", or name the grid with --grid")
-            _check_alone(found, rule, every, grid)
-            return found
-    _check_decided(undecided, len(GROUPINGS))
-    # The explanation that came furthest tells best what is wrong.
-    why = max(reasons, key=lambda each: each[0])[1]
-    raise UsageError(f"the program has no regular form that can be extended: {why}")
+    search = Search(sorted(programs, key=lambda each: each.ranks), ranks, grid)
+    held: list[Explanation] = []
+    for found in search.levels():
+        held += found
+        if any(each.program is not None for each in found):
+            break
+    if grid and not all(each.around for each in held):
+        held = [each for each in held if not each.around]
+    for each in sorted(held, key=lambda each: not each.grouping.sure):
+        if each.program is not None:
+            _check_alone(each, held, grid)
+            if not each.grouping.sure:
+                raise UsageError(
+                    f"the recordings do not decide what the program is: by {_told(each)} it may be "
+                    "one by chance; record other numbers of ranks"
+                )
+            return Extension(each.program, each.fitted, each.lengths)
+    for each in held:
+        if isinstance(each.problem, Ambiguous):
+            raise UsageError(f"the recordings do not decide what the program is: {each.problem}")
+    raise UsageError(f"the program has no regular form that can be extended: {search.reason}")
 
 
-def _check_decided(undecided: Sequence[tuple[int, str]], number: int, otherwise: str = "") -> None:
-    """That no explanation by groups as plain leaves open what another one gives: that would be chance."""
-    for other, why in sorted(undecided, key=lambda each: each[0]):
-        if other <= number:
-            raise UsageError(f"the recordings do not decide what the program is: {why}{otherwise}")
+def _check_alone(chosen: Explanation, held: Sequence[Explanation], grid: Lengths | None) -> None:
+    """That no explanation as plain says something else, or leaves it open.
 
-
-def _check_alone(found: Extension, rule: Rule, every: Sequence[Program], grid: Lengths | None) -> None:
-    """That grids of other dimensions, or in the other order, do not fit or give the same program.
-
-    Squares and cubes do not tell how a grid is turned, and a step of four ranks is one along the first axis
-    of grids of 2x4, 3x4 and 4x4. Of other dimensions only groups as plain as those found count: the more
-    groups, the more holds by chance.
+    Squares and cubes do not tell how a grid is turned, a step of four ranks is one along the first axis of
+    grids of 2x4, 3x4 and 4x4, and the first place of three is the first half.
     """
-    as_plain = GROUPINGS[: GROUPINGS.index(found.grouping) + 1]
-    turned = [other for other in RULES if other != rule and other.dimensions == rule.dimensions]
-    for other in [*turned, *(other for other in RULES if other.dimensions != rule.dimensions)]:
-        if grid is not None and len(grid) != other.dimensions:
-            continue
-        lengths = grid or other(found.program.ranks)
-        if lengths == found.grid and all(other(each.ranks) == rule(each.ranks) for each in every):
-            continue
-        groupings = GROUPINGS if other in turned else as_plain
-        if _differs(found.program, other, every, lengths, groupings):
-            one, two = ("x".join(map(str, each)) for each in (found.grid, lengths))
-            ways = f"a grid of {one} or of {two}" if one != two else f"a grid of {one} in two ways"
+    assert chosen.program is not None
+    dimensions = chosen.fitted.rule.dimensions
+    for other in sorted(held, key=lambda each: each.fitted.rule.dimensions != dimensions):
+        if other.program is not None and not _same(chosen.program, other.program):
+            _refuse(chosen, other, grid)
+    for other in held:
+        if isinstance(other.problem, Ambiguous) or (other.misses and not plainer(chosen, other)):
+            otherwise = "" if grid else ", or name the grid with --grid"
             raise UsageError(
-                f"{found.program.ranks} ranks may be {ways}, and the recordings fit both: "
-                + ("" if grid else "name one with --grid, or ")
-                + "add a recording whose grid is no square or cube"
+                "the recordings do not decide what the program is: "
+                f"by {_told(other)} {other.problem}{otherwise}"
             )
 
 
-def _differs(
-    found: Program, rule: Rule, every: Sequence[Program], lengths: Lengths, groupings: Sequence[Grouping]
-) -> bool:
-    """Whether the recordings fit such grids as well, and another program follows, or several may."""
-    for grouping in groupings:
-        try:
-            other = make(fit(every, rule, grouping), found.ranks, lengths)
-        except Ambiguous:
-            return True
-        except Misfit:
-            continue
-        return any(other.leaves(rank) != found.leaves(rank) for rank in range(found.ranks))
-    return False
+def _told(one: Explanation) -> str:
+    return f"a grid of {'x'.join(map(str, one.lengths))} ({one.grouping.name})"
+
+
+def _same(one: Program, other: Program) -> bool:
+    return all(one.leaves(rank) == other.leaves(rank) for rank in range(one.ranks))
+
+
+def _refuse(chosen: Explanation, other: Explanation, grid: Lengths | None) -> None:
+    ranks = f"{np.prod(chosen.lengths):,} ranks"
+    one, two = ("x".join(map(str, each.lengths)) for each in (chosen, other))
+    if chosen.fitted.rule != other.fitted.rule or chosen.lengths != other.lengths:
+        ways = f"a grid of {one} or of {two}" if one != two else f"a grid of {one} in two ways"
+        raise UsageError(
+            f"{ranks} may be {ways}, and the recordings fit both: "
+            + ("" if grid else "name one with --grid, or ")
+            + "add a recording whose grid is no square or cube"
+        )
+    raise UsageError(
+        f"in a grid of {one} {ranks} may do the same by {chosen.grouping.name} or by {other.grouping.name}, "
+        "and the recordings fit both: record another number of ranks, with longer axes"
+    )
 
 
 def _check(programs: Sequence[Program], ranks: int) -> None:

@@ -2,18 +2,18 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
 
 from leadline.program.extend.align import TOO_FEW, Aligned, Member, Misfit, align
 from leadline.program.extend.forms import LEAST
-from leadline.program.extend.grids import Grouping, Lengths, Rule, coordinates, rank_at
+from leadline.program.extend.grids import Rule
+from leadline.program.extend.groupings import Grouping
+from leadline.program.extend.parts import Known, Part, Row, parts_of
 from leadline.program.extend.peers import Place, Relation, relations
 from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, nearest, sizes_of
 from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_SOURCE, TO_A_PEER, Kind, Operation, Program
 
-Axes = tuple[int, ...]  # of a communicator: along which its ranks differ; those of the world are all
 # What must be the same wherever the code is the same.
-_SAME = ("kind", "tag", "request", "mode", "form", "type", "reduction", "free")
+SAME = ("kind", "tag", "request", "mode", "form", "type", "reduction", "free")
 
 
 @dataclass
@@ -22,8 +22,8 @@ class Column:
 
     `operation` has what is the same for all; `partners` and `sizes` are of its fields; `parts` of its blocks
     that vary or go to neighbours (which field, whom, how much). `communicator` counts those that the rank
-    came to, and `makes` says which ranks a new one has: None where it makes none, () where the
-    rank is in none.
+    came to, and `makes` says which ranks a new one has: all that holds, nothing where it makes none or
+    the rank is in none.
     """
 
     operation: Operation
@@ -32,7 +32,7 @@ class Column:
     partners: dict[str, list[Relation]] = field(default_factory=dict)
     sizes: dict[str, list[Law]] = field(default_factory=dict)
     parts: list[tuple[str, list[Relation], list[Law]]] = field(default_factory=list)
-    makes: Axes | None = None
+    makes: list[Part] = field(default_factory=list)
     before: Power | None = None
 
 
@@ -42,7 +42,6 @@ class Group:
 
     aligned: Aligned
     columns: list[Column]
-    axes: list[Axes]  # of the communicators that its ranks came to
 
 
 @dataclass
@@ -71,8 +70,13 @@ class _Found:
     sizes: dict[Hashable, Ends] = field(default_factory=dict)
 
 
-def fit(programs: Sequence[Program], rule: Rule, grouping: Grouping) -> Fitted:
-    """The explanation with ranks in such a grid and such groups. Raises Misfit where it does not hold."""
+def fit(
+    programs: Sequence[Program], rule: Rule, grouping: Grouping, failed: dict[Hashable, Misfit]
+) -> Fitted:
+    """The explanation with ranks in such a grid and such groups. Raises Misfit where it does not hold.
+
+    `failed` remembers groups that did not: many groupings have the same ones.
+    """
     members: dict[Hashable, list[Member]] = {}
     for program in programs:
         lengths = rule(program.ranks)
@@ -84,9 +88,14 @@ def fit(programs: Sequence[Program], rule: Rule, grouping: Grouping) -> Fitted:
     explained = 0
     groups: dict[Hashable, Group] = {}
     for key, alike in members.items():
+        ranks = (rule, *((member.program.ranks, member.rank) for member in alike))
         try:
+            if ranks in failed:
+                raise failed[ranks]
             groups[key] = _Fit(alike, found).group()
         except Misfit as problem:
+            if TOO_FEW not in str(problem):  # that may change with what other groups have found
+                failed[ranks] = problem
             raise Misfit(str(problem), explained + problem.explained) from None
         explained += len(groups[key].columns)
     # Of all ranks together: times of a place, which are often those of a single call, are noise.
@@ -103,7 +112,7 @@ class _Fit:
     def __init__(self, members: Sequence[Member], found: _Found) -> None:
         self._members, self._found, self._rule = members, found, found.rule
         self._lengths = [self._rule(member.program.ranks) for member in members]
-        self._axes: list[Axes] = [tuple(range(self._rule.dimensions))]
+        self._made: list[Part] = [Row(tuple(range(self._rule.dimensions)))]
 
     def group(self) -> Group:
         aligned = align(self._members)
@@ -115,12 +124,12 @@ class _Fit:
             except Misfit as problem:
                 raise Misfit(str(problem), len(columns)) from None
             columns[-1].before = self._before(leaves)
-        return Group(aligned, columns, self._axes)
+        return Group(aligned, columns)
 
     def _column(self, operations: Sequence[Operation]) -> Column:
         first = operations[-1]  # of the largest recording
         where = self._members[-1].place(first)
-        for name in _SAME:
+        for name in SAME:
             if len({getattr(operation, name) for operation in operations}) > 1:
                 raise Misfit(f"{name} of {where} differs between ranks or recordings")
         ordinals = {
@@ -143,20 +152,19 @@ class _Fit:
             raise Misfit(f"{where} is of different operations")
         return column
 
-    def _places(self, ordinal: int, operations: Sequence[Operation]) -> list[Place]:
+    def _places(self, ordinal: int) -> list[Place]:
         """Each member's place in its communicator."""
-        axes, found = self._axes[ordinal], []
-        for member, lengths, operation in zip(self._members, self._lengths, operations, strict=True):
-            communicator = member.program.communicators[operation.comm]
-            own = tuple(lengths[axis] for axis in axes)
-            found.append(Place(communicator.rank_of(member.rank), len(communicator.members), own))
-        return found
+        part = self._made[ordinal]
+        return [
+            part.place(member.rank, lengths)
+            for member, lengths in zip(self._members, self._lengths, strict=True)
+        ]
 
     def _partners(self, column: Column, operations: Sequence[Operation]) -> None:
         kind = column.operation.kind
         fields = ["peer"] if kind in TO_A_PEER or kind in COLLECTIVES else []
         fields += ["source"] if kind == Kind.SENDRECV else []
-        places = self._places(column.communicator, operations) if fields else []
+        places = self._places(column.communicator) if fields else []
         if column.operation.free & FREE_SOURCE:
             # Who was met is chance.
             met = {fields.pop(): ANY_PEER}
@@ -216,7 +224,7 @@ class _Fit:
             parts = [getattr(operation, name) for operation in operations]
             if len({len(each) for each in parts}) > 1:
                 raise Misfit(f"{column.where} has blocks of its own for each rank")
-            places = self._places(column.communicator, operations) if parts[0] else []
+            places = self._places(column.communicator) if parts[0] else []
             for number in range(0, len(parts[0]), 2):
                 whom = self._related(column.where, places, [each[number] for each in parts])
                 size = self._size(column.where, operations, [each[number + 1] for each in parts])
@@ -227,21 +235,21 @@ class _Fit:
         if len({bool(operation.extra) for operation in operations}) > 1:
             raise Misfit(f"some ranks of a kind are in the communicator of {column.where}, others are not")
         if not column.operation.extra:
-            column.makes = ()
             return
         made = column.operation.extra - 1
-        if self._members[-1].made[made] != len(self._axes):
+        if self._members[-1].made[made] != len(self._made):
             raise Misfit(f"{column.where} makes communicators again and again")
-        for axes in _subsets(self._rule.dimensions):
-            if all(
-                tuple(member.program.communicators[operation.extra - 1].members)
-                == row(member.rank, lengths, axes)
+        column.makes = parts_of(
+            [
+                Known(member.rank, lengths, member.program.communicators[operation.extra - 1].members)
                 for member, lengths, operation in zip(self._members, self._lengths, operations, strict=True)
-            ):
-                column.makes = axes
-                self._axes.append(axes)
-                return
-        raise Misfit(f"the communicator of {column.where} is no row, column or plane of the grid")
+            ]
+        )
+        if not column.makes:
+            raise Misfit(
+                f"the communicator of {column.where} is no row, column or plane of the grid, and no block"
+            )
+        self._made.append(column.makes[0])
 
     def _before(self, leaves: Sequence[int]) -> Power:
         sums: dict[int, list[float]] = {}
@@ -258,19 +266,4 @@ class _Fit:
         return power
 
 
-def _subsets(dimensions: int) -> list[Axes]:
-    """The axes that a communicator may have, all of them first."""
-    every = range(dimensions)
-    return [axes for count in range(dimensions, 0, -1) for axes in combinations(every, count)]
-
-
-def row(rank: int, lengths: Lengths, axes: Axes) -> tuple[int, ...]:
-    """The ranks that differ from a rank along some axes alone, in their order."""
-    own = coordinates(rank, lengths)
-    ranges: list[Sequence[int]] = [
-        range(length) if axis in axes else [own[axis]] for axis, length in enumerate(lengths)
-    ]
-    return tuple(rank_at(places, lengths) for places in product(*ranges))
-
-
-__all__ = ["Axes", "Column", "Fitted", "Group", "Misfit", "fit", "row"]
+__all__ = ["SAME", "Column", "Fitted", "Group", "Misfit", "fit"]

@@ -108,8 +108,9 @@ def sums(values: Mapping[int, int]) -> Iterator[Count]:
     for form in GROWING:
         grown = form(high) - form(low)
         times, rest = divmod(values[high] - values[low], grown) if grown else (0, 1)
-        # What becomes less with the ranks becomes less as they do themselves, or their roots and logarithm.
-        if not rest and (times > 0 or (times < 0 and form.name not in _STEEP)):
+        if not rest and (
+            times > 0 or (times < 0 and _may_fall(form, times, values[low] - times * form(low), high))
+        ):
             yield from _sum(values, form, times, values[low] - times * form(low))
     most = max(values.values())
     if most < high:
@@ -118,6 +119,14 @@ def sums(values: Mapping[int, int]) -> Iterator[Count]:
         for way in ("down", "up"):
             form = Count(f"the ranks / {divisor} rounded {way}", _part(divisor, _ROUNDED[way]))
             yield from _sum(values, form, 1, values[low] - form(low))
+
+
+def _may_fall(form: Count, times: int, more: int, high: int) -> bool:
+    """Whether what becomes less with the ranks does so as they do themselves, or their roots and logarithm.
+
+    And is never below zero at fewer ranks than were recorded: a side of a grid is long where these are prime.
+    """
+    return form.name not in _STEEP and all(times * form(ranks) + more >= 0 for ranks in range(1, high + 1))
 
 
 def _sum(values: Mapping[int, int], form: Count, times: int, more: int) -> Iterator[Count]:

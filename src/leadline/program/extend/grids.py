@@ -1,8 +1,10 @@
-"""Grids that a number of ranks may stand for, and ranks of a grid that do the same."""
+"""Grids that a number of ranks may stand for."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
+from math import prod
 
 from leadline.core.grids import even_grid
 
@@ -18,8 +20,13 @@ class Rule:
 
     def __call__(self, ranks: int) -> Lengths:
         """The lengths for a number of ranks."""
-        lengths = even_grid(ranks, self.dimensions)
-        return lengths[::-1] if self.longest_first else lengths
+        return _lengths(ranks, self.dimensions, self.longest_first)
+
+
+@lru_cache(maxsize=1024)
+def _lengths(ranks: int, dimensions: int, longest_first: bool) -> Lengths:
+    lengths = even_grid(ranks, dimensions)
+    return lengths[::-1] if longest_first else lengths
 
 
 RULES = (Rule(1, False), Rule(2, False), Rule(3, False), Rule(2, True), Rule(3, True))
@@ -43,38 +50,24 @@ def rank_at(places: Lengths, lengths: Lengths) -> int:
     return rank
 
 
-@dataclass(frozen=True)
-class Grouping:
-    """Which ranks do the same: those of one key."""
+def lengths_at(rule: Rule, recorded: Sequence[int], ranks: int) -> list[Lengths]:
+    """The grids that so many ranks may have, the one of the rule first.
 
-    name: str
-    key: Callable[[int, Lengths], Hashable]
-
-
-def _edges(rank: int, lengths: Lengths) -> tuple[tuple[bool, bool], ...]:
-    places = coordinates(rank, lengths)
-    return tuple((place == 0, place == length - 1) for place, length in zip(places, lengths, strict=True))
-
-
-def _last(rank: int, lengths: Lengths) -> bool:
-    return _edges(rank, lengths) == tuple((length == 1, True) for length in lengths)
-
-
-GROUPINGS = (
-    Grouping("all ranks alike", lambda rank, lengths: ()),
-    Grouping("rank 0 apart", lambda rank, lengths: rank == 0),
-    Grouping("even and odd ranks", lambda rank, lengths: rank % 2),
-    Grouping("edges of the grid", _edges),
-    Grouping("edges of the grid, rank 0 apart", lambda rank, lengths: (rank == 0, _edges(rank, lengths))),
-    Grouping(
-        "edges of the grid, even and odd places",
-        lambda rank, lengths: (
-            _edges(rank, lengths),
-            tuple(place % 2 for place in coordinates(rank, lengths)),
-        ),
-    ),
-    Grouping(
-        "first and last rank apart, even and odd ranks",
-        lambda rank, lengths: (rank == 0, _last(rank, lengths), rank % 2),
-    ),
-)
+    A length that is the same in all recordings may stay so, as with rows of the cores of a node.
+    """
+    found = [rule(ranks)]
+    grids = [rule(each) for each in recorded]
+    same = [axis for axis in range(rule.dimensions) if len({grid[axis] for grid in grids}) == 1]
+    for count in range(1, min(len(same), rule.dimensions - 1) + 1):
+        for axes in combinations(same, count):
+            kept = {axis: grids[0][axis] for axis in axes}
+            rest, over = divmod(ranks, prod(kept.values()))
+            if over:
+                continue
+            others = iter(Rule(rule.dimensions - count, rule.longest_first)(rest))
+            grid = tuple(kept[axis] if axis in kept else next(others) for axis in range(rule.dimensions))
+            # Of several lengths that stay, those that keep the order of the others, or all of them.
+            ordered = list(grid) == sorted(grid, reverse=rule.longest_first)
+            if grid not in found and (ordered or count == len(same)):
+                found.append(grid)
+    return found

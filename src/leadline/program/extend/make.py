@@ -7,15 +7,16 @@ import numpy as np
 
 from leadline.core.errors import UsageError
 from leadline.program.extend.align import Ambiguous, Misfit, with_turns
-from leadline.program.extend.fit import Axes, Column, Fitted, Group, row
+from leadline.program.extend.fit import Column, Fitted, Group
 from leadline.program.extend.forms import Count, told_apart
-from leadline.program.extend.grids import Lengths, coordinates, rank_at
+from leadline.program.extend.grids import Lengths
 from leadline.program.extend.peers import Place, Relation
 from leadline.program.extend.sizes import Law, allowed, size_at
 from leadline.program.folded import Folded, Node
 from leadline.program.model import ANY_PEER, STATS, Communicator, Form, Kind, Operation, Program, shifted
 
-_ASKED = 256  # ranks of which every explanation that holds is asked, whether they agree
+_ASKED = 128  # ranks of which every relation that holds is asked, whether they agree
+_FEWEST = 3  # of the ranks of the largest recording more than one in so many are in groups of new ranks
 
 
 class _Ranks:
@@ -25,6 +26,8 @@ class _Ranks:
         self.lengths, self.count = lengths, count
         self.communicators = [Communicator(range(count))]
         self._known: dict[Hashable, int] = {}
+        self._of_members: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._asked: Counter[int] = Counter()  # ranks of a place of the code, of its relations
         self.sizes: dict[Hashable, int] = {}  # of places of the code, as they were asked for
         self.off = 0.0  # how far one of them may be off, relative
 
@@ -50,21 +53,38 @@ class _Ranks:
             self.off = max(self.off, off)
         return self.sizes[asked]
 
-    def made(self, rank: int, number: int, axes: Axes, how: tuple[int, int]) -> tuple[int, Place]:
-        """The communicator that a rank comes to with others, and its place there.
+    def compares(self, relations: list[Relation], rank: int) -> bool:
+        """Whether all relations that hold are asked of a rank: the first, the last, some of each group."""
+        self._asked[id(relations)] += 1
+        return min(rank, self.count - 1 - rank, self._asked[id(relations)]) < _ASKED
 
-        `how` is its constructor and its parent.
+    def made(self, rank: int, number: int, column: Column, parent: int) -> tuple[int, Place]:
+        """The communicator that a rank comes to with others at a place of the code, and its place there.
+
+        Raises Ambiguous where the recordings allow others.
         """
-        own = coordinates(rank, self.lengths)
-        fixed = tuple(place for axis, place in enumerate(own) if axis not in axes)
-        key = number, axes, fixed
-        found = self._known.setdefault(key, len(self.communicators))
-        if found == len(self.communicators):
-            members = row(rank, self.lengths, axes) if fixed else range(self.count)
-            self.communicators.append(Communicator(members, *how))
-        lengths = tuple(self.lengths[axis] for axis in axes)
-        inside = rank_at(tuple(own[axis] for axis in axes), lengths)
-        return found, Place(inside, len(self.communicators[found].members), lengths)
+        part = column.makes[0]
+        key = number, part, part.key(rank, self.lengths)
+        if key not in self._known:
+            members = part.members(rank, self.lengths)
+            for other in column.makes[1:]:
+                if tuple(other.members(rank, self.lengths)) != tuple(members):
+                    raise Ambiguous(
+                        f"the communicator of {column.where} may be {_ranks(members)} or "
+                        f"{_ranks(other.members(rank, self.lengths))}: the recordings allow both; "
+                        "record another number of ranks"
+                    )
+            # Ranks of other groups may come to it by another rule.
+            found = self._of_members.setdefault((number, tuple(members)), len(self.communicators))
+            if found == len(self.communicators):
+                self.communicators.append(Communicator(members, column.operation.mode, parent))
+            self._known[key] = found
+        return self._known[key], part.place(rank, self.lengths)
+
+
+def _ranks(members: Sequence[int]) -> str:
+    told = [str(rank) for rank in members[:4]]
+    return f"ranks {', '.join(told)}{' and more' if len(members) > len(told) else ''} ({len(members)} in all)"
 
 
 def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
@@ -117,7 +137,8 @@ def _needed(fitted: Fitted, ranks: int, lengths: Lengths) -> dict[Hashable, Grou
     """The groups that the new ranks are of.
 
     Each must have ranks of the largest recording and of another one, and each recording must have ranks in
-    one of them: what is compared with nothing may be anything at another number of ranks.
+    one of them, the largest more than a third of its own: what is compared with nothing may be anything at
+    another number of ranks.
     """
     found: dict[Hashable, Group] = {}
     for rank in range(ranks):
@@ -132,11 +153,12 @@ def _needed(fitted: Fitted, ranks: int, lengths: Lengths) -> dict[Hashable, Grou
             raise Misfit(_absent(fitted, rank, f"not the largest recording ({fitted.program.ranks} ranks)"))
         if len(sizes) == 1:
             raise Misfit(_absent(fitted, rank, f"no recording but that of {fitted.program.ranks} ranks"))
-    compared = {member.program.ranks for group in found.values() for member in group.aligned.members}
+    used = Counter(member.program.ranks for group in found.values() for member in group.aligned.members)
     for program in fitted.programs:
-        if program.ranks not in compared:
+        if _FEWEST * used[program.ranks] <= program.ranks * (program is fitted.program):
+            few = "few ranks" if used[program.ranks] else "no rank"
             raise Misfit(
-                f"the recording of {program.ranks} ranks has no rank in the place of one of the new ranks "
+                f"the recording of {program.ranks} ranks has {few} in the place of one of the new ranks "
                 f"({fitted.grouping.name}), and would be left out"
             )
     return found
@@ -184,7 +206,7 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
         place = places[column.communicator]
         changes: dict[str, object] = {"comm": comms[column.communicator]}
         for name, relations in column.partners.items():
-            changes[name] = _partner(column, relations, place, rank)
+            changes[name] = _partner(column, relations, place, context, rank)
         for name, size in column.sizes.items():
             changes[name] = context.size(column, size, place.size)
         if column.parts:
@@ -194,13 +216,12 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
                     for which, relations, size in column.parts
                     if which == name
                     for value in (
-                        _partner(column, relations, place, rank),
+                        _partner(column, relations, place, context, rank),
                         context.size(column, size, place.size),
                     )
                 )
         if column.makes:
-            how = operation.mode, comms[column.communicator]
-            index, inside = context.made(rank, len(comms), column.makes, how)
+            index, inside = context.made(rank, len(comms), column, comms[column.communicator])
             comms.append(index)
             places.append(inside)
             changes["extra"] = index + 1
@@ -208,9 +229,9 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
     return found
 
 
-def _partner(column: Column, relations: list[Relation], place: Place, rank: int) -> int:
+def _partner(column: Column, relations: list[Relation], place: Place, context: _Ranks, rank: int) -> int:
     partner = relations[0](place)
-    if rank < _ASKED and any(other(place) != partner for other in relations[1:]):
+    if context.compares(relations, rank) and any(other(place) != partner for other in relations[1:]):
         told = sorted({relation(place) for relation in relations})
         raise Ambiguous(
             f"the partner of rank {place.rank} in {column.where} may be {told[0]} or {told[1]}: the "

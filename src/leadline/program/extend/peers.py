@@ -4,7 +4,7 @@ A relation says who the partner is at any size. `relations` gives all that hold 
 partners; of several, the first is the likeliest, and the others tell where it is not certain.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -15,8 +15,9 @@ from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Lengths, coordinates, rank_at
 
 FURTHEST = 3  # steps along an axis, where several numbers of steps lead to the same partners
-_CHOICES = 4  # relations to neighbours that are kept; more say no more
 _PARTS = tuple(Fraction(ahead, parts) for parts in range(2, 17) for ahead in sorted({1, parts - 1}))
+_PLAIN = 4  # parts of the ranks that may be a rank more, or less
+_MIDDLES = tuple(Fraction(1, parts) for parts in (2, 3, 4))
 _HALVES = tuple(Fraction(1, parts) for parts in (2, 4, 8))
 
 
@@ -55,15 +56,48 @@ class FromEnd:
         return place.size - 1 - self.back
 
 
-@dataclass(frozen=True)
-class Offset:
-    """So many steps along the axes of the grid, which closes on itself."""
+class Move(NamedTuple):
+    """From a place along an axis to another one; `by` are steps, or places from the first or the last."""
 
-    steps: tuple[int, ...]
+    way: str
+    by: int = 0
+
+    def __call__(self, place: int, length: int) -> int:
+        """The place that it leads to."""
+        return _WAYS[self.way](place, length, self.by) % length
+
+
+_WAYS: dict[str, Callable[[int, int, int], int]] = {
+    "steps": lambda place, length, by: place + by,
+    "half": lambda place, length, by: place + length // 2,
+    "half, rounded up": lambda place, length, by: place + (length + 1) // 2,
+    "mirrored": lambda place, length, by: length - 1 - place,
+    "from the first": lambda place, length, by: by,
+    "from the last": lambda place, length, by: length - 1 - by,
+}
+_HALF = Move("half"), Move("half, rounded up")
+
+
+@dataclass(frozen=True)
+class Along:
+    """A move along each axis of the grid, which closes on itself."""
+
+    moves: tuple[Move, ...]
 
     def __call__(self, place: Place) -> int:
         own = coordinates(place.rank, place.lengths)
-        return rank_at(tuple(a + b for a, b in zip(own, self.steps, strict=True)), place.lengths)
+        ends = (move(at, long) for move, at, long in zip(self.moves, own, place.lengths, strict=True))
+        return rank_at(tuple(ends), place.lengths)
+
+
+@dataclass(frozen=True)
+class Around:
+    """So many ranks further, whatever the grid."""
+
+    ranks: int
+
+    def __call__(self, place: Place) -> int:
+        return (place.rank + self.ranks) % place.size
 
 
 @dataclass(frozen=True)
@@ -85,6 +119,19 @@ class Further:
         else:
             ranks = (ceil if self.up else floor)(self.part * place.size)
         return (place.rank + ranks + self.more) % place.size
+
+
+@dataclass(frozen=True)
+class InTheMiddle:
+    """The same rank for all: that with the number of a part of the ranks, or where none of their root."""
+
+    part: Fraction | None
+    up: bool
+
+    def __call__(self, place: Place) -> int:
+        if self.part is None:
+            return isqrt(place.size - 1) + 1 if self.up else isqrt(place.size)
+        return (ceil if self.up else floor)(self.part * place.size)
 
 
 @dataclass(frozen=True)
@@ -113,13 +160,11 @@ def relations(known: Sequence[tuple[Place, int]]) -> list[Relation]:
     of few ranks one of them holds by chance. Of these all are kept: a half and a quarter are rounded down or
     up, and an exchange of bits is a step where the ranks are a power of two.
     """
-    for candidates, most in ((_near(known), _CHOICES), (_far(known), None)):
+    for candidates in (_near(known), _far(known)):
         found: list[Relation] = []
         for relation in candidates:
             if relation not in found and all(relation(place) == partner for place, partner in known):
                 found.append(relation)
-                if len(found) == most:
-                    break
         if found:
             return found
     return []
@@ -129,7 +174,7 @@ def _near(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
     place, partner = known[-1]  # of the largest recording
     yield Constant(partner)
     if partner >= 0:
-        yield from (Offset(steps) for steps in _steps(known))
+        yield from _along(known, far=False)
         yield FromEnd(place.size - 1 - partner)
 
 
@@ -137,10 +182,15 @@ def _far(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
     place, partner = known[-1]
     if partner < 0:
         return
+    yield from _along(known, far=True)
+    around = (partner - place.rank) % place.size
+    yield Around(min(around, around - place.size, key=abs))  # the shorter way
     yield Transposed()
     yield Exchange(bits=place.rank ^ partner)
     for parts in (2, 4, 8):
         yield Exchange(parts=parts)
+    for part, up in product((*_MIDDLES, None), (False, True)):
+        yield InTheMiddle(part, up)
     yield from _further(known)
 
 
@@ -159,13 +209,17 @@ def _further(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
         yield from (Further(part, up) for part in _HALVES for up in (False, True))
         return
     for more, part, up in product((0, 1, -1), _PARTS, (False, True)):
-        yield Further(part, up, more)
+        if not more or part.denominator <= _PLAIN:
+            yield Further(part, up, more)
     for sign, up in product((1, -1), (False, True)):
         yield Further(Fraction(sign), up, root=True)
 
 
-def _steps(known: Sequence[tuple[Place, int]]) -> Iterator[tuple[int, ...]]:
-    """The offsets, the shortest first, that every axis allows by itself."""
+def _along(known: Sequence[tuple[Place, int]], *, far: bool) -> Iterator[Relation]:
+    """The moves that every axis allows by itself, the shortest first; then each other one along one axis.
+
+    Near ones are steps, and half of an axis where these are steps, too: of two and three places one is both.
+    """
     if any(not 0 <= partner < place.size for place, partner in known):
         return
     ends = [
@@ -173,13 +227,33 @@ def _steps(known: Sequence[tuple[Place, int]]) -> Iterator[tuple[int, ...]]:
         for place, partner in known
     ]
     axes = [
-        _steps_along([(other[axis] - own[axis], lengths[axis]) for own, other, lengths in ends])
+        _moves([(own[axis], other[axis], lengths[axis]) for own, other, lengths in ends], far=far)
         for axis in range(len(known[0][0].lengths))
     ]
-    yield from sorted(product(*axes), key=lambda steps: [abs(step) for step in steps])
+    if not all(axes):
+        return
+    plain = tuple(moves[0] for moves in axes)
+    yield Along(plain)
+    for axis, moves in enumerate(axes):
+        yield from (Along((*plain[:axis], move, *plain[axis + 1 :])) for move in moves[1:])
 
 
-def _steps_along(known: Sequence[tuple[int, int]]) -> list[int]:
+def _moves(known: Sequence[tuple[int, int, int]], *, far: bool) -> list[Move]:
+    """The moves that lead from all places to the partners' along an axis, by both places and its length."""
+    found = [Move("steps", by) for by in _steps([(other - own, length) for own, other, length in known])]
+    if not found and not far:
+        return []
+    if max(length for _, _, length in known) == 1:
+        return found  # an axis that no recording has
+    others = list(_HALF)
+    if far:
+        _, other, length = known[-1]  # of the largest recording
+        others += [Move("mirrored"), Move("from the first", other), Move("from the last", length - 1 - other)]
+    found += [move for move in others if all(move(own, length) == other for own, other, length in known)]
+    return found
+
+
+def _steps(known: Sequence[tuple[int, int]]) -> list[int]:
     """The numbers of steps that lead from all ranks to their partners, by differences and the axis's length.
 
     All that are few; else the fewest, forwards or backwards, that are the same in all recordings.
@@ -187,7 +261,7 @@ def _steps_along(known: Sequence[tuple[int, int]]) -> list[int]:
     difference, length = max(known, key=lambda each: each[1])
     forwards = difference % length
     furthest = min(FURTHEST, length - 1)  # all around an axis that has two ranks everywhere is no step
-    few = range(-furthest, furthest + 1)
+    few = sorted(range(-furthest, furthest + 1), key=lambda step: (abs(step), step))
     others = sorted((forwards, forwards - length), key=abs)
     halves = [others] if 2 * forwards == length else [[step] for step in others]
     for steps in (few, *halves):
