@@ -33,12 +33,14 @@ from leadline.machine.topologies import kind_of
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import Fitted, comparable
 from leadline.predict._machine import on, placements, way
+from leadline.predict._simulated import answers
 from leadline.run import store
 from leadline.targets.simulated.machine import default_mapping
 
 Array = NDArray[np.float64]
 
 SMALL = 8  # B, of the messages of which the latency is told
+WAYS = ("in-turn", "at-once")  # of a step's two messages
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ def _run(value: str) -> Path:
 OPTIONS = (
     on("orfeo-thin"),
     Option("ranks", "Number of ranks, N; needed without --from.", count_from(2), metavar="N"),
+    Option("simulate", "Also simulate the benchmark ring on the machine, both ways.", None),
     Option("from", "Fit the ring of this run, and list its ping-pong.", _run, metavar="RUN"),
 )
 
@@ -143,7 +146,16 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
         latency = way(described, placement, farthest).latency
         time = 2 * asked["ranks"] * latency if placement == there[-1] else None
         rows.append(_row(f"formula, {placement}", asked["ranks"], latency, time=time))
-    return Prediction(rows, COLUMNS)
+    notes = []
+    if asked["simulate"]:
+        size = {"ranks": asked["ranks"], "partition": asked["ranks"], "bytes": SMALL}
+        points = [{**size, "way": each} for each in WAYS]
+        for each, answer in zip(WAYS, answers(simulate, described, "ring", "time", points), strict=True):
+            if isinstance(answer, str):
+                notes.append(f"The simulator gives no answer, {each}: {answer}.")
+            else:
+                rows.append(_row(f"simulated, {each}", asked["ranks"], None, time=answer))
+    return Prediction(rows, COLUMNS, notes)
 
 
 def _farthest(machine: Machine, ranks: int) -> int:
@@ -177,7 +189,7 @@ def _found(records: pl.DataFrame) -> Prediction:
 def _row(
     source: str,
     ranks: int | str,
-    latency: float,
+    latency: float | None,
     *,
     low: float | None = None,
     high: float | None = None,

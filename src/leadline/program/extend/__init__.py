@@ -17,6 +17,7 @@ from leadline.program.extend.align import Ambiguous
 from leadline.program.extend.fit import Fitted
 from leadline.program.extend.grids import Lengths, Rule
 from leadline.program.extend.search import Explanation, Search, plainer
+from leadline.program.folded import Folded
 from leadline.program.model import Program
 
 LEAST = 3  # recordings
@@ -91,7 +92,22 @@ def _told(one: Explanation) -> str:
 
 
 def _same(one: Program, other: Program) -> bool:
-    return all(one.leaves(rank) == other.leaves(rank) for rank in range(one.ranks))
+    """Whether all ranks of two programs that `make` made execute the same."""
+    if one.communicators == other.communicators:  # then peers as differences are the same where peers are
+        pairs = np.unique(np.stack([one.rank_sequence, other.rank_sequence]), axis=1).T
+        return all(_alike(one.sequences[a], other.sequences[b]) for a, b in pairs)
+    return all(
+        one.leaves(rank) == other.leaves(rank) and _repeated_alike(one.sequence(rank), other.sequence(rank))
+        for rank in range(one.ranks)
+    )
+
+
+def _alike(one: Folded, other: Folded) -> bool:
+    return one.leaves == other.leaves and _repeated_alike(one, other)
+
+
+def _repeated_alike(one: Folded, other: Folded) -> bool:
+    return one.nodes == other.nodes or np.array_equal(one.order(), other.order())
 
 
 def _refuse(chosen: Explanation, other: Explanation, grid: Lengths | None) -> None:
