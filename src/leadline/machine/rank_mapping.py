@@ -33,6 +33,12 @@ def letters(topology: dict[str, object]) -> str:
     return _LETTERS[: len(lengths(topology))] + "T"
 
 
+def usual(topology: dict[str, object]) -> str:
+    """Nodes first along the axes of a grid, as Blue Gene's XYZT; elsewhere a node's cores first."""
+    axes = letters(topology)
+    return axes if len(axes) > 2 else "TX"
+
+
 def in_order(order: str, topology: dict[str, object], per_node: int, ranks: int) -> Seats:
     """The first seats of an order of axes, of which the first varies fastest."""
     sides = [*lengths(topology), per_node]

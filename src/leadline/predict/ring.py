@@ -28,14 +28,13 @@ from leadline.core.errors import UsageError
 from leadline.core.formatting import Column
 from leadline.core.record import OK, Row
 from leadline.machine import Machine
-from leadline.machine.rank_mapping import in_order, nodes_of
+from leadline.machine.rank_mapping import in_order, nodes_of, usual
 from leadline.machine.topologies import kind_of
 from leadline.predict import ModelArguments, Option, Prediction, Simulate, count_from
 from leadline.predict._asymptotic import Fitted, comparable
 from leadline.predict._machine import on, placements, way
 from leadline.predict._simulated import answers
 from leadline.run import store
-from leadline.targets.simulated.machine import default_mapping
 
 Array = NDArray[np.float64]
 
@@ -161,7 +160,7 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
 def _farthest(machine: Machine, ranks: int) -> int:
     """The links between the nodes of those two ranks next to each other that are farthest apart."""
     topology = machine.partition(ranks)
-    seats = in_order(default_mapping(machine), topology, machine.ranks_per_node, ranks)
+    seats = in_order(usual(topology), topology, machine.ranks_per_node, ranks)
     nodes = nodes_of(seats, topology)
     return int(kind_of(topology).hops(topology, nodes, np.roll(nodes, -1)).max())
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from leadline.core.axes import DEFAULT, FOUND
 from leadline.core.errors import UsageError, suggest
 from leadline.machine import Machine, Number, load
-from leadline.machine.rank_mapping import Place, lengths, letters, read
+from leadline.machine.rank_mapping import Place, lengths, letters, read, usual
 from leadline.machine.topologies import kind_of
 from leadline.mpi.family import families
 from leadline.mpi.launcher import AUTO
@@ -74,7 +74,7 @@ class SimulatedMachine:
             raise UsageError(f"{machine.name} describes no noise: leave --noise out, or add a table [noise]")
         partition = whole(machine) if ranks is None else ranks
         machine.partition(partition)
-        chosen = default_mapping(machine) if mapping is None else mapping
+        chosen = usual(machine.partition(1)) if mapping is None else mapping
         beside = (plan.parent, Path()) if plan else (Path(),)
         return cls(machine, partition, chosen, network, noise, seed, beside, point_limit=point_limit)
 
@@ -197,7 +197,8 @@ class SimulatedMachine:
             raise UsageError(f"mapping: random takes a whole number, as random:1, but got {mapping!r}")
         raise UsageError(
             f"mapping: there is no file {mapping!r}; a mapping without a file is an order of axes such as "
-            f"'{default_mapping(self.machine)}', '{BLOCKED}', 'tiled:LENGTHS', 'random:SEED' or '{SOCKETS}'"
+            f"'{usual(self.machine.partition(1))}', "
+            f"'{BLOCKED}', 'tiled:LENGTHS', 'random:SEED' or '{SOCKETS}'"
         )
 
     def check_mapping(self, ranks: int) -> None:
@@ -244,9 +245,3 @@ def whole(machine: Machine) -> int:
     if not isinstance(shape, Number):
         return machine.max_ranks
     return int(prod(shape.value)) * machine.ranks_per_node
-
-
-def default_mapping(machine: Machine) -> str:
-    """Nodes first along the axes of a grid, as Blue Gene's XYZT; elsewhere a node's cores first."""
-    axes = letters(machine.partition(1))
-    return axes if len(axes) > 2 else "TX"

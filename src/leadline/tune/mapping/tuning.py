@@ -15,8 +15,9 @@ from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import OK
 from leadline.core.units import rounded_bytes
 from leadline.machine import Machine
+from leadline.machine.rank_mapping import usual
 from leadline.plan.model import Plan
-from leadline.targets.simulated.machine import SimulatedMachine, default_mapping
+from leadline.targets.simulated.machine import SimulatedMachine
 from leadline.tune.mapping.candidates import (
     ORDER,
     PERMUTATION,
@@ -170,7 +171,7 @@ class _Search:
         self.distances = task.distances
         self.counted: dict[str, int] = {}
         self.cut: list[str] = []
-        self.usual = order(default_mapping(task.machine), self.distances, task.ranks)
+        self.usual = order(usual(task.machine.partition(1)), self.distances, task.ranks)
         self.base = cost(self.distances, task.traffic, self.usual.nodes(self.distances))
 
     def run(self, kinds: Sequence[str]) -> Iterator[Trial]:
