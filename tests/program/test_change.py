@@ -10,7 +10,7 @@ from leadline import program
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.machine import load
 from leadline.program.change import scaled_bytes
-from leadline.program.model import Kind, Program
+from leadline.program.model import Kind, Operation, Program
 from leadline.run.replay import parse_change, replay, what_if
 from leadline.targets.simulated.machine import SimulatedMachine
 
@@ -103,3 +103,33 @@ def test_bandwidth_is_that_of_the_tree_network_too(tmp_path: Path) -> None:
     ((_, found),) = what_if(path, target, [parse_change("bandwidth*2")], ranks=128)
     assert first is not None and found.time.value is not None
     assert first - found.time.value == pytest.approx(10 * 100_000 / 850e6 / 2, rel=1e-6)
+
+
+def test_regions_that_overlap_end_by_their_own_numbers() -> None:
+    """A begins, B begins, A ends, B ends: between the last two B is alone, and a stray end is none."""
+
+    def body(comm: program.Comm) -> Any:
+        def mark(kind: Kind, region: int) -> None:
+            comm.owner.note(Operation(int(kind), extra=region))
+
+        with comm.region("A"), comm.region("B"):
+            pass
+        other = 1 - comm.rank
+        for kind, region, size in (
+            (Kind.REGION_BEGIN, 1, 1),
+            (Kind.REGION_BEGIN, 2, 10),
+            (Kind.REGION_END, 1, 100),
+            (Kind.REGION_END, 2, 1000),
+            (Kind.REGION_END, 1, 10_000),
+        ):
+            mark(kind, region)
+            yield comm.sendrecv(other, size, other)
+
+    both = program.evaluate(body, ranks=2)
+
+    def sent(region: str) -> int:
+        changed = scaled_bytes(both, 3, region)
+        return sum(leaf.bytes for leaf in changed.leaves(0))
+
+    assert sent("A") == 11_111 + 2 * (1 + 10)
+    assert sent("B") == 11_111 + 2 * (10 + 100)

@@ -49,8 +49,8 @@ def _by_region(folded: Folded, wanted: int | None) -> tuple[set[int], set[int]]:
         of = found[0] if wanted is None or wanted in regions else found[1]
         if leaf.kind == Kind.REGION_BEGIN:
             regions.append(leaf.extra)
-        elif leaf.kind == Kind.REGION_END and regions:
-            regions.pop()
+        elif leaf.kind == Kind.REGION_END and leaf.extra in regions:
+            del regions[len(regions) - 1 - regions[::-1].index(leaf.extra)]  # regions may overlap
         elif leaf.kind == Kind.START:
             of.update(ready[slot] for slot in leaf.gives if slot in ready)
         elif leaf.kind == Kind.FREE:

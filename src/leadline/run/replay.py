@@ -228,19 +228,29 @@ def by_rank(program: Program, times: Times) -> pl.DataFrame:
 
 
 def by_region(program: Program, times: Times) -> pl.DataFrame:
-    """A row per region: how often a rank is in it, and the time a rank spends there, s, mean and most."""
+    """A row per region: how often a rank is in it, and the time a rank spends there, s, mean and most.
+
+    A region within itself counts once; one that does not end lasts until the program does.
+    """
     spent = np.zeros((len(program.regions), program.ranks))
     turns = np.zeros(len(program.regions), np.int64)
     for rank in range(program.ranks):
         leaves, order = program.leaves(rank), program.sequence(rank).order()
-        begins = np.array([leaf.kind == Kind.REGION_BEGIN for leaf in leaves], bool)
-        ends = np.array([leaf.kind == Kind.REGION_END for leaf in leaves], bool)
+        begins = np.array([leaf.kind == Kind.REGION_BEGIN for leaf in leaves], np.int64)
+        ends = np.array([leaf.kind == Kind.REGION_END for leaf in leaves], np.int64)
         which = np.array([leaf.extra - 1 for leaf in leaves], np.int64)
         for region in range(len(program.regions)):
-            into = (begins & (which == region))[order]
-            out = (ends & (which == region))[order]
-            spent[region, rank] = float(times[rank][out, 0].sum() - times[rank][into, 1].sum()) * 1e-9
-            turns[region] = max(turns[region], int(into.sum()))
+            steps = ((begins - ends) * (which == region))[order]
+            # How deep a rank is in it; an end without a begin is none.
+            depth = np.cumsum(steps)
+            depth -= np.minimum.accumulate(np.minimum(depth, 0))
+            into, out = (
+                (steps > 0) & (depth == 1),
+                (steps < 0) & (np.diff(depth, prepend=0) < 0) & (depth == 0),
+            )
+            left = times[rank][-1:, 1].sum() if depth.size and depth[-1] > 0 else 0
+            spent[region, rank] = (times[rank][out, 0].sum() + left - times[rank][into, 1].sum()) * 1e-9
+            turns[region] = max(turns[region], int((steps > 0).sum()))
     return pl.DataFrame(
         {
             "region": program.regions,

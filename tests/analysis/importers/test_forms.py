@@ -54,7 +54,7 @@ def test_data_types_are_part_of_the_point() -> None:
     """One title has a table for each type, whose line stands before or after the columns."""
     found, about = imported(TYPES)
     assert dict(found.filter(metric="mean").select("type", pl.col("samples").list.first()).iter_rows()) == {
-        "float": pytest.approx(1e-6),
+        "mpi_char": pytest.approx(1e-6),  # what programs from version 7 on reduce by default, and say
         "int32": pytest.approx(2e-6),
     }
     assert set(found["launch"]) == {0}
@@ -148,3 +148,18 @@ def test_imb_defects_are_no_measurement() -> None:
     )
     found, _ = imported(text, "imb")
     assert dict(found.select("bytes", "status").iter_rows()) == {8: "ok", 16: "failed"}
+
+
+@pytest.mark.parametrize("version", ["2019 Update 6", "2017 update 2", "2021.3"])
+def test_the_heading_of_a_run_may_name_an_update(version: str) -> None:
+    """Its own options and part belong to it, whatever was said by the run before in the same text."""
+    run = (
+        "#    Intel(R) MPI Benchmarks {version}, {part} part\n# {command}\n"
+        "#---\n# Benchmarking PingPong\n# #processes = 2\n"
+        "#---\n       #bytes #repetitions      t[usec]   Mbytes/sec\n        8   1000   1.00   8.00\n"
+    )
+    text = run.format(version=version, part="MPI-1", command="IMB-MPI1 PingPong")
+    text += run.format(version=version, part="IMB-P2P", command="IMB-P2P PingPong")
+    found, about = imported(text, "imb")
+    assert found["benchmark"].n_unique() == 2
+    assert version in str(about)

@@ -17,7 +17,8 @@ from leadline.core.errors import UsageError
 TITLE = "Intel MPI Benchmarks"
 
 _SUITE = re.compile(
-    r"Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\S+?), (?P<part>.+? part(?: \(GPU\))?)"
+    r"Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\S+?(?: [Uu]pdate \d+)?), "
+    r"(?P<part>.+? part(?: \(GPU\))?)"
 )
 _NAME = re.compile(r"#\s*Benchmarking\s+(?P<name>\S+)")
 _PROCESSES = re.compile(r"#\s*#processes = (?P<ranks>\d+)")

@@ -126,6 +126,9 @@ def _tables(path: Path, title: re.Match[str], lines: Sequence[str], first: int) 
         _take(parts, line, f"{path}:{number_}")
     for part in parts:
         benchmark, coordinates = _meaning(title["title"], part.facts)
+        for name, value in _USUAL:
+            if part.facts.get(name) == value:  # not taken out as the type of what is reduced
+                del part.facts[name]
         if "cadence" in coordinates:
             part.as_collective()
         pairs = part.facts.get("pairs")
@@ -191,8 +194,7 @@ def _note(parts: list[_Part], line: str) -> None:
         if part.cells and name == "datatype":
             parts.append(part := _Part(dict(part.facts)))
             part.facts.pop(name, None)
-        if (name, value) not in _USUAL:
-            part.facts[name] = value
+        part.facts[name] = value
     elif (words := _WORDS.fullmatch(line)) and not part.cells:
         part.facts["form"] = word(words["words"])
 
