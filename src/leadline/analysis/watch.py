@@ -48,6 +48,7 @@ WILD = 3.0  # standard deviations that a run always counts
 ALONE = 0.9  # probability that a mean is called; 80 % and more are left where its runs must reach MOST, too
 SHARED = 8  # points from which on their median tells what they share
 TREND = 8  # runs after the baseline, and days, that a drift needs
+STEP = 0.6  # of what a line leaves: a step that leaves less is one
 PENALTY = 12.0  # squared standard deviations that a change point must explain
 
 REGRESSION, IMPROVEMENT, DRIFT = "regression", "improvement", "drift"
@@ -197,20 +198,35 @@ def assess(  # noqa: PLR0917
 
 
 def _correlation(own: Array) -> float:
-    """How much a run resembles the run before, over all series: of what is left of them beside their lines.
+    """How much a run resembles the run before, over all series: of what is left of them beside a line or,
+    where that is far less, beside a step, which would else pass for runs that resemble each other.
 
     A line that is fitted to n values takes about (2 + 4 r) / n of a correlation r out of them.
     """
     runs = len(own)
     filled = np.where(np.isfinite(own), own, _median(own, axis=0))
     x = np.arange(runs) - (runs - 1) / 2
-    left = filled - filled.mean(axis=0) - np.outer(x, x @ filled) / (x @ x)
+    centred = filled - filled.mean(axis=0)
+    left = centred - np.outer(x, x @ filled) / (x @ x)
+    beside = _beside_step(centred)
+    left = np.where((beside**2).sum(axis=0) < STEP * (left**2).sum(axis=0), beside, left)
     squares = (left**2).sum(axis=0)
     if not (squares > 0).any():
         return 0.0
     some = left[:, squares > 0]
     found = float(((some[1:] * some[:-1]).sum(axis=0) / squares[squares > 0]).mean())
     return min(max(found + (2 + 4 * max(found, 0.0)) / runs, 0.0), 0.8)
+
+
+def _beside_step(centred: Array) -> Array:
+    """What is left of series of mean 0, each beside the step that leaves least, 2 runs from its ends."""
+    runs = len(centred)
+    sums = np.cumsum(centred, axis=0)[1:-2]  # of the runs before each place
+    before = np.arange(2, runs - 1)[:, None]
+    place = np.argmax(sums**2 * (1 / before + 1 / (runs - before)), axis=0)
+    at = np.arange(runs)[:, None] < place + 2
+    first, last = (np.where(side, centred, 0).sum(axis=0) / side.sum(axis=0) for side in (at, ~at))
+    return np.asarray(centred - np.where(at, first, last))
 
 
 def _judged(

@@ -125,11 +125,13 @@ def sentences(verdict: Verdict) -> list[str]:
         if verdict.shared and verdict.shared.verdict in (REGRESSION, IMPROVEMENT, DRIFT):
             said.append(_of_shared(verdict, verdict.shared))
         found = sorted(point.finding.detectable for point in verdict.points if point.finding.detectable)
+        shares = verdict.shared.detectable if verdict.shared else None
         if found and verdict.baseline:
             middle, worst = found[len(found) // 2], found[-1]
             said.append(
                 f"A change of {percent(middle)} would be found within 3 runs with probability 80 % at "
-                f"half of the points, of {percent(worst)} at each."
+                f"half of the points, of {percent(worst)} at each"
+                + (f", and of {percent(shares)} where all change." if shares else ".")
             )
     said += [
         f"{run.told}: {what} was {old or 'unknown'}, is {new or 'unknown'}."
