@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from leadline.analysis.bootstrap import bounds, drawn_medians
 from leadline.analysis.estimates import launch_estimates, series_columns
 from leadline.core.record import KEYS, SIMULATED
+from leadline.core.units import format_bytes
 
 Array = NDArray[np.float64]
 
@@ -44,8 +45,12 @@ class Series:
 
     @cached_property
     def launches(self) -> int:
-        """How many launches a size has (the median over sizes)."""
-        return int(np.median(np.isfinite(self.medians).sum(axis=0)))
+        """How many launches a size has, the one with the fewest: it may decide a parameter."""
+        return int(self._counts.min())
+
+    @property
+    def _counts(self) -> NDArray[np.int64]:
+        return np.asarray(np.isfinite(self.medians).sum(axis=0))
 
     def interval(self, draws: Array) -> tuple[float | None, float | None]:
         """95 % interval of a parameter from its value in each draw; none from a single launch."""
@@ -55,13 +60,13 @@ class Series:
         """What must be said of the intervals of every fit of this series."""
         if self.launches < 2 and self.keys.get("source") == SIMULATED:
             return ["simulated, without intervals"]
+        fewest = self._counts == self.launches
+        at = "" if fewest.all() else f" of {format_bytes(round(float(self.sizes[fewest][0])))}"
         if self.launches < 2:
-            return ["one launch: no intervals"]
+            return [f"one launch{at}: no intervals"]
         if self.launches < FULL_COVERAGE:
-            reached = 1 - 2.0 ** (1 - self.launches)
-            return [
-                f"{self.launches} launches: the intervals reach about {reached:.0%} only".replace("%", " %")
-            ]
+            reached = 100 * (1 - 2.0 ** (1 - self.launches))
+            return [f"{self.launches} launches{at}: the intervals reach about {reached:.0f} % only"]
         return []
 
 

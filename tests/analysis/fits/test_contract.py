@@ -124,6 +124,16 @@ def test_few_launches_are_said_to_reach_less(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
+def test_a_size_with_fewer_launches_decides(name: str) -> None:
+    """Where the longest messages have one launch, nothing has an interval, however many the others have."""
+    whole = loggp(between=0.1)
+    longest = whole.filter(pl.col("benchmark") == "pingpong")["bytes"].max()
+    found = fit(name, whole.filter((pl.col("bytes") != longest) | (pl.col("launch") == 0)))
+    assert {(each.low, each.high) for each in found.parameters if each.unit != "B"} == {(None, None)}
+    assert any(note.startswith("one launch of ") for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_series_are_fitted_apart(name: str, records: pl.DataFrame) -> None:
     """Two placements are two series, each told by its own key."""
     both = record.concat([records, records.with_columns(placement=pl.lit("sockets"))])
