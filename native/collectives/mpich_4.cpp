@@ -10,33 +10,15 @@ namespace leadline::collectives {
 namespace {
 
 constexpr std::int64_t kib = 1024;
-constexpr std::int64_t element = 8;
-
-// Of ranks that are alike, in mpir/generic.json.
+// Of ranks that are alike, in mpir/generic.json: as before version 4, but for broadcasts and allreduces.
 std::string_view flat(std::string_view operation, std::int32_t ranks, std::int64_t bytes) {
-    const bool power = power_below(ranks) == ranks;
-    const bool for_each = bytes / element >= power_below(ranks);
-    if (operation == "barrier") return "dissemination";
     if (operation == "bcast") {
-        const std::int64_t share = power ? bytes : bytes / ranks;
+        const std::int64_t share = power_below(ranks) == ranks ? bytes : bytes / ranks;
         return ranks < 8 || share <= 12 * kib ? "binomial" : "scatter-allgather";
     }
-    if (operation == "reduce") return bytes <= 2 * kib || !for_each ? "binomial" : "rabenseifner";
     if (operation == "allreduce")
-        return bytes <= element || !for_each ? "recursive-doubling" : "rabenseifner";
-    if (operation == "gather" || operation == "scatter") return "binomial";
-    const std::int64_t total = bytes * ranks;
-    if (operation == "allgather") {
-        if (power) return total < 512 * kib ? "recursive-doubling" : "ring";
-        return total < 80 * kib ? "bruck" : "ring";
-    }
-    if (operation == "alltoall") {
-        if (bytes <= 256 && ranks >= 8) return "bruck";
-        return bytes <= 32 * kib ? "linear" : "pairwise";
-    }
-    if (operation == "reduce_scatter") return total < 512 * kib ? "recursive-halving" : "pairwise";
-    if (operation == "scan") return "recursive-doubling";
-    return {};
+        return bytes <= element || !element_for_each(bytes, ranks) ? "recursive-doubling" : "rabenseifner";
+    return usual(operation, {.ranks = ranks, .bytes = bytes});
 }
 
 std::string_view takes(std::string_view operation, const AlgorithmArguments& asked) {

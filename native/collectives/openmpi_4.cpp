@@ -14,7 +14,6 @@ namespace leadline::collectives {
 namespace {
 
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t element = 8;  // B, taken for one operand
 
 // Below so many ranks and so many bytes.
 struct Choice {
@@ -167,7 +166,7 @@ std::string_view takes(std::string_view operation, const AlgorithmArguments& ask
         // What an algorithm does itself with too few elements, or with such a number of ranks.
         if (operation == "allreduce" && row.algorithm == ring && bytes / element < asked.ranks)
             return doubles;
-        if (row.algorithm == halves && bytes / element < power) return tree;
+        if (row.algorithm == halves && !element_for_each(bytes, asked.ranks)) return tree;
         if (operation == "allgather" && row.algorithm == doubles && power != asked.ranks) return bruck;
         if (row.algorithm == neighbors && asked.ranks % 2 != 0) return ring;
         return row.algorithm;

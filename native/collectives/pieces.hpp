@@ -24,6 +24,13 @@ constexpr std::int32_t modulo(std::int64_t number, std::int32_t ranks) {
     return rest < 0 ? rest + ranks : rest;
 }
 
+// Whether a message to be reduced has an element for each of the largest power of two among so many ranks.
+// Only bytes are known: an element is taken to have 8.
+constexpr std::int64_t element = 8;
+constexpr bool element_for_each(std::int64_t bytes, std::int32_t ranks) {
+    return bytes / element >= power_below(ranks);
+}
+
 // As many of the equal parts of a message, in bytes.
 constexpr std::int64_t share(std::int64_t bytes, std::int32_t pieces, std::int32_t many) {
     return (bytes * many + pieces - 1) / pieces;
