@@ -4,8 +4,8 @@ In a turn of N ranks, each rank passes on two messages in each of N steps, so T 
 latency between the farthest neighbours, which hold up all others, and a is the part that does not
 grow with N, taken as 0 where no run has it (M. Celoria, report on ORFEO, 2021, section 1 A). 2 N T_l
 is a turn whose way is in-turn, as the benchmark ring calls it; at-once the two messages of a step are
-under way together. Neighbours are ranks I and I + 1, and the last and the first, in the usual mapping of
-the smallest partition.
+under way together. Neighbours are ranks that follow one another, and the last and the first, in the
+usual mapping of the smallest partition.
 
 With --from, Leadline fits straight lines to the turns of a measured or simulated run; an information
 criterion chooses how many. The table lists half of each slope, and the latency of the run's ping-pong.
