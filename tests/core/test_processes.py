@@ -1,7 +1,10 @@
 """A command is ended with everything that it started, also by a command around it."""
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from leadline.core.processes import MARKS, Tree, carrying, run
 
@@ -86,3 +90,23 @@ def _until(found: Callable[[], Any], limit: float) -> Any:
     while not (last := found()) and time.monotonic() < end:
         time.sleep(0.05)
     return last
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_command_is_ended_whatever_a_signal_interrupted(tmp_path: Path, seen: bool) -> None:
+    """Where an exception came while Popen held its lock: it waited for that lock for ever.
+
+    The second signal of a cancelled batch job came there; `seen`: after the command had been waited for.
+    """
+    with (tmp_path / "output").open("wb") as output:
+        tree = Tree(["sleep", "60"], {}, output)
+    tree.process._waitpid_lock.acquire()  # type: ignore[attr-defined]
+    if seen:
+        tree.process.kill()
+        os.waitpid(tree.process.pid, 0)
+    ending = threading.Thread(target=tree.end, daemon=True)
+    ending.start()
+    ending.join(60)
+    assert not ending.is_alive()
+    assert tree.process.returncode in {-signal.SIGTERM, -signal.SIGKILL}
+    assert alive(tree.mark) == []

@@ -109,7 +109,10 @@ class Tree:
 
     def wait(self, limit: float) -> bool:
         """Whether it ends within `limit` s, seen at once: Popen.wait with a limit looks every 50 ms only."""
-        descriptor = os.pidfd_open(self.process.pid)
+        try:
+            descriptor = os.pidfd_open(self.process.pid)
+        except ProcessLookupError:  # it has ended, and was waited for
+            return True
         try:
             return bool(select.select([descriptor], [], [], max(0.0, limit))[0])
         finally:
@@ -124,8 +127,21 @@ class Tree:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+            self._reap()
             _kill(self.mark.__eq__)
+
+    def _reap(self) -> None:
+        """Wait for the command's end; Popen.wait would wait for ever for a lock of its own, where a signal's
+        exception has come between its taking the lock and its keeping in mind to give it back.
+        """
+        if self.process.returncode is not None:
+            return
+        try:
+            _, status = os.waitpid(self.process.pid, 0)
+        except ChildProcessError:  # waited for, and interrupted before its status was kept
+            self.process.returncode = -signal.SIGKILL
+        else:
+            self.process.returncode = os.waitstatus_to_exitcode(status)
 
 
 def run(
