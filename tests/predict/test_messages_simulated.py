@@ -27,8 +27,8 @@ rate = {{ value = "1 GB/s", {FROM}
 hop = {{ value = "100 ns", {FROM}
 base = {{ value = "2 us", {FROM}
 [node]
-cores = {{ value = 2, {FROM}
-ranks = {{ value = 2, {FROM}
+cores = {{ value = RANKS, {FROM}
+ranks = {{ value = RANKS, {FROM}
 local_latency = {{ value = "300 ns", {FROM}
 KEYS
 [[protocol]]
@@ -40,9 +40,15 @@ TREE = f'kind = "fat-tree"\narity = {{ value = [2, 4], {FROM}'
 TORUS = f'kind = "torus"\nshape = {{ value = [5, 3, 2], {FROM}'
 
 
-def made(folder: Path, shape: str = TREE, keys: str = "", copies: Mapping[str, str] | None = None) -> Machine:
-    """A machine that nobody has built, of nodes of two ranks."""
-    text = MADE.replace("SHAPE", shape).replace("KEYS", keys)
+def made(
+    folder: Path,
+    shape: str = TREE,
+    keys: str = "",
+    copies: Mapping[str, str] | None = None,
+    on_node: int = 2,
+) -> Machine:
+    """A machine that nobody has built, of nodes of so many ranks."""
+    text = MADE.replace("SHAPE", shape).replace("KEYS", keys).replace("RANKS", str(on_node))
     lines = [f'{name} = {{ value = "{rate}", {FROM}\n' for name, rate in (copies or {}).items()]
     path = folder / "made.toml"
     path.write_text(text + "".join(lines))

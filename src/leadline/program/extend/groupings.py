@@ -120,11 +120,10 @@ def _by_first_rank(dimensions: int) -> Iterator[Grouping]:
         dimensions + 1,
         lambda rank, lengths: (rank == 0, edges(rank, lengths)),
     )
-    last = _last
     yield Grouping(
         "first and last rank apart, even and odd ranks",
         2,
-        lambda rank, lengths: (rank == 0, last(rank, lengths), rank % 2),
+        lambda rank, lengths: (rank == 0, _last(rank, lengths), rank % 2),
     )
 
 
