@@ -37,3 +37,13 @@ def test_receivers_copy_side_by_side(tmp_path: Path) -> None:
     part = 8 * 420_000 / 5 / 1e9
     assert times["formula"] == pytest.approx(12 * 2 * part, rel=0.02)
     assert times["simulated"] < 0.8 * times["formula"]
+
+
+@pytest.mark.parametrize("model", ["ring", "sum3d", "jacobi"])
+def test_what_a_run_would_overrule_is_refused(model: str, tmp_path: Path) -> None:
+    """A run has its own ranks, and nothing of it is simulated; both options were ignored."""
+    words = ["predict", model, "--from", str(tmp_path), "--ranks", "3", "--simulate"]
+    (tmp_path / "records.parquet").touch()
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert "leave out --ranks and --simulate" in done.output

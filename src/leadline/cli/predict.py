@@ -46,6 +46,8 @@ def _command(model: "Predictor") -> click.Command:
     def run(*, as_json: bool, **values: object) -> None:
         from leadline.core.formatting import texts  # noqa: PLC0415
 
+        if values.get("from") is not None:
+            _check_alone(click.get_current_context(), values)
         prediction = model.predict(values, _simulate)
         if as_json:
             print_table(prediction.rows, {}, as_json=True)
@@ -58,6 +60,17 @@ def _command(model: "Predictor") -> click.Command:
     command = click.Command(model.name, callback=run, help=model.about)
     command.params = [_option(each) for each in model.options]
     return json_option(command)
+
+
+def _check_alone(context: click.Context, values: Mapping[str, object]) -> None:
+    """UsageError for what --from would ignore: a run has its own machine, ranks and sizes."""
+    from leadline.core.errors import UsageError  # noqa: PLC0415
+
+    source = click.core.ParameterSource.COMMANDLINE
+    given = [name for name in values if name != "from" and context.get_parameter_source(name) == source]
+    if given:
+        words = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"--from takes everything from the run: leave out {words}")
 
 
 def _simulate(machine: "Machine", measures: Sequence[Mapping[str, object]]) -> "pl.DataFrame":
