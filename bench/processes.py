@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from leadline.core.errors import LeadlineError
+from leadline.native.build import memory_of_sim
 
 KIB = 1024  # the unit of ru_maxrss
 
@@ -33,9 +34,13 @@ class Taken:
         raise LeadlineError(f"the program answered no {event!r}")
 
 
-def taken(command: Sequence[str | Path]) -> Taken:
-    """Runs a command to its end, without its output; LeadlineError where it fails."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def taken(command: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Taken:
+    """Runs a command to its end, without its output; LeadlineError where it fails.
+
+    `env` is set beside the caller's environment.
+    """
+    whole = {**os.environ, **(env or {})}
+    process = subprocess.Popen(command, env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None  # it was asked for
     said = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)
@@ -49,9 +54,9 @@ def taken(command: Sequence[str | Path]) -> Taken:
 
 
 def asked(program: Path, job: Mapping[str, Any]) -> Taken:
-    """Runs `program JOB ANSWERS` with a job; what it took and answered."""
+    """Runs `program JOB ANSWERS` with a job, as a run does; what it took and answered."""
     with TemporaryDirectory(prefix="leadline-bench-") as directory:
         given, answers = Path(directory) / "job.json", Path(directory) / "answers"
         given.write_text(json.dumps(job))
-        took = taken([program, given, answers])
+        took = taken([program, given, answers], memory_of_sim())
         return Taken(took.seconds, took.memory, [json.loads(line) for line in answers.open()])

@@ -38,6 +38,8 @@ FLAG_VARIABLES = (
     "CMAKE_PREFIX_PATH",
     "CMAKE_GENERATOR",
 )
+# The heap grows by eight pages of 2 MiB, so that few of them lie at an end of it, where they are small ones.
+LARGE_PAGES = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
 STEP = re.compile(r"\[(?: *(\d+)%|(\d+)/(\d+))\]")  # as make and ninja print it
 FIRST_ERROR = re.compile(r"^.*(?:\berror:|undefined reference|cannot find -l|CMake Error).*$", re.MULTILINE)
 
@@ -63,6 +65,16 @@ def build_mock() -> Path:
 def build_sim(name: str = SIM, *options: str) -> Path:
     """The same program on described machines: it simulates the ranks. Or program `name`, as for `build`."""
     return _built(name, LOCAL, [*LOCAL_SETTINGS, *options])
+
+
+def memory_of_sim() -> dict[str, str]:
+    """The environment in which the simulator gets its memory in large pages, where the system has them.
+
+    A million ranks are some hundred megabytes, touched at random: pages of 4 KiB are half of the time that
+    their start takes (docs/performance.md). Keys of glibc (manual, "Memory Allocation Tunables"), which
+    other systems do not look at; what the user set there holds beside it, and before it.
+    """
+    return {"GLIBC_TUNABLES": ":".join(filter(None, (LARGE_PAGES, os.environ.get("GLIBC_TUNABLES"))))}
 
 
 def build_h5tuner(*options: str) -> Path:

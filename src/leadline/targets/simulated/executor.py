@@ -20,6 +20,7 @@ import psutil
 from leadline.core.errors import Interrupted
 from leadline.core.record import SIMULATED, SKIPPED
 from leadline.mpi.launcher import allocation
+from leadline.native.build import memory_of_sim
 from leadline.native.launch import TICK, Event, Launch
 from leadline.plan.points import Point
 from leadline.targets.local.executor import asked, scratch
@@ -172,7 +173,12 @@ class SimExecutor:
         job = {"points": asked(share.items()), "simulate": self._job(next(iter(share.values())))}
         with scratch(self.directory) as place:
             launch = Launch(
-                self.program, {}, job, place, point_limit=self.target.point_limit, start_limit=LIMIT
+                self.program,
+                memory_of_sim(),
+                job,
+                place,
+                point_limit=self.target.point_limit,
+                start_limit=LIMIT,
             )
             with closing(launch.events(watch)) as events:
                 for event in events:
