@@ -97,7 +97,7 @@ void Engine::fetch(const Event& event, int step) const {
 }
 
 void Engine::run(const std::function<bool(int)>& ended) {
-    constexpr std::size_t ahead = 4;  // ranks whose programs are fetched while others go on
+    constexpr std::size_t ahead = 16;  // ranks whose programs are fetched while others go on
     ended_ = ended;
     stopped_ = false;
     for (int rank = 0; rank < players_; ++rank)
