@@ -58,9 +58,9 @@ Task<> check(Run& run, const Problem& problem, const ft::Options& options) {
         if (!transforms_available() && !(options.fused && options.vectors))
             Run::skip("this program was built without FFTW: install libfftw3-dev and run again");
         Comm& world = run.world();
-        const int node = world.seat(world.rank()).node;
+        const int node = world.placement(world.rank()).node;
         std::int64_t beside = 0;
-        for (int rank = 0; rank < ranks; ++rank) beside += world.seat(rank).node == node ? 1 : 0;
+        for (int rank = 0; rank < ranks; ++rank) beside += world.placement(rank).node == node ? 1 : 0;
         const std::int64_t wants = beside * Solver::memory(problem, ranks, options);
         const std::int64_t left = memory_left();
         std::int64_t lacking = left > 0 ? std::max<std::int64_t>(0, wants - left) : 0;

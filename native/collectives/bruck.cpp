@@ -25,7 +25,7 @@ std::vector<Stage> allgather_stages(const AlgorithmArguments& asked) {
 // The j-th block of the working memory goes j ranks on, by the powers of two that j is made of.
 std::vector<Stage> alltoall_stages(const AlgorithmArguments& asked) {
     const std::int32_t ranks = asked.ranks;
-    const Told own = [=](std::int32_t) {
+    const Choose own = [=](std::int32_t) {
         Blocks all = range(0, ranks, ranks);
         for (auto& each : all) each += 2 * ranks;
         return all;

@@ -137,7 +137,7 @@ Kept kept(std::int32_t place, std::int32_t distance, std::int32_t power) {
 
 std::vector<Stage> halving(const Members& members, const AlgorithmArguments& asked, bool to_all) {
     const std::int32_t power = power_below(members.count);
-    const Told everything = [=](std::int32_t) { return range(0, power, power); };
+    const Choose everything = [=](std::int32_t) { return range(0, power, power); };
     std::vector<Stage> all = fold(members, {.bytes = asked.bytes, .combines = true, .carries = everything});
     const auto stage = [&](std::int32_t by, bool combines) {
         return Stage{.pattern = Stage::Pattern::exchange,

@@ -9,7 +9,7 @@
 
 namespace leadline::collectives {
 
-using Told = std::function<Blocks(std::int32_t)>;
+using Choose = std::function<Blocks(std::int32_t)>;
 
 // The largest power of two that is not more.
 constexpr std::int32_t power_below(std::int32_t ranks) {

@@ -172,9 +172,9 @@ struct NodePlace {
 // grid, the last dimension fastest; `shift` then tells a rank's neighbours so many steps away in a dimension.
 //
 // `collective` does one at once. `prepare` makes one ready in a form, `prepare_exchange` a set of messages
-// (persistent ones); either is done by ranks together. `seat` tells where a rank sits; `axes` the lengths of
-// the grid in which a described machine's nodes stand (none: the machine has no such grid), `coordinates` the
-// place of a rank's node in it.
+// (persistent ones); either is done by ranks together. `placement` tells where a rank sits; `axes` the
+// lengths of the grid in which a described machine's nodes stand (none: the machine has no such grid),
+// `coordinates` the place of a rank's node in it.
 template <class C>
 concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename C::Request& request,
                                 std::span<typename C::Request> requests, Exposure exposure, std::size_t bytes,
@@ -202,7 +202,7 @@ concept Communicator = requires(C& comm, Bytes data, int peer, int tag, typename
     comm.collective(call).await_resume();
     { comm.prepare(call, form).await_resume() } -> std::same_as<typename C::Prepared>;
     { comm.prepare_exchange(transfers, transfers) } -> std::same_as<typename C::Exchange>;
-    { comm.seat(peer) } -> std::same_as<NodePlace>;
+    { comm.placement(peer) } -> std::same_as<NodePlace>;
     { comm.axes() } -> std::same_as<std::vector<int>>;
     { comm.coordinates(peer) } -> std::same_as<std::vector<int>>;
     { comm.cart(dimensions, periodic).await_resume() } -> std::same_as<C>;

@@ -68,7 +68,7 @@ Membership by_core(const std::string& name, int most, const Whereabouts& where) 
     made.which.resize(static_cast<std::size_t>(where.ranks));
     std::vector<int> sizes;
     for (int rank = 0; rank < where.ranks; ++rank) {
-        const int core = where.seat(rank).core;
+        const int core = where.placement(rank).core;
         sizes.resize(std::max(sizes.size(), static_cast<std::size_t>(core) + 1));
         ++sizes[static_cast<std::size_t>(core)];
         made.which[static_cast<std::size_t>(rank)] = core < most ? core : Membership::nobody;
@@ -99,7 +99,7 @@ Membership box(const std::string& name, std::vector<int> lengths, const Whereabo
         if (!inside) continue;
         made.which[static_cast<std::size_t>(rank)] = 0;
         ++made.size;
-        if (where.seat(rank).core == 0) ++nodes;
+        if (where.placement(rank).core == 0) ++nodes;
     }
     const auto all = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
     if (nodes != all)
@@ -122,7 +122,7 @@ bool fills_box(const std::vector<std::vector<int>>& nodes) {
 Membership scattered(const std::string& name, int count, const Whereabouts& where) {
     std::vector<int> heads;  // the first rank of each node
     for (int rank = 0; rank < where.ranks; ++rank)
-        if (where.seat(rank).core == 0) heads.push_back(rank);
+        if (where.placement(rank).core == 0) heads.push_back(rank);
     if (count > std::ssize(heads))
         Run::skip("'" + name + "' needs " + std::to_string(count) + " nodes, ranks sit on " +
                   std::to_string(heads.size()));
@@ -182,7 +182,7 @@ Membership find_membership(const std::string& name, const Whereabouts& where) {
 Whereabouts whereabouts(const Comm& world) {
     return {.ranks = world.size(),
             .axes = world.axes(),
-            .seat = [&world](int rank) { return world.seat(rank); },
+            .placement = [&world](int rank) { return world.placement(rank); },
             .coordinates = [&world](int rank) { return world.coordinates(rank); }};
 }
 

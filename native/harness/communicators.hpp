@@ -13,7 +13,7 @@ namespace leadline {
 struct Whereabouts {
     int ranks = 0;
     std::vector<int> axes{};  // of the grid in which nodes stand; none: there is no such grid
-    std::function<NodePlace(int rank)> seat{};
+    std::function<NodePlace(int rank)> placement{};
     std::function<std::vector<int>(int rank)> coordinates{};
 };
 Whereabouts whereabouts(const Comm& world);

@@ -28,7 +28,7 @@ std::vector<int> next_to_root(const Whereabouts& where) {
     const std::vector<int> corner = where.coordinates(0);
     std::vector<int> ranks(2 * where.axes.size(), nobody);
     for (int rank = 1; rank < where.ranks; ++rank) {
-        if (where.seat(rank).core != 0) continue;
+        if (where.placement(rank).core != 0) continue;
         const std::vector<int> at = where.coordinates(rank);
         for (std::size_t axis = 0; axis < where.axes.size(); ++axis)
             for (const bool up : {false, true}) {
@@ -50,7 +50,7 @@ std::vector<int> neighbour_grid(const Whereabouts& where) {
 double ranks_per_node(const Whereabouts& where) {
     int nodes = 0;
     for (int rank = 0; rank < where.ranks; ++rank)
-        if (where.seat(rank).core == 0) ++nodes;
+        if (where.placement(rank).core == 0) ++nodes;
     return static_cast<double>(where.ranks) / nodes;
 }
 

@@ -28,9 +28,9 @@ constexpr int nobody = -1;
 // As many ranks as each node has, ranks of a node following one another.
 std::int32_t ranks_a_node(const Comm& comm) {
     std::int32_t first = 1;
-    while (first < comm.size() && comm.seat(first).node == comm.seat(0).node) ++first;
+    while (first < comm.size() && comm.placement(first).node == comm.placement(0).node) ++first;
     for (std::int32_t rank = 1; rank < comm.size(); ++rank) {
-        const bool same = comm.seat(rank).node == comm.seat(rank - 1).node;
+        const bool same = comm.placement(rank).node == comm.placement(rank - 1).node;
         if (same != (rank % first != 0))
             throw Unsupported("a hierarchical collective wants the ranks of a node one after another, " +
                               std::to_string(first) + " on each");

@@ -6,11 +6,11 @@
 
 namespace leadline::machine {
 
-Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Placement> seats,
+Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Placement> placements,
                Conditions conditions)
     : machine_(machine),
       topology_(topology),
-      seats_(std::move(seats)),
+      placements_(std::move(placements)),
       conditions_(std::move(conditions)),
       players_(conditions_.symmetry ? conditions_.symmetry->players() : ranks()),
       ranks_(static_cast<std::size_t>(players_)),
@@ -32,20 +32,20 @@ Engine::Engine(const Machine& machine, const Topology& topology, std::vector<Pla
       network_(make_network(conditions_.network, machine_,
                             conditions_.symmetry ? conditions_.symmetry->quotient() : topology_, *this,
                             conditions_.track_contention)) {
-    operations_.take();  // that is no_operation
+    operations_.take();  // that is no_request
     if (machine.any_protocol([](const Protocol& each) { return each.crossing_latency > 0; }))
         crossings_.emplace();
-    if (!machine_.cold.empty()) coldness_.emplace(machine_.cold, seats_.size());
+    if (!machine_.cold.empty()) coldness_.emplace(machine_.cold, placements_.size());
     if (machine.node.ranks > machine.node.cores) share_cores();
-    if (machine.node.rendezvous_credits > 0) credits_.resize(seats_.size());
-    if (machine.node.loggops) cores_.resize(seats_.size());
-    if (machine.node.contend > 0) collectives_.resize(seats_.size());
+    if (machine.node.rendezvous_credits > 0) credits_.resize(placements_.size());
+    if (machine.node.loggops) cores_.resize(placements_.size());
+    if (machine.node.contend > 0) collectives_.resize(placements_.size());
     if (!machine.node.progress) {
-        deferred_.resize(seats_.size());
-        computed_.resize(seats_.size());
+        deferred_.resize(placements_.size());
+        computed_.resize(placements_.size());
     }
     if (conditions_.noise && machine_.noise.present) {
-        detours_.resize(seats_.size());
+        detours_.resize(placements_.size());
         for (int rank = 0; rank < ranks(); ++rank) draw_detour(rank);
     }
 }
@@ -62,27 +62,27 @@ std::uint32_t Engine::new_message(int from, int to, std::int64_t bytes, Leg leg)
     message.early = false;
     message.crossed = false;
     message.reached = never;
-    message.send = no_operation;
-    message.receive = no_operation;
+    message.send = no_request;
+    message.receive = no_request;
     return id;
 }
 
-Operation Engine::new_operation(int rank, int peer) {
-    const Operation id = operations_.take();
+RequestId Engine::new_operation(int rank, int peer) {
+    const RequestId id = operations_.take();
     operations_[id] = {.rank = rank, .peer = peer, .posted = at(rank).clock};
     return id;
 }
 
-Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
+RequestId Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
     return send(rank, to, envelope, data, false);
 }
 
-Operation Engine::send_blocking(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
+RequestId Engine::send_blocking(int rank, int to, const Envelope& envelope, std::span<const std::byte> data) {
     // What a rank loses to a collective meanwhile is known when the operation is finished.
     return send(rank, to, envelope, data, collectives_.empty());
 }
 
-Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
+RequestId Engine::send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
                        bool blocking) {
     const auto bytes = static_cast<std::int64_t>(data.size());
     const std::uint32_t id = new_message(home(rank), to, bytes, Leg::data);
@@ -94,7 +94,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     message.protocol = &way;
     if (const auto brought = data.data() ? std::min(data.size(), carried) : 0; brought)
         std::memcpy(message.content.data(), data.data(), brought);
-    Operation operation = no_operation;
+    RequestId operation = no_request;
     if (!blocking || way.waits) {
         operation = new_operation(rank, to);
         operations_[operation].tag = envelope.tag;
@@ -120,7 +120,7 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
         message.turn = queue(message).sent++;
     // A send that is over once it is handed over may be forgotten before its message has left.
     if (way.waits) message.send = operation;
-    else if (operation != no_operation) operations_[operation].done = at(rank).clock;
+    else if (operation != no_request) operations_[operation].done = at(rank).clock;
     if (deferred_.empty() || rank >= players_) {
         hand_over(id, handed);
     } else {
@@ -132,8 +132,8 @@ Operation Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     return operation;
 }
 
-Operation Engine::receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data) {
-    const Operation operation = new_operation(rank, from);
+RequestId Engine::receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data) {
+    const RequestId operation = new_operation(rank, from);
     operations_[operation].receives = true;
     operations_[operation].data = data;
     operations_[operation].tag = envelope.tag;
@@ -144,12 +144,12 @@ Operation Engine::receive(int rank, int from, const Envelope& envelope, std::spa
     return operation;
 }
 
-Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
+RequestId Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
     if (conditions_.symmetry) throw Asymmetric();
     const std::uint32_t id = new_message(rank, target, bytes, leg);
     const Protocol& way = machine_.protocol(bytes, reach(rank, target));
     messages_[id].protocol = &way;
-    const Operation operation = messages_[id].send = new_operation(rank, target);
+    const RequestId operation = messages_[id].send = new_operation(rank, target);
     spend(rank, machine_.node.put_overhead < 0 ? way.send_overhead : machine_.node.put_overhead);
     // Within a node without an engine this core copies the bytes, once.
     if (to_itself(rank, target) || (local(rank, target) && !machine_.node.local_by_network))
@@ -160,11 +160,11 @@ Operation Engine::one_sided(int rank, int target, std::int64_t bytes, Leg leg) {
     return operation;
 }
 
-Operation Engine::put(int rank, int target, std::int64_t bytes) {
+RequestId Engine::put(int rank, int target, std::int64_t bytes) {
     return one_sided(rank, target, bytes, Leg::put);
 }
 
-Operation Engine::get(int rank, int target, std::int64_t bytes) {
+RequestId Engine::get(int rank, int target, std::int64_t bytes) {
     return one_sided(rank, target, bytes, Leg::get_request);
 }
 
@@ -224,12 +224,12 @@ void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
     if (now_ < kept_) [[unlikely]]
         stopped_ = spoiled_ = true;
     if (const Symmetry* symmetry = conditions_.symmetry) [[unlikely]] {
-        const int before = symmetry->behind(seat(from).node);
+        const int before = symmetry->behind(placement(from).node);
         from = symmetry->seen(from, before);
         to = symmetry->seen(to, before);
     }
-    network_->send(now_, {.from = seat(from).node,
-                          .to = seat(to).node,
+    network_->send(now_, {.from = placement(from).node,
+                          .to = placement(to).node,
                           .bytes = bytes,
                           .adaptive = messages_[id].protocol->adaptive,
                           .token = id});
@@ -269,7 +269,7 @@ void Engine::arrived(std::uint32_t id, Time when) {
 
 void Engine::has_left(std::uint32_t id, Time when) {
     const Message& message = messages_[id];
-    if (message.leg != Leg::data || message.send == no_operation) return;
+    if (message.leg != Leg::data || message.send == no_request) return;
     if (when <= now_) complete(message.send, std::max(when, now_));
     else events_.push(when, {Kind::left, message.send});
 }
@@ -305,7 +305,7 @@ void Engine::reach(std::uint32_t id) {
             break;
         case Leg::put: {
             // The knowledge that it is there comes back over the same way.
-            const int hops = topology_.hops(seat(message.from).node, seat(message.to).node);
+            const int hops = topology_.hops(placement(message.from).node, placement(message.to).node);
             const Time back = to_itself(message.from, message.to) ? 0
                               : local(message.from, message.to)
                                   ? machine_.node.local_latency
@@ -325,10 +325,10 @@ void Engine::reach(std::uint32_t id) {
 
 void Engine::take_data(std::uint32_t id) {
     Message& message = messages_[id];
-    if (message.receive == no_operation && message.early) {
+    if (message.receive == no_request && message.early) {
         message.reached = with_receiver(message);
         return_credit(message.to);
-    } else if (message.receive == no_operation) {
+    } else if (message.receive == no_request) {
         come_in_turn(id);
     } else {
         if (!credits_.empty() && credits_[static_cast<std::size_t>(message.to)].known.erase(id) > 0)
@@ -350,9 +350,9 @@ void Engine::match_envelope(std::uint32_t id) {
     else unexpected_.append(message.to, message.envelope, id);
 }
 
-void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t passed) {
+void Engine::complete_match(std::uint32_t id, RequestId receive, std::int32_t passed) {
     Message& message = messages_[id];
-    Pending& pending = operations_[receive];
+    RequestState& pending = operations_[receive];
     pending.source = message.envelope.source;
     pending.peer = message.from;
     pending.cost = passed * machine_.node.match;
@@ -386,8 +386,8 @@ void Engine::complete_match(std::uint32_t id, Operation receive, std::int32_t pa
     messages_.give_back(id);
 }
 
-void Engine::complete(Operation operation, Time when) {
-    Pending& pending = operations_[operation];
+void Engine::complete(RequestId operation, Time when) {
+    RequestState& pending = operations_[operation];
     pending.done = when;
     if (std::exchange(pending.awaited, false) && --at(pending.rank).wanted == 0)
         ready_.push_back(pending.rank);

@@ -36,9 +36,9 @@
 
 namespace leadline::machine {
 
-// A message or transfer that its rank may wait for.
-using Operation = std::uint32_t;
-inline constexpr Operation no_operation = 0;
+// An operation, a message or a transfer, that its rank may wait for.
+using RequestId = std::uint32_t;
+inline constexpr RequestId no_request = 0;
 
 struct Conditions {
     std::string network = "loggp";  // tier
@@ -54,21 +54,23 @@ struct Conditions {
 
 class Engine final : private Listener {
 public:
-    Engine(const Machine& machine, const Topology& topology, std::vector<Placement> seats, Conditions);
+    Engine(const Machine& machine, const Topology& topology, std::vector<Placement> placements, Conditions);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
     ~Engine() = default;
 
-    [[nodiscard]] int ranks() const { return static_cast<int>(seats_.size()); }
+    [[nodiscard]] int ranks() const { return static_cast<int>(placements_.size()); }
     // Of them the first ones, which are played; what goes on beside their programs is numbered after them.
     [[nodiscard]] int players() const { return players_; }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const Topology& topology() const { return topology_; }
-    [[nodiscard]] const Placement& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Placement& placement(int rank) const {
+        return placements_[static_cast<std::size_t>(rank)];
+    }
     // Of a core on one of its threads, what a rank has of it while all that share it compute: ranks of a
     // socket take its cores in turns, and further threads of theirs once each has one.
     [[nodiscard]] double share_of_core(int rank) const;
-    [[nodiscard]] bool local(int a, int b) const { return seat(a).node == seat(b).node; }
+    [[nodiscard]] bool local(int a, int b) const { return placement(a).node == placement(b).node; }
     [[nodiscard]] int ranks_on_node(int rank) const;  // itself with them
     // Whether a message has no way at all: of a rank to itself, where the machine says what that costs.
     [[nodiscard]] bool to_itself(int a, int b) const { return a == b && !machine_.own_protocols.empty(); }
@@ -79,7 +81,7 @@ public:
     [[nodiscard]] Coldness* coldness() { return coldness_ ? &*coldness_ : nullptr; }
     // Whether ranks whose numbers differ in one bit, always the same, sit on nodes whose numbers do: on a
     // grid whose axes are powers of two, with a rank a node in any order of the axes.
-    [[nodiscard]] bool seated_by_bits() const;
+    [[nodiscard]] bool placed_by_bits() const;
     // Whether some links are slower or faster than others.
     [[nodiscard]] bool tapered() const { return tapered_; }
     [[nodiscard]] int socket(int rank) const;
@@ -109,7 +111,7 @@ public:
     void before_events(std::function<void()> then) { before_events_ = std::move(then); }
     // Whether nothing is under way: no message, no operation, no rank that will go on by itself.
     [[nodiscard]] bool quiet() const {
-        const bool queued = messages_.used() > 0 || operations_.used() > 1;  // beside no_operation
+        const bool queued = messages_.used() > 0 || operations_.used() > 1;  // beside no_request
         return events_.empty() && network_->next() == never && (machine_.node.match <= 0 || !queued);
     }
     void at_time(Time when, std::function<void()> then);
@@ -162,22 +164,22 @@ public:
             take_detours(rank, clock - time);
     }
 
-    Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
+    RequestId send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
     // The same, of a rank that waits for nothing else before it has waited for this: a send that is over once
-    // it is handed over leaves nothing to wait for, and is no_operation.
-    Operation send_blocking(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
+    // it is handed over leaves nothing to wait for, and is no_request.
+    RequestId send_blocking(int rank, int to, const Envelope& envelope, std::span<const std::byte> data);
     // `from` is the envelope's source as a rank of the world, or any_source.
-    Operation receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data);
+    RequestId receive(int rank, int from, const Envelope& envelope, std::span<std::byte> data);
     // One-sided: bytes to or from `target`, where nobody takes part. Over when it has happened there and this
     // rank knows.
-    Operation put(int rank, int target, std::int64_t bytes);
-    Operation get(int rank, int target, std::int64_t bytes);
+    RequestId put(int rank, int target, std::int64_t bytes);
+    RequestId get(int rank, int target, std::int64_t bytes);
     // A put of a word; `then` is called when it is there.
     void signal(int rank, int target, std::function<void()> then);
 
     // An operation that others end for this rank: it is over at `when`.
-    Operation open(int rank);
-    void close(Operation operation, Time when);
+    RequestId open(int rank);
+    void close(RequestId operation, Time when);
 
     // The rank was in a collective: what of its messages was under way meanwhile was slower for it, and ends
     // the later.
@@ -187,24 +189,24 @@ public:
     }
 
     // When the data of a receive that is over were handed over to the network.
-    [[nodiscard]] Time handed(Operation operation) const { return operations_[operation].posted; }
+    [[nodiscard]] Time handed(RequestId operation) const { return operations_[operation].posted; }
     // It waits, in a deadlock's sentence.
     void because(int agent, const char* why) { at(agent).parked = why; }
     // When an operation was over; `never` while it is under way.
-    [[nodiscard]] Time done(Operation operation) const { return operations_[operation].done; }
+    [[nodiscard]] Time done(RequestId operation) const { return operations_[operation].done; }
     // Charges an operation that is over and forgets it; the source of a receive.
-    int finish(int rank, Operation operation);
-    // The same for several, in the order in which they were over; they become no_operation.
-    void finish(int rank, std::span<Operation> operations);
+    int finish(int rank, RequestId operation);
+    // The same for several, in the order in which they were over; they become no_request.
+    void finish(int rank, std::span<RequestId> operations);
     // The rank stops here until one, or all, of the operations are over; false when that is so already.
-    // Whatever is no_operation is left out.
-    bool await_one(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
-    bool await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
+    // Whatever is no_request is left out.
+    bool await_one(int rank, std::coroutine_handle<> handle, std::span<const RequestId> operations);
+    bool await_all(int rank, std::coroutine_handle<> handle, std::span<const RequestId> operations);
     // Nobody waits for an operation any longer.
-    void disregard(Operation operation) { operations_[operation].awaited = false; }
+    void disregard(RequestId operation) { operations_[operation].awaited = false; }
     // The rank stops here until its clock's time has come for everybody, and then asks whether the operations
     // are over. Throws Livelock, in run(), where that can never be.
-    void await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations);
+    void await_now(int rank, std::coroutine_handle<> handle, std::span<const RequestId> operations);
     // The rank stops here until its core is free for what it does next, and for a message that it `sends`;
     // false where cores take up what comes only when they are asked for it.
     bool await_core(int rank, std::coroutine_handle<> handle, bool sends);
@@ -227,7 +229,7 @@ private:
         std::int32_t wanted = 0;       // operations that it waits for before it goes on
         bool ended = false;
     };
-    struct alignas(64) Pending {
+    struct alignas(64) RequestState {
         Time done = never;
         Time cost = 0;  // of the rank's core, charged when it finishes the operation
         std::int32_t rank = 0;
@@ -261,8 +263,8 @@ private:
         Envelope envelope;
         std::int32_t from = 0;  // world ranks
         std::int32_t to = 0;
-        Operation send = no_operation;
-        Operation receive = no_operation;
+        RequestId send = no_request;
+        RequestId receive = no_request;
         Leg leg = Leg::data;
         bool early = false;      // comes, or has come, ahead of the receive that will take it
         bool crossed = false;    // is the later for it
@@ -302,21 +304,21 @@ private:
     void come_in_turn(std::uint32_t id);
     void match_envelope(std::uint32_t id);
     void grant_early(std::uint32_t id);
-    bool taken_up(Message& message, std::uint32_t id, Operation receive);
+    bool taken_up(Message& message, std::uint32_t id, RequestId receive);
     void return_credit(int rank);
     [[nodiscard]] bool may_grant(std::uint32_t id);
     void let_grants_go(const Message& data);
-    void lose_to_collective(int rank, const Pending& pending);
-    void complete_match(std::uint32_t id, Operation receive, std::int32_t passed);
-    void complete(Operation operation, Time when);
-    Operation new_operation(int rank, int peer);
-    Operation send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
+    void lose_to_collective(int rank, const RequestState& pending);
+    void complete_match(std::uint32_t id, RequestId receive, std::int32_t passed);
+    void complete(RequestId operation, Time when);
+    RequestId new_operation(int rank, int peer);
+    RequestId send(int rank, int to, const Envelope& envelope, std::span<const std::byte> data,
                    bool blocking);
     void bring_back(Message& message) const;
     [[nodiscard]] int player(int rank) const {
         return conditions_.symmetry ? conditions_.symmetry->player(rank) : rank;
     }
-    Operation one_sided(int rank, int target, std::int64_t bytes, Leg leg);
+    RequestId one_sided(int rank, int target, std::int64_t bytes, Leg leg);
     std::uint32_t new_message(int from, int to, std::int64_t bytes, Leg leg);
     void hand_over(std::uint32_t message, Time when);
     void progress(int rank);
@@ -328,7 +330,7 @@ private:
     void begin_detours(int agent, Time clock);
     void take_detours(int rank, Time begun);
     [[nodiscard]] std::string who_waits() const;
-    [[nodiscard]] std::string doing(Operation operation) const;
+    [[nodiscard]] std::string doing(RequestId operation) const;
     void ask();
     void check_nothing_left() const;
     void wait_for_send_gap(int rank, std::int64_t bytes);
@@ -345,7 +347,7 @@ private:
 
     Machine machine_;
     const Topology& topology_;
-    std::vector<Placement> seats_;
+    std::vector<Placement> placements_;
     std::vector<std::int32_t> sharing_{};  // ranks on each rank's core, itself with them; none: one on each
     Conditions conditions_;
     int players_;
@@ -359,18 +361,16 @@ private:
     std::map<std::pair<int, int>, Granted> granted_;  // by sender and receiver, of protocols that are one_way
     std::vector<ModelCore> cores_;                    // of each rank, where the machine is the LogGOPS model
     std::uint32_t turns_ = 0;                         // given out there
-    MatchQueues posted_;
-    MatchQueues unexpected_;
-    Pool<Pending> operations_;
+    MatchQueues posted_, unexpected_;
+    Pool<RequestState> operations_;
     Pool<Message> messages_;
     std::unordered_map<std::uint32_t, std::function<void()>> signals_;  // by the message that brings it
-    std::vector<Operation> several_;                                    // scratch of finish()
+    std::vector<RequestId> several_;                                    // scratch of finish()
     std::vector<int> ready_;                                            // ranks to go on next, in order
     EventQueue<Event> events_;
     mutable std::array<CoreCosts, 16> core_costs_{};
-    Time packet_time_;  // of a full packet on a link
-    bool forced_;       // the protocol of messages
-    bool tapered_;
+    Time packet_time_;                       // of a full packet on a link
+    bool forced_, tapered_;                  // the protocol of messages; whether links differ
     mutable std::optional<bool> by_bits_{};  // once somebody has asked
     mutable std::vector<int> on_node_{};     // ranks of each node, the same
     bool overtaking_;  // messages of one rank to another may come in another order than they left in
@@ -394,7 +394,7 @@ private:
     // Of ranks that ask whether something is over: how many do, of those the last one and what for, and how
     // often they have since anything else was under way.
     std::size_t asking_ = 0, in_vain_ = 0;
-    Operation asked_ = no_operation;
+    RequestId asked_ = no_request;
 };
 
 }  // namespace leadline::machine

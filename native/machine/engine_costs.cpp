@@ -16,7 +16,7 @@ std::int64_t further(std::int64_t bytes) { return std::max<std::int64_t>(bytes -
 int Engine::socket(int rank) const {
     const Node& node = machine_.node;
     const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
-    return seat(rank).core / per_socket;
+    return placement(rank).core / per_socket;
 }
 
 double Engine::share_of_core(int rank) const {
@@ -68,13 +68,13 @@ void Engine::share_cores() {
     const Node& node = machine_.node;
     const int per_socket = std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
     const int cores = std::max(1, node.cores / node.sockets);
-    const auto core = [&](const Placement& seat) {
-        const int in_node = seat.core / per_socket * cores + seat.core % per_socket % cores;
-        return std::pair(seat.node, in_node);
+    const auto core = [&](const Placement& placement) {
+        const int in_node = placement.core / per_socket * cores + placement.core % per_socket % cores;
+        return std::pair(placement.node, in_node);
     };
     std::map<std::pair<int, int>, std::int32_t> ranks;
-    for (const Placement& seat : seats_) ++ranks[core(seat)];
-    for (const Placement& seat : seats_) sharing_.push_back(ranks[core(seat)]);
+    for (const Placement& placement : placements_) ++ranks[core(placement)];
+    for (const Placement& placement : placements_) sharing_.push_back(ranks[core(placement)]);
 }
 
 Time Engine::find_send_rest(const Protocol& way, std::int64_t bytes) const {
@@ -114,9 +114,10 @@ Time Engine::under_way(int from, int to, const Protocol& way, std::int64_t bytes
     const Node& node = machine_.node;
     const std::int64_t wire = machine_.packets.wire(bytes + way.header);
     if (node.loggops)
-        return local(from, to) ? node.local_latency
-                               : machine_.links.base +
-                                     machine_.links.hop * topology_.hops(seat(from).node, seat(to).node);
+        return local(from, to)
+                   ? node.local_latency
+                   : machine_.links.base +
+                         machine_.links.hop * topology_.hops(placement(from).node, placement(to).node);
     if (to_itself(from, to)) return 0;
     if (local(from, to)) {
         if (node.local_by_network) return node.local_latency + transfer_time(wire, node.local);
@@ -125,7 +126,7 @@ Time Engine::under_way(int from, int to, const Protocol& way, std::int64_t bytes
     Time latency = machine_.links.base +
                    transfer_time(wire, std::min({node.injection, machine_.links.rate, node.reception}));
     if (machine_.links.hop > 0)
-        latency += machine_.links.hop * topology_.hops(seat(from).node, seat(to).node);
+        latency += machine_.links.hop * topology_.hops(placement(from).node, placement(to).node);
     return latency;
 }
 

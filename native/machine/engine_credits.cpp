@@ -24,7 +24,7 @@ void Engine::grant_early(std::uint32_t id) {
 
 // A receive has taken a message up, which is none that comes ahead any more. False where its rank is ahead of
 // the time at which it posts the receive: until then the message comes ahead, or asks to.
-bool Engine::taken_up(Message& message, std::uint32_t id, Operation receive) {
+bool Engine::taken_up(Message& message, std::uint32_t id, RequestId receive) {
     const bool comes = message.early ? message.reached == never : message.leg == Leg::request;
     if (const Time posted = operations_[receive].posted; comes && posted > now_) {
         message.receive = receive;
@@ -79,7 +79,7 @@ void Engine::let_grants_go(const Message& data) {
     for (const std::uint32_t grant : std::exchange(found->second.waiting, {})) hand_over(grant, now_);
 }
 
-void Engine::lose_to_collective(int rank, const Pending& pending) {
+void Engine::lose_to_collective(int rank, const RequestState& pending) {
     Span& span = collectives_[static_cast<std::size_t>(rank)];
     const Time both = std::min(pending.done, span.until) - std::max(pending.posted, span.from);
     if (both <= 0) return;

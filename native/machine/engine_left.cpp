@@ -40,8 +40,8 @@ std::string tagged(std::int32_t context, std::int32_t tag) {
 
 }  // namespace
 
-std::string Engine::doing(Operation operation) const {
-    const Pending& pending = operations_[operation];
+std::string Engine::doing(RequestId operation) const {
+    const RequestState& pending = operations_[operation];
     if (pending.peer == everybody) return "a collective that it has begun";
     return (pending.receives ? "a message from " : "its send to ") + name(pending.peer) + " with tag " +
            std::to_string(pending.tag);
@@ -49,12 +49,12 @@ std::string Engine::doing(Operation operation) const {
 
 std::string Engine::who_waits() const {
     // The first thing that each rank waits for.
-    std::vector<Operation> open(ranks_.size(), no_operation);
-    for (Operation id = 1; id < operations_.size(); ++id) {
-        const Pending& pending = operations_[id];
+    std::vector<RequestId> open(ranks_.size(), no_request);
+    for (RequestId id = 1; id < operations_.size(); ++id) {
+        const RequestState& pending = operations_[id];
         if (pending.rank == nobody || pending.done != never || !pending.awaited) continue;
         auto& held = open[static_cast<std::size_t>(home(pending.rank))];
-        if (held == no_operation) held = id;
+        if (held == no_request) held = id;
     }
     std::string said = "deadlock: ";
     std::vector<bool> told(ranks_.size());
@@ -65,12 +65,12 @@ std::string Engine::who_waits() const {
         while (rank >= 0 && !at(rank).ended && !told[static_cast<std::size_t>(rank)] && count < most_told) {
             told[static_cast<std::size_t>(rank)] = true;
             if (count++) said += ", ";
-            const Operation id = open[static_cast<std::size_t>(rank)];
-            if (at(rank).parked || id == no_operation) {
+            const RequestId id = open[static_cast<std::size_t>(rank)];
+            if (at(rank).parked || id == no_request) {
                 said += name(rank) + " waits " + (at(rank).parked ? at(rank).parked : "for nothing known");
                 return;
             }
-            const Pending& pending = operations_[id];
+            const RequestState& pending = operations_[id];
             const int peer = pending.peer;
             said += name(rank) + " waits for " + doing(id);
             if (peer == everybody) return;
@@ -120,13 +120,13 @@ void Engine::check_nothing_left() const {
         messages.add(name(message.from) + " sent " + std::to_string(message.bytes) + " B" +
                      tagged(envelope.context, envelope.tag) + " to " + name(rank));
     });
-    posted_.each([&](int rank, const Envelope& envelope, Operation id) {
+    posted_.each([&](int rank, const Envelope& envelope, RequestId id) {
         receives.add(name(rank) + " expects one from " + name(operations_[id].peer) +
                      tagged(envelope.context, envelope.tag));
     });
     // What is under way still is one of those, or a collective that others did not begin.
-    for (Operation id = 1; id < operations_.size(); ++id) {
-        const Pending& pending = operations_[id];
+    for (RequestId id = 1; id < operations_.size(); ++id) {
+        const RequestState& pending = operations_[id];
         if (pending.rank != nobody && (pending.done != never || pending.peer == everybody))
             operations.add(name(home(pending.rank)) + " for " + doing(id));
     }

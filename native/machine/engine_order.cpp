@@ -7,15 +7,15 @@
 
 namespace leadline::machine {
 
-bool Engine::seated_by_bits() const {
+bool Engine::placed_by_bits() const {
     if (by_bits_) return *by_bits_;
     const auto power = [](int count) { return std::has_single_bit(static_cast<unsigned>(count)); };
     by_bits_ = topology_.grid() && power(ranks()) && std::ranges::all_of(topology_.axes(), power);
     for (int rank = 1; *by_bits_ && rank < ranks(); ++rank) {
         const int rest = rank & (rank - 1);
-        const int node = seat(rank).node;
-        by_bits_ =
-            rest == 0 ? seat(0).node == 0 && power(node) : node == (seat(rest).node ^ seat(rank ^ rest).node);
+        const int node = placement(rank).node;
+        by_bits_ = rest == 0 ? placement(0).node == 0 && power(node)
+                             : node == (placement(rest).node ^ placement(rank ^ rest).node);
     }
     return *by_bits_;
 }

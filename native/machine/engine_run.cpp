@@ -50,12 +50,12 @@ void Engine::fetch(const Event& event, int step) const {
         case Kind::inject:
             if (step == 0) fetch_ends(messages_[event.id]);
             if (step == 1) {
-                __builtin_prefetch(&seat(messages_[event.id].to));
-                __builtin_prefetch(&seat(messages_[event.id].from));
+                __builtin_prefetch(&placement(messages_[event.id].to));
+                __builtin_prefetch(&placement(messages_[event.id].from));
             }
             if (step == 2) {
                 const Message& message = messages_[event.id];
-                network_->expect(seat(message.from).node, seat(message.to).node);
+                network_->expect(placement(message.from).node, placement(message.to).node);
             }
             break;
         case Kind::reach: {

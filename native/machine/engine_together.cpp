@@ -11,9 +11,9 @@ namespace leadline::machine {
 int Engine::ranks_on_node(int rank) const {
     if (on_node_.empty()) {
         on_node_.resize(static_cast<std::size_t>(topology_.nodes()));
-        for (const Placement& each : seats_) ++on_node_[static_cast<std::size_t>(each.node)];
+        for (const Placement& each : placements_) ++on_node_[static_cast<std::size_t>(each.node)];
     }
-    return on_node_[static_cast<std::size_t>(seat(rank).node)];
+    return on_node_[static_cast<std::size_t>(placement(rank).node)];
 }
 
 bool Engine::travels_together(const Message& message) const {
@@ -24,8 +24,8 @@ bool Engine::travels_together(const Message& message) const {
 
 void Engine::join_others(std::uint32_t id) {
     const Message& message = messages_[id];
-    const std::uint64_t key = (static_cast<std::uint64_t>(seat(message.from).node) + 1) << 32U |
-                              static_cast<std::uint32_t>(seat(message.to).node);
+    const std::uint64_t key = (static_cast<std::uint64_t>(placement(message.from).node) + 1) << 32U |
+                              static_cast<std::uint32_t>(placement(message.to).node);
     std::int32_t& at = waiting_[key];
     if (at < 0) {
         at = static_cast<std::int32_t>(bundles_.take());

@@ -6,8 +6,8 @@
 
 namespace leadline::machine {
 
-int Engine::finish(int rank, Operation operation) {
-    Pending& pending = operations_[operation];
+int Engine::finish(int rank, RequestId operation) {
+    RequestState& pending = operations_[operation];
     at(rank).clock = std::max(at(rank).clock, pending.done);
     if (!collectives_.empty() && !pending.inner) [[unlikely]]
         lose_to_collective(rank, pending);
@@ -24,25 +24,25 @@ int Engine::finish(int rank, Operation operation) {
     return source;
 }
 
-void Engine::finish(int rank, std::span<Operation> operations) {
-    const auto over = [&](Operation each) { return operations_[each].done; };
+void Engine::finish(int rank, std::span<RequestId> operations) {
+    const auto over = [&](RequestId each) { return operations_[each].done; };
     several_.clear();
-    for (Operation& each : operations)
-        if (each != no_operation) several_.push_back(std::exchange(each, no_operation));
+    for (RequestId& each : operations)
+        if (each != no_request) several_.push_back(std::exchange(each, no_request));
     // Few, and mostly in order already: an insertion sort, which keeps the order of equal ones.
     for (std::size_t i = 1; i < several_.size(); ++i) {
-        const Operation each = several_[i];
+        const RequestId each = several_[i];
         std::size_t place = i;
         for (; place > 0 && over(several_[place - 1]) > over(each); --place)
             several_[place] = several_[place - 1];
         several_[place] = each;
     }
-    for (const Operation each : several_) finish(rank, each);
+    for (const RequestId each : several_) finish(rank, each);
 }
 
-Operation Engine::open(int rank) { return new_operation(rank, everybody); }
+RequestId Engine::open(int rank) { return new_operation(rank, everybody); }
 
-void Engine::close(Operation operation, Time when) {
+void Engine::close(RequestId operation, Time when) {
     if (when <= now_) complete(operation, when);
     else events_.push(when, {Kind::left, operation});
 }
@@ -57,22 +57,22 @@ void Engine::progress(int rank) {
     for (const auto& each : begun) each();
 }
 
-bool Engine::await_one(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+bool Engine::await_one(int rank, std::coroutine_handle<> handle, std::span<const RequestId> operations) {
     enter(rank);
-    for (const Operation each : operations)
-        if (each != no_operation && operations_[each].done != never) return false;
-    for (const Operation each : operations)
-        if (each != no_operation) operations_[each].awaited = true;
+    for (const RequestId each : operations)
+        if (each != no_request && operations_[each].done != never) return false;
+    for (const RequestId each : operations)
+        if (each != no_request) operations_[each].awaited = true;
     at(rank).wanted = 1;
     at(rank).handle = handle;
     return true;
 }
 
-bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+bool Engine::await_all(int rank, std::coroutine_handle<> handle, std::span<const RequestId> operations) {
     enter(rank);
     int open = 0;
-    for (const Operation each : operations)
-        if (each != no_operation && operations_[each].done == never) {
+    for (const RequestId each : operations)
+        if (each != no_request && operations_[each].done == never) {
             operations_[each].awaited = true;
             ++open;
         }
@@ -88,11 +88,11 @@ void Engine::at_time(Time when, std::function<void()> then) {
     events_.push(when, {Kind::call, id});
 }
 
-void Engine::await_now(int rank, std::coroutine_handle<> handle, std::span<const Operation> operations) {
+void Engine::await_now(int rank, std::coroutine_handle<> handle, std::span<const RequestId> operations) {
     at(rank).handle = handle;
     ++asking_;
-    for (const Operation each : operations)
-        if (each != no_operation && operations_[each].done == never) asked_ = each;
+    for (const RequestId each : operations)
+        if (each != no_request && operations_[each].done == never) asked_ = each;
     events_.push(at(rank).clock, {Kind::wake, static_cast<std::uint32_t>(rank)});
 }
 

@@ -39,16 +39,16 @@ std::vector<Placement> in_order(const std::string& order, const Topology& topolo
     std::vector<std::size_t> axes;  // the axis of each letter of the order; the last is T
     for (const char letter : order) axes.push_back(letters.find(letter));
     std::vector<int> at(lengths.size(), 0);  // of each axis, then the core
-    std::vector<Placement> seats;
-    seats.reserve(static_cast<std::size_t>(ranks));
+    std::vector<Placement> placements;
+    placements.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
-        seats.push_back({topology.node_at(at), at.back()});
+        placements.push_back({topology.node_at(at), at.back()});
         for (const std::size_t axis : axes) {
             if (++at[axis] < lengths[axis]) break;
             at[axis] = 0;
         }
     }
-    return seats;
+    return placements;
 }
 
 template <class T>
@@ -78,14 +78,14 @@ std::vector<Placement> at_random(std::string_view seed, const Topology& topology
     if (error != std::errc{} || end != seed.data() + seed.size())
         refuse("random:SEED has a whole number for its seed, but got \"" + std::string(seed) + "\"");
     std::mt19937_64 random(start);
-    std::vector<Placement> seats;
-    seats.reserve(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(per_node));
+    std::vector<Placement> placements;
+    placements.reserve(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(per_node));
     for (int node = 0; node < topology.nodes(); ++node)
-        for (int core = 0; core < per_node; ++core) seats.push_back({node, core});
+        for (int core = 0; core < per_node; ++core) placements.push_back({node, core});
     for (std::size_t i = 0; i < static_cast<std::size_t>(ranks); ++i)
-        std::swap(seats[i], seats[i + draw(random, seats.size() - i)]);
-    seats.resize(static_cast<std::size_t>(ranks));
-    return seats;
+        std::swap(placements[i], placements[i + draw(random, placements.size() - i)]);
+    placements.resize(static_cast<std::size_t>(ranks));
+    return placements;
 }
 
 // Lengths such as "4x4x2".
@@ -112,8 +112,8 @@ std::vector<Placement> in_tiles(std::string_view text, const Topology& topology,
         refuse("tiled:LENGTHS has a length for each axis, which divides the nodes along it, here " + axes +
                ", but got \"" + std::string(text) + "\"");
     }
-    std::vector<Placement> seats;
-    seats.reserve(static_cast<std::size_t>(ranks));
+    std::vector<Placement> placements;
+    placements.reserve(static_cast<std::size_t>(ranks));
     std::vector<int> at(tile.size());
     for (int rank = 0; rank < ranks; ++rank) {
         int rest = rank / per_node;
@@ -126,12 +126,12 @@ std::vector<Placement> in_tiles(std::string_view text, const Topology& topology,
             at[axis] += rest % tiles * tile[axis];
             rest /= tiles;
         }
-        seats.push_back({topology.node_at(at), rank % per_node});
+        placements.push_back({topology.node_at(at), rank % per_node});
     }
-    return seats;
+    return placements;
 }
 
-// A file of seats, line by line, so that whatever is wrong is told with its line.
+// A file of placements, line by line, so that whatever is wrong is told with its line.
 class SeatFile {
 public:
     SeatFile(const std::string& path, const Topology& topology, int per_node)
@@ -147,16 +147,16 @@ public:
     }
 
     std::vector<Placement> read(int ranks) {
-        std::vector<Placement> seats;
-        seats.reserve(static_cast<std::size_t>(ranks));
+        std::vector<Placement> placements;
+        placements.reserve(static_cast<std::size_t>(ranks));
         std::string text;
         for (line_ = 1; line_ <= ranks; ++line_) {
             if (!std::getline(file_, text))
                 refuse(path_ + " ends after " + std::to_string(line_ - 1) + " lines, but there are " +
                        std::to_string(ranks) + " ranks");
-            seats.push_back(parse(text));
+            placements.push_back(parse(text));
         }
-        return seats;
+        return placements;
     }
 
 private:
@@ -170,18 +170,18 @@ private:
         bool right = true;
         for (int& number : at_) right = right && read_number(rest, number);
         if (!right || rest.find_first_not_of(" \t\r") != std::string_view::npos)
-            wrong("a seat is " + std::to_string(at_.size()) + " whole numbers (" + letters_ +
+            wrong("a placement is " + std::to_string(at_.size()) + " whole numbers (" + letters_ +
                   "), but got \"" + text + "\"");
         for (std::size_t i = 0; i < at_.size(); ++i)
             if (at_[i] < 0 || at_[i] >= lengths_[i])
                 wrong(std::string(1, letters_[i]) + " is of 0 to " + std::to_string(lengths_[i] - 1) +
                       ", but got " + std::to_string(at_[i]));
-        const Placement seat{topology_.node_at(at_), at_.back()};
-        int& taken = taken_[static_cast<std::size_t>(seat.node) * static_cast<std::size_t>(cores_) +
-                            static_cast<std::size_t>(seat.core)];
-        if (taken != 0) wrong("this seat is taken by line " + std::to_string(taken) + " already");
+        const Placement placement{topology_.node_at(at_), at_.back()};
+        int& taken = taken_[static_cast<std::size_t>(placement.node) * static_cast<std::size_t>(cores_) +
+                            static_cast<std::size_t>(placement.core)];
+        if (taken != 0) wrong("this placement is taken by line " + std::to_string(taken) + " already");
         taken = line_;
-        return seat;
+        return placement;
     }
 
     std::string path_;

@@ -190,8 +190,8 @@ bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
     return std::ranges::all_of(all, [&](const StageInstance& reach) {
         bool straight = true;
         const auto see = [&](std::size_t sender, std::size_t receiver) {
-            const int from = engine_.seat(rank_of(sender)).node;
-            const int to = engine_.seat(rank_of(receiver)).node;
+            const int from = engine_.placement(rank_of(sender)).node;
+            const int to = engine_.placement(rank_of(receiver)).node;
             if (!straight || on_line(lines[axis], from, to)) return;
             axis = 0;
             while (axis < lines.size() && !on_line(lines[axis], from, to)) ++axis;
@@ -209,7 +209,7 @@ bool Stages::meet_nobody(const std::vector<StageInstance>& all) const {
 bool Stages::alike(const StageInstance& reach) const {
     const Stage& stage = *reach.stage;
     return members_.empty() && exchanges_all(stage) && stage.first == 0 &&
-           std::has_single_bit(static_cast<std::uint32_t>(stage.by)) && engine_.seated_by_bits();
+           std::has_single_bit(static_cast<std::uint32_t>(stage.by)) && engine_.placed_by_bits();
 }
 
 bool Stages::exchanges_all(const Stage& stage) const {

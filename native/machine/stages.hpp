@@ -121,7 +121,7 @@ private:
         return members_.empty() ? static_cast<int>(member) : members_[member];
     }
     [[nodiscard]] int node_of(std::int32_t member) const {
-        return engine_.seat(rank_of(static_cast<std::size_t>(member))).node;
+        return engine_.placement(rank_of(static_cast<std::size_t>(member))).node;
     }
 
     const Engine& engine_;

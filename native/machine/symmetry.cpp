@@ -80,12 +80,12 @@ private:
 
 }  // namespace
 
-std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vector<Placement>& seats,
+std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vector<Placement>& placements,
                                        int period) {
-    const int ranks = static_cast<int>(seats.size());
+    const int ranks = static_cast<int>(placements.size());
     if (period < 1) return std::nullopt;
     const std::vector<int> axes = topology.axes();
-    const auto node = [&](int rank) { return seats[static_cast<std::size_t>(rank)].node; };
+    const auto node = [&](int rank) { return placements[static_cast<std::size_t>(rank)].node; };
     const std::vector<int> first = topology.coordinates(node(0));
     for (int step = period; 2 * step <= ranks; step += period) {
         if (ranks % step != 0) continue;
@@ -96,8 +96,8 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
         const Moves moved(topology, by);
         int rank = 0;
         for (; rank < ranks; ++rank) {
-            const Placement& from = seats[static_cast<std::size_t>(rank)];
-            const Placement& to = seats[static_cast<std::size_t>((rank + step) % ranks)];
+            const Placement& from = placements[static_cast<std::size_t>(rank)];
+            const Placement& to = placements[static_cast<std::size_t>((rank + step) % ranks)];
             if (moved(from.node) != to.node || from.core != to.core) break;
         }
         if (rank < ranks) continue;

@@ -30,7 +30,7 @@ class Symmetry {
 public:
     // The one with the smallest step that is a multiple of `period`; nothing where there is none. The
     // topology must outlive it.
-    static std::optional<Symmetry> find(const Topology& topology, const std::vector<Placement>& seats,
+    static std::optional<Symmetry> find(const Topology& topology, const std::vector<Placement>& placements,
                                         int period);
 
     [[nodiscard]] int players() const { return step_; }

@@ -19,7 +19,7 @@ Whereabouts machine(const std::vector<int>& axes, int per_node) {
     const std::vector<int> lengths(axes.rbegin(), axes.rend());
     return {.ranks = ranks_of(axes) * per_node,
             .axes = axes,
-            .seat =
+            .placement =
                 [per_node](int rank) {
                     return NodePlace{rank / per_node, rank % per_node};
                 },
@@ -95,7 +95,7 @@ TEST(Communicators, ScatteredNodesFillNoBox) {
         ASSERT_EQ(std::ssize(found), count);
         std::vector<std::set<int>> places(2);
         for (const int rank : found) {
-            EXPECT_EQ(where.seat(rank).core, 0);
+            EXPECT_EQ(where.placement(rank).core, 0);
             for (std::size_t axis : {0U, 1U}) places[axis].insert(where.coordinates(rank)[axis]);
         }
         const auto length = [](const std::set<int>& of) { return *of.rbegin() - *of.begin() + 1; };

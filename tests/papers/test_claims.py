@@ -73,16 +73,16 @@ def test_experiments_have_their_plans(name: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).parents[2] / "plans" / "mappings").glob("*.txt")))
 def test_mappings_are_seats(path: Path) -> None:
-    """A line a rank, four coordinates each, no seat twice."""
+    """A line a rank, four coordinates each, no placement twice."""
     seats = path.read_text().splitlines()
-    assert all(re.fullmatch(r"\d+( \d+){3}", seat) for seat in seats)
+    assert all(re.fullmatch(r"\d+( \d+){3}", each) for each in seats)
     assert len(set(seats)) == len(seats)
 
 
 def test_the_farthest_nodes_are_as_far_as_the_plan_says() -> None:
     """The hops of bgp-hops.txt are 1 and half of each side of 512 nodes (8x8x8) to 32768 (32x32x32)."""
     text = (Path(__file__).parents[2] / "plans" / "mappings" / "bgp-hops.txt").read_text()
-    hops = [sum(map(int, seat.split()[:3])) for seat in text.splitlines()]
+    hops = [sum(map(int, each.split()[:3])) for each in text.splitlines()]
     assert hops == [0, 1, 12, 16, 20, 24, 32, 40, 48]
 
 

@@ -252,7 +252,7 @@ def test_what_the_simulator_skips_is_a_record(tmp_path: Path, site: SimulatedMac
 
 
 def test_placements_that_a_machine_has_not_are_skipped(tmp_path: Path, site: SimulatedMachine) -> None:
-    """Two ranks sit on cores of a node or on two nodes; one socket is not two, and 64 ranks have seats."""
+    """Two ranks sit on cores of a node or on two nodes; one socket is not two, and 64 ranks have cores."""
     text = 'placement = ["core-group", "sockets", "nodes"]\n' + PINGPONG
     text += '[[measure]]\nbenchmark = "crowd"\nranks = "cores"\n'
     records = run(tmp_path, site, text)

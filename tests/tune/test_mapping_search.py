@@ -164,7 +164,7 @@ def test_tilings_put_every_rank_on_a_seat_of_its_own(distances: PartitionDistanc
     found = list(tilings(distances, traffic))
     assert found
     for each in found:
-        assert sorted(each.seats) == list(range(ranks))
+        assert sorted(each.slots) == list(range(ranks))
 
     def least(candidates: object) -> float:
         return min(cost(distances, traffic, each.nodes(distances)).hop_bytes for each in candidates)  # type: ignore[attr-defined]
@@ -180,7 +180,7 @@ def test_neighbours_stay_neighbours_on_a_grid_of_their_own_shape() -> None:
 
 
 def test_a_grid_that_does_not_fill_the_partition_has_no_tilings() -> None:
-    """250 ranks on 256 seats."""
+    """250 ranks on 256 slots."""
     assert list(tilings(TORUS, halo(250, 2, [1]))) == []
 
 
@@ -232,18 +232,18 @@ def test_halves_unscramble_a_ring() -> None:
 
 @pytest.mark.parametrize("ranks", [256, 200])
 def test_swaps_only_help_and_are_counted_right(ranks: int) -> None:
-    """What they say that they gained is what the costs say; free seats may be taken."""
+    """What they say that they gained is what the costs say; free slots may be taken."""
     traffic = scrambled(halo(ranks, 2, [1]))
     start = order("XYZT", TORUS, ranks)
     search = _Annealing(TORUS, traffic, start, 1)
     for temperature in (4.0, 1.0, 0.1, 0.1, 0.1):
         search.step(temperature)
         assert search.now == pytest.approx(search.total())
-        assert sorted(search.seat) == list(range(256))
-        assert all(search.who[search.seat] == np.arange(256))
+        assert sorted(search.slot) == list(range(256))
+        assert all(search.who[search.slot] == np.arange(256))
     before = cost(TORUS, traffic, start.nodes(TORUS)).hop_bytes
     found = anneal(TORUS, traffic, start, 1.0)
-    assert len(set(found.seats)) == ranks
+    assert len(set(found.slots)) == ranks
     assert cost(TORUS, traffic, found.nodes(TORUS)).hop_bytes < before / 2
 
 
@@ -258,5 +258,5 @@ def test_a_search_never_ends_worse_than_it_began() -> None:
 def test_lengths_of_levels_make_up_the_partition() -> None:
     """Cores, then axes or switches."""
     for distances in (TORUS, TREE, FLY):
-        assert int(np.prod(distances.levels)) == distances.seats
+        assert int(np.prod(distances.levels)) == distances.slots
     assert all(one <= other for one, other in pairwise(sorted(TREE.levels)))

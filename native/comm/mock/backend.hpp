@@ -182,7 +182,7 @@ public:
             for (const PersistentMessage& each : set) transfers.push_back(each.data.size());
         return {*mock_, std::move(transfers), false};
     }
-    [[nodiscard]] static NodePlace seat(int rank) { return {0, rank}; }
+    [[nodiscard]] static NodePlace placement(int rank) { return {0, rank}; }
     [[nodiscard]] static std::vector<int> axes() { return {}; }
     [[nodiscard]] static std::vector<int> coordinates(int) { return {}; }
     Ready<Comm> cart(std::span<const int>, bool) { return {*this}; }

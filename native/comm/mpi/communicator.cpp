@@ -6,16 +6,16 @@
 
 namespace leadline {
 
-std::vector<NodePlace> seats_of(const std::vector<Place>& places) {
+std::vector<NodePlace> node_places(const std::vector<Place>& places) {
     std::map<std::string, int> nodes;
     std::vector<int> cores;
-    std::vector<NodePlace> seats;
+    std::vector<NodePlace> placements;
     for (const Place& place : places) {
         const auto [at, first] = nodes.emplace(place.host, static_cast<int>(nodes.size()));
         if (first) cores.push_back(0);
-        seats.push_back({at->second, cores[static_cast<std::size_t>(at->second)]++});
+        placements.push_back({at->second, cores[static_cast<std::size_t>(at->second)]++});
     }
-    return seats;
+    return placements;
 }
 
 std::size_t Comm::in_world(int rank) const {

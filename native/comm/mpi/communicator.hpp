@@ -17,10 +17,10 @@ namespace leadline {
 // Where each rank of the world runs.
 struct Everybody {
     std::vector<Place> places;
-    std::vector<NodePlace> seats;
+    std::vector<NodePlace> placements;
 };
 // Nodes by the names of hosts.
-std::vector<NodePlace> seats_of(const std::vector<Place>& places);
+std::vector<NodePlace> node_places(const std::vector<Place>& places);
 
 class Comm {
 public:
@@ -39,7 +39,7 @@ public:
     // For libraries that speak MPI themselves, such as HDF5.
     [[nodiscard]] MPI_Comm handle() const { return handle_; }
     [[nodiscard]] int distance(int a, int b) const;
-    [[nodiscard]] NodePlace seat(int rank) const { return ranks_->seats.at(in_world(rank)); }
+    [[nodiscard]] NodePlace placement(int rank) const { return ranks_->placements.at(in_world(rank)); }
     // A real machine does not tell in which grid its nodes stand.
     [[nodiscard]] static std::vector<int> axes() { return {}; }
     [[nodiscard]] static std::vector<int> coordinates(int) { return {}; }

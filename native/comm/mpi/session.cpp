@@ -94,7 +94,7 @@ Session::Session(int& argc, char**& argv) {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     control_ = std::make_unique<Control>(MPI_COMM_WORLD);
     const auto places = exchange_places();
-    ranks_ = std::make_shared<const Everybody>(Everybody{places, seats_of(places)});
+    ranks_ = std::make_shared<const Everybody>(Everybody{places, node_places(places)});
 }
 
 Session::~Session() {

@@ -122,7 +122,7 @@ bool World::has_box(Group& group) const {
     if (!group.box) {
         std::vector<int> nodes(static_cast<std::size_t>(group.ranks));
         for (int rank = 0; rank < group.ranks; ++rank)
-            nodes[static_cast<std::size_t>(rank)] = engine.seat(group.world_rank(rank)).node;
+            nodes[static_cast<std::size_t>(rank)] = engine.placement(group.world_rank(rank)).node;
         group.box = machine::box_of(engine.topology(), nodes);
     }
     return group.box->has_value();
@@ -135,7 +135,7 @@ bool World::node_by_node(Group& group) const {
     bool follow = true;
     int last = -1;
     for (int rank = 0; rank < group.ranks; ++rank) {
-        const int node = engine.seat(group.world_rank(rank)).node;
+        const int node = engine.placement(group.world_rank(rank)).node;
         follow = follow && (node == last) == (rank % group.per_node != 0);
         if (node != last) begun.push_back(node);
         last = node;
@@ -149,7 +149,7 @@ bool World::node_by_node(Group& group) const {
 std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
     if (group.per_node == 0) {
-        const auto node = [&](int rank) { return engine.seat(group.world_rank(rank)).node; };
+        const auto node = [&](int rank) { return engine.placement(group.world_rank(rank)).node; };
         group.per_node = 1;
         while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
     }
@@ -276,10 +276,10 @@ bool World::stop_for(Group& group, int rank, std::coroutine_handle<> handle, con
     return true;
 }
 
-machine::Operation World::begin(Group& group, int rank, const Call& call) {
+machine::RequestId World::begin(Group& group, int rank, const Call& call) {
     const int world = group.world_rank(rank);
     Meeting& meeting = join(group, rank, call);
-    const machine::Operation operation = engine.open(world);
+    const machine::RequestId operation = engine.open(world);
     meeting.stays[static_cast<std::size_t>(rank)] = nullptr;
     meeting.operations.resize(meeting.stays.size());
     meeting.operations[static_cast<std::size_t>(rank)] = operation;

@@ -18,10 +18,12 @@ int Comm::distance(int a, int b) const {
     const int from = me_.group->world_rank(a);
     const int to = me_.group->world_rank(b);
     if (here.local(from, to)) return here.socket(from) == here.socket(to) ? same_group : same_node;
-    return same_node + here.topology().hops(here.seat(from).node, here.seat(to).node);
+    return same_node + here.topology().hops(here.placement(from).node, here.placement(to).node);
 }
 
-NodePlace Comm::seat(int rank) const { return me_.world->seats(*me_.group)[static_cast<std::size_t>(rank)]; }
+NodePlace Comm::placement(int rank) const {
+    return me_.world->placements(*me_.group)[static_cast<std::size_t>(rank)];
+}
 
 std::vector<int> Comm::axes() const {
     const machine::Topology& topology = engine().topology();
@@ -31,7 +33,7 @@ std::vector<int> Comm::axes() const {
 std::vector<int> Comm::coordinates(int rank) const {
     const machine::Topology& topology = engine().topology();
     if (!topology.grid()) return {};
-    return topology.coordinates(engine().seat(me_.group->world_rank(rank)).node);
+    return topology.coordinates(engine().placement(me_.group->world_rank(rank)).node);
 }
 
 void Comm::Parting::await_suspend(std::coroutine_handle<> handle) const {

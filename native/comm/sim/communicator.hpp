@@ -22,7 +22,7 @@ namespace leadline {
 
 class Comm {
 public:
-    using Request = machine::Operation;
+    using Request = machine::RequestId;
     using Window = leadline::Window;
     using Prepared = leadline::Prepared;
     using Exchange = leadline::Exchange;
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] int rank() const { return me_.rank; }
     [[nodiscard]] int size() const { return me_.group->ranks; }
     [[nodiscard]] int distance(int a, int b) const;
-    [[nodiscard]] NodePlace seat(int rank) const;
+    [[nodiscard]] NodePlace placement(int rank) const;
     [[nodiscard]] std::vector<int> axes() const;
     [[nodiscard]] std::vector<int> coordinates(int rank) const;
 
@@ -106,7 +106,7 @@ public:
     }
     sim::Wait recv_any(Bytes data, int tag = 0) { return {engine(), me_.mine, irecv_any(data, tag)}; }
     sim::Until wait(Request& request) {
-        return {engine(), me_.mine, std::exchange(request, machine::no_operation)};
+        return {engine(), me_.mine, std::exchange(request, machine::no_request)};
     }
     sim::Test test(Request& request) { return {engine(), me_.mine, {&request, 1}}; }
     sim::All wait_all(std::span<Request> requests) { return {engine(), me_.mine, requests}; }

@@ -39,7 +39,7 @@ bool Member::by_messages(const Call& call) const {
     }
 }
 
-void Member::send(int to, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const {
+void Member::send(int to, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const {
     // Content is none of a collective's: a size without memory.
     const std::span<const std::byte> data(static_cast<const std::byte*>(nullptr),
                                           static_cast<std::size_t>(bytes));
@@ -47,7 +47,7 @@ void Member::send(int to, int tag, std::int64_t bytes, std::vector<machine::Oper
 }
 
 void Member::receive(int from, int tag, std::int64_t bytes,
-                     std::vector<machine::Operation>& operations) const {
+                     std::vector<machine::RequestId>& operations) const {
     const std::span<std::byte> data(static_cast<std::byte*>(nullptr), static_cast<std::size_t>(bytes));
     operations.push_back(engine().receive(mine, group->world_rank(from), {group->inner(), from, tag}, data));
 }
@@ -66,7 +66,7 @@ void Member::enter(const Call& call, Form form) const {
     group->calls.enter(*group, rank, call, form);
 }
 
-void Member::post(const Call& call, std::vector<machine::Operation>& operations) const {
+void Member::post(const Call& call, std::vector<machine::RequestId>& operations) const {
     if (call.what == Collective::alltoall) {
         if (!call.algorithm.empty() && call.algorithm != "linear")
             throw Unsupported("blocks that vary are all sent at once, not by '" +
@@ -104,13 +104,13 @@ void Member::post(const Call& call, std::vector<machine::Operation>& operations)
 }
 
 Task<> Member::exchange(const Call& call) const {
-    std::vector<machine::Operation> operations;
+    std::vector<machine::RequestId> operations;
     post(call, operations);
     co_await All{engine(), mine, operations};
 }
 
-void begin_anew(std::vector<machine::Operation>& operations) {
-    if (std::ranges::any_of(operations, [](auto each) { return each != machine::no_operation; }))
+void begin_anew(std::vector<machine::RequestId>& operations) {
+    if (std::ranges::any_of(operations, [](auto each) { return each != machine::no_request; }))
         throw std::logic_error("an operation was begun again before it was ended");
     operations.clear();
 }

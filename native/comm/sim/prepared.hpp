@@ -29,22 +29,22 @@ struct Member {
     // Whether a collective is done message by message, since every rank has its own sizes or partners.
     [[nodiscard]] bool by_messages(const Call& call) const;
     // Begins all messages of such a one.
-    void post(const Call& call, std::vector<machine::Operation>& operations) const;
-    void send(int to, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const;
-    void receive(int from, int tag, std::int64_t bytes, std::vector<machine::Operation>& operations) const;
+    void post(const Call& call, std::vector<machine::RequestId>& operations) const;
+    void send(int to, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const;
+    void receive(int from, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const;
     [[nodiscard]] Task<> exchange(const Call& call) const;
 };
 
 // What is begun again has been ended: its operations make room. Throws std::logic_error where it is under
 // way.
-void begin_anew(std::vector<machine::Operation>& operations);
+void begin_anew(std::vector<machine::RequestId>& operations);
 
 // A collective begins, or is done where it blocks. The call is the caller's as long as this is awaited.
 struct Doing {
     Member member;
     const Call& call;
     Form form;
-    std::vector<machine::Operation>* operations;  // under way from now on; null: the rank stops until its end
+    std::vector<machine::RequestId>* operations;  // under way from now on; null: the rank stops until its end
     Stay stay{};
     [[nodiscard]] bool await_ready() const { return member.group->ranks == 1 && !member.by_messages(call); }
     bool await_suspend(std::coroutine_handle<> handle);
@@ -71,7 +71,7 @@ private:
     sim::Member member_;
     Call call_;
     Form form_;
-    std::vector<machine::Operation> operations_{};
+    std::vector<machine::RequestId> operations_{};
 };
 
 class Exchange {
@@ -88,7 +88,7 @@ private:
     sim::Member member_;
     std::vector<PersistentMessage> out_;
     std::vector<PersistentMessage> in_;
-    std::vector<machine::Operation> operations_{};
+    std::vector<machine::RequestId> operations_{};
 };
 
 }  // namespace leadline

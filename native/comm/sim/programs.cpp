@@ -13,14 +13,14 @@ namespace leadline::sim {
 namespace {
 
 using collectives::Program;
-using machine::no_operation;
-using machine::Operation;
+using machine::no_request;
+using machine::RequestId;
 
 // An agent's messages of one stage: until both are over.
 struct Exchanged {
     Engine& engine;
     int agent;
-    std::array<Operation, 2> operations;
+    std::array<RequestId, 2> operations;
     const char* why;
     Time handed = 0;  // when what was received was handed over
     static bool await_ready() { return false; }
@@ -30,7 +30,7 @@ struct Exchanged {
         return true;
     }
     Time await_resume() {
-        if (operations[1] != no_operation) handed = engine.handed(operations[1]);
+        if (operations[1] != no_request) handed = engine.handed(operations[1]);
         engine.finish(agent, operations);
         return handed;
     }
@@ -105,7 +105,7 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
             continue;
         }
         std::int64_t came = 0;
-        std::array<Operation, 2> operations{no_operation, no_operation};
+        std::array<RequestId, 2> operations{no_request, no_request};
         if (step.from != Program::nobody) {
             came = bytes_of(meeting, stage, step.from);
             operations[1] = engine.receive(agent, group.world_rank(step.from),
@@ -144,19 +144,19 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     const auto send = [&](int to, std::int64_t bytes) {
         return engine.send_blocking(agent, group.world_rank(to), {group.inner(), rank, tag}, sized(bytes));
     };
-    using Both = std::array<Operation, 2>;
+    using Both = std::array<RequestId, 2>;
     const char* why = stands(meeting.asked.what);
     if (rank != root && own > 0) {
         if (gathers) co_await Turn{engine, agent, true};
         const Both operations =
-            gathers ? Both{send(root, own), no_operation} : Both{no_operation, receive(root, own)};
+            gathers ? Both{send(root, own), no_request} : Both{no_request, receive(root, own)};
         co_await Exchanged{engine, agent, operations, why};
     }
     for (const Part& part : rank == root ? meeting.parts : Layout()) {
         if (part.peer == root || part.bytes == 0) continue;
         if (!gathers) co_await Turn{engine, agent, true};
-        const Both operations = gathers ? Both{no_operation, receive(part.peer, part.bytes)}
-                                        : Both{send(part.peer, part.bytes), no_operation};
+        const Both operations = gathers ? Both{no_request, receive(part.peer, part.bytes)}
+                                        : Both{send(part.peer, part.bytes), no_request};
         co_await Exchanged{engine, agent, operations, why};
     }
     if (agent == group.world_rank(rank)) was_in(meeting, rank, engine.clock(agent));
@@ -171,7 +171,7 @@ Task<> World::play_beside(Meeting& meeting, int rank) {
     std::optional<Task<>> program;
     if (meeting.asked.varies) program.emplace(play_in_turn(meeting, rank, agent));
     else program.emplace(play(meeting, rank, agent));
-    const Operation operation = meeting.operations[at];
+    const RequestId operation = meeting.operations[at];
     co_await std::move(*program);
     engine.close(operation, engine.clock(agent));
     engine.end_beside(agent);

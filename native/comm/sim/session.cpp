@@ -20,8 +20,8 @@ void Session::configure(const nlohmann::json& job) {
     messages_only_ = job.value("collectives", "auto") == "messages";
     least_played_ = job.value("least_played", least_played_);
     noise_ = job.value("noise", false) && machine_.noise.present;
-    seats_ = sim::take_seats(machine_, *topology_, ranks, job.value("mapping", std::string("XYZT")),
-                             job.value("placement", std::string("default")));
+    placements_ = sim::place_ranks(machine_, *topology_, ranks, job.value("mapping", std::string("XYZT")),
+                                   job.value("placement", std::string("default")));
 }
 
 nlohmann::json Session::facts(const std::vector<std::string>&) const {
@@ -45,12 +45,12 @@ void Session::begin(int period) {
     const machine::Symmetry* symmetry = nullptr;
     if (period > 0 && may_play_some(network)) {
         const auto [found, isnew] = symmetries_.try_emplace(period);
-        if (isnew) found->second = machine::Symmetry::find(*topology_, seats_, period);
+        if (isnew) found->second = machine::Symmetry::find(*topology_, placements_, period);
         if (found->second) symmetry = &*found->second;
     }
     needs_rerun_ = false;
     world_ = std::make_unique<sim::World>(
-        machine_, *topology_, seats_,
+        machine_, *topology_, placements_,
         machine::Conditions{
             .network = network,
             .track_contention = automatic && fallback_tier_.empty(),

@@ -29,7 +29,7 @@ public:
     void configure(const nlohmann::json& job);
 
     [[nodiscard]] static int rank() { return 0; }
-    [[nodiscard]] int size() const { return static_cast<int>(seats_.size()); }
+    [[nodiscard]] int size() const { return static_cast<int>(placements_.size()); }
     static void broadcast(std::string&) {}
     static std::vector<double> gather(const std::vector<double>& mine) { return mine; }
     static std::vector<std::string> gather_texts(const std::string& mine) { return {mine}; }
@@ -81,7 +81,7 @@ private:
     std::vector<Place> places_{1};  // one process, and where it runs is no matter
     machine::Machine machine_;
     std::unique_ptr<machine::Topology> topology_;
-    std::vector<machine::Placement> seats_;
+    std::vector<machine::Placement> placements_;
     std::string network_ = "auto";
     std::string protocol_ = "default";
     std::uint64_t seed_ = 1;

@@ -6,11 +6,11 @@
 namespace leadline::sim {
 
 using machine::never;
-using machine::no_operation;
+using machine::no_request;
 using machine::Time;
 
 bool Any::await_suspend(std::coroutine_handle<> handle) {
-    if (std::ranges::all_of(operations, [](auto each) { return each == no_operation; })) return false;
+    if (std::ranges::all_of(operations, [](auto each) { return each == no_request; })) return false;
     return engine.await_one(rank, handle, operations);
 }
 
@@ -18,7 +18,7 @@ int Any::await_resume() {
     int first = -1;
     Time earliest = never;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        if (operations[i] == no_operation) continue;
+        if (operations[i] == no_request) continue;
         engine.disregard(operations[i]);
         if (const Time done = engine.done(operations[i]); done < earliest) {
             earliest = done;
@@ -26,12 +26,12 @@ int Any::await_resume() {
         }
     }
     if (first >= 0)
-        engine.finish(rank, std::exchange(operations[static_cast<std::size_t>(first)], no_operation));
+        engine.finish(rank, std::exchange(operations[static_cast<std::size_t>(first)], no_request));
     return first;
 }
 
 bool Test::await_ready() const {
-    return std::ranges::all_of(operations, [](auto each) { return each == no_operation; });
+    return std::ranges::all_of(operations, [](auto each) { return each == no_request; });
 }
 
 void Test::await_suspend(std::coroutine_handle<> handle) {
@@ -43,7 +43,7 @@ void Test::await_suspend(std::coroutine_handle<> handle) {
 bool Test::await_resume() {
     const Time now = engine.clock(rank);
     for (const auto each : operations)
-        if (each != no_operation && engine.done(each) > now) return false;
+        if (each != no_request && engine.done(each) > now) return false;
     engine.finish(rank, operations);
     return true;
 }

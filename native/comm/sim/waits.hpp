@@ -13,13 +13,13 @@ namespace leadline::sim {
 struct Wait {
     machine::Engine& engine;
     int rank;
-    machine::Operation operation;
+    machine::RequestId operation;
     [[nodiscard]] bool await_ready() const {
         engine.enter(rank);
-        return operation == machine::no_operation || engine.done(operation) != machine::never;
+        return operation == machine::no_request || engine.done(operation) != machine::never;
     }
     void await_suspend(std::coroutine_handle<> handle) { engine.await_one(rank, handle, {&operation, 1}); }
-    int await_resume() { return operation == machine::no_operation ? 0 : engine.finish(rank, operation); }
+    int await_resume() { return operation == machine::no_request ? 0 : engine.finish(rank, operation); }
 };
 struct Until : Wait {
     void await_resume() { Wait::await_resume(); }
@@ -27,7 +27,7 @@ struct Until : Wait {
 struct Both {
     machine::Engine& engine;
     int rank;
-    std::array<machine::Operation, 2> operations;
+    std::array<machine::RequestId, 2> operations;
     bool await_ready() { return false; }
     bool await_suspend(std::coroutine_handle<> handle) { return engine.await_all(rank, handle, operations); }
     void await_resume() { engine.finish(rank, operations); }
@@ -35,7 +35,7 @@ struct Both {
 struct All {
     machine::Engine& engine;
     int rank;
-    std::span<machine::Operation> operations;
+    std::span<machine::RequestId> operations;
     bool await_ready() { return false; }
     bool await_suspend(std::coroutine_handle<> handle) { return engine.await_all(rank, handle, operations); }
     void await_resume() { engine.finish(rank, operations); }
@@ -43,7 +43,7 @@ struct All {
 struct Any {
     machine::Engine& engine;
     int rank;
-    std::span<machine::Operation> operations;
+    std::span<machine::RequestId> operations;
     bool await_ready() { return false; }
     bool await_suspend(std::coroutine_handle<> handle);
     int await_resume();
@@ -61,7 +61,7 @@ struct Turn {
 struct Test {
     machine::Engine& engine;
     int rank;
-    std::span<machine::Operation> operations;
+    std::span<machine::RequestId> operations;
     [[nodiscard]] bool await_ready() const;
     void await_suspend(std::coroutine_handle<> handle);
     bool await_resume();

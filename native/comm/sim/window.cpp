@@ -43,7 +43,7 @@ Ready<> Window::get(Bytes data, int target, std::size_t offset) {
 // Those that are waited for go to the end, in their order.
 bool Window::Flush::await_suspend(std::coroutine_handle<> handle) {
     auto& [operations, targets] = window.open();
-    std::vector<machine::Operation> wanted;
+    std::vector<machine::RequestId> wanted;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         if (target == everybody || targets[i] == target) {
             wanted.push_back(operations[i]);

@@ -6,8 +6,8 @@
 namespace leadline::sim {
 
 World::World(const machine::Machine& machine, const machine::Topology& topology,
-             std::vector<machine::Placement> seats, machine::Conditions conditions)
-    : engine(machine, topology, std::move(seats), std::move(conditions)) {
+             std::vector<machine::Placement> placements, machine::Conditions conditions)
+    : engine(machine, topology, std::move(placements), std::move(conditions)) {
     new_group({.whole = true, .ranks = engine.ranks()});
 }
 
@@ -54,18 +54,18 @@ void World::split(Group& group) {
     }
 }
 
-const std::vector<NodePlace>& World::seats(Group& group) const {
-    if (!group.seats.empty()) return group.seats;
+const std::vector<NodePlace>& World::placements(Group& group) const {
+    if (!group.placements.empty()) return group.placements;
     std::vector<NodePlace> named(static_cast<std::size_t>(engine.topology().nodes()), NodePlace{-1, 0});
     int nodes = 0;
-    group.seats.reserve(static_cast<std::size_t>(group.ranks));
+    group.placements.reserve(static_cast<std::size_t>(group.ranks));
     for (int rank = 0; rank < group.ranks; ++rank) {
-        NodePlace& next = named[static_cast<std::size_t>(engine.seat(group.world_rank(rank)).node)];
+        NodePlace& next = named[static_cast<std::size_t>(engine.placement(group.world_rank(rank)).node)];
         if (next.node < 0) next.node = nodes++;
-        group.seats.push_back(next);
+        group.placements.push_back(next);
         ++next.core;
     }
-    return group.seats;
+    return group.placements;
 }
 
 }  // namespace leadline::sim

@@ -61,7 +61,7 @@ struct Meeting {
     int left = 0;
     std::vector<Time> clocks{};  // when each rank came
     std::vector<Stay*> stays{};  // of ranks that stop for it; the others go on, and wait for an operation
-    std::vector<machine::Operation> operations{};  // where there are such
+    std::vector<machine::RequestId> operations{};  // where there are such
     std::vector<std::int32_t> waiting{};           // ranks that have come and are held, or wait for a network
     // Where ranks' blocks differ: each rank's own, B; of a gather or scatter also what the root has for all.
     std::vector<std::int64_t> blocks{};
@@ -100,7 +100,7 @@ struct Group {
     std::vector<std::unique_ptr<Meeting>> over{};     // to be used again
     std::int32_t first_meeting = 0;                   // the number of the first of them
     std::vector<std::int32_t> entered{};              // how many each rank has come to
-    std::vector<NodePlace> seats{};                   // once somebody has asked
+    std::vector<NodePlace> placements{};              // once somebody has asked
     int per_node = 0;                                 // ranks on the first node; once somebody has asked
     std::optional<bool> node_by_node{};               // see World::node_by_node; once somebody has asked
     std::int32_t split = -1;                          // by which it was made: its groups share no rank
@@ -123,7 +123,7 @@ struct WindowLock {
 
 // Puts and gets that a rank has begun, and towards whom.
 struct OpenAccesses {
-    std::vector<machine::Operation> operations{};
+    std::vector<machine::RequestId> operations{};
     std::vector<int> targets{};
 };
 
@@ -138,15 +138,15 @@ struct WindowState {
     std::vector<WindowLock> locks{};      // of each rank's memory, once one was asked for
 };
 
-// Seats of the ranks; Unsupported for a placement that the machine has none for.
-std::vector<machine::Placement> take_seats(const machine::Machine& machine, const machine::Topology& topology,
-                                           int ranks, const std::string& mapping,
-                                           const std::string& placement);
+// Placements of the ranks; Unsupported for a placement that the machine has none for.
+std::vector<machine::Placement> place_ranks(const machine::Machine& machine,
+                                            const machine::Topology& topology, int ranks,
+                                            const std::string& mapping, const std::string& placement);
 
 class World {
 public:
     World(const machine::Machine& machine, const machine::Topology& topology,
-          std::vector<machine::Placement> seats, machine::Conditions conditions);
+          std::vector<machine::Placement> placements, machine::Conditions conditions);
 
     Engine engine;
     std::deque<Group> groups;    // the first is the world
@@ -171,13 +171,13 @@ public:
     // A rank comes to a collective; whether it stops there.
     bool stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay);
     // A rank comes to a collective and goes on; the operation is over when its part is.
-    machine::Operation begin(Group& group, int rank, const Call& call);
+    machine::RequestId begin(Group& group, int rank, const Call& call);
 
     void align(Group& group) const;  // all clocks to the latest
     void split(Group& group);        // by what was given: colour and key of each
     Group& new_group(Group&& made);
     // Where a communicator's ranks sit, among its own.
-    const std::vector<NodePlace>& seats(Group& group) const;
+    const std::vector<NodePlace>& placements(Group& group) const;
 
 private:
     [[nodiscard]] bool all_here(Group& group, int rank) const;

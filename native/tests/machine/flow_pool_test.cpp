@@ -112,10 +112,10 @@ TEST(FlowPool, NoLinkThatStandsForOthersIsAboveItsCapacity) {
     auto description = cube(5);
     description["ties"] = "growing";
     const auto nodes = make_topology(description);
-    std::vector<Placement> seats;
-    seats.reserve(static_cast<std::size_t>(nodes->nodes()));
-    for (int node = 0; node < nodes->nodes(); ++node) seats.push_back({.node = node});
-    const auto symmetry = Symmetry::find(*nodes, seats, 1);
+    std::vector<Placement> placements;
+    placements.reserve(static_cast<std::size_t>(nodes->nodes()));
+    for (int node = 0; node < nodes->nodes(); ++node) placements.push_back({.node = node});
+    const auto symmetry = Symmetry::find(*nodes, placements, 1);
     ASSERT_TRUE(symmetry);
     ASSERT_EQ(symmetry->players(), 25);
     auto sends = random_messages(5, 2000, us / 20);

@@ -20,9 +20,9 @@ std::unique_ptr<Topology> torus(const nlohmann::json& shape) {
 std::vector<std::vector<int>> places(const std::string& how, const Topology& topology, int per_node,
                                      int ranks) {
     std::vector<std::vector<int>> all;
-    for (const Placement& seat : make_mapping(how, topology, per_node, ranks)) {
-        all.push_back(topology.coordinates(seat.node));
-        all.back().push_back(seat.core);
+    for (const Placement& placement : make_mapping(how, topology, per_node, ranks)) {
+        all.push_back(topology.coordinates(placement.node));
+        all.back().push_back(placement.core);
     }
     return all;
 }
@@ -185,11 +185,11 @@ TEST(Mapping, WhatIsWrongInAFileIsToldWithItsLine) {
     };
     told("0 0 0 0\n1 0 0 0\n", " ends after 2 lines, but there are 3 ranks");
     told("", " ends after 0 lines, but there are 3 ranks");
-    told("0 0 0 0\n1 0 0 0\n0 0 0 0\n", ", line 3: this seat is taken by line 1 already");
+    told("0 0 0 0\n1 0 0 0\n0 0 0 0\n", ", line 3: this placement is taken by line 1 already");
     told("0 0 0 0\n1 3 0 0\n", ", line 2: Y is of 0 to 2, but got 3");
     told("0 0 -1 0\n", ", line 1: Z is of 0 to 1, but got -1");
     told("0 0 0 2\n", ", line 1: T is of 0 to 1, but got 2");
-    const std::string rule = ", line 1: a seat is 4 whole numbers (XYZT), but got ";
+    const std::string rule = ", line 1: a placement is 4 whole numbers (XYZT), but got ";
     told("0 0 0\n", rule + "\"0 0 0\"");
     told("0 0 0 0 0\n", rule + "\"0 0 0 0 0\"");
     told("0 0 0 x\n", rule + "\"0 0 0 x\"");

@@ -32,7 +32,7 @@ void check_words(Session& session, Report& report) {
     report.expect(self.size() == 1 && self.rank() == 0, "Self is alone");
     report.expect(copy.size() == world.size() && copy.rank() == world.rank(), "Dup is like World");
     report.expect(reversed.rank() == world.size() - 1 - world.rank(), "keys order the ranks of a split");
-    report.expect(reversed.seat(reversed.rank()).core == world.seat(world.rank()).core,
+    report.expect(reversed.placement(reversed.rank()).core == world.placement(world.rank()).core,
                   "a rank sits where it sits, whatever its number");
     for (Comm* each : {&world, &self, &copy}) say_all(*each, report);
     check_messages(reversed, report);

@@ -179,8 +179,8 @@ void check_messages(Comm& comm, Report& report) {
     }
     report.expect(comm.axes().empty() && comm.coordinates(0).empty(), "no axes on a real machine");
     report.expect(comm.distance(0, comm.rank()) <= same_node, "ranks of one host are near");
-    const NodePlace seat = comm.seat(comm.rank());
-    report.expect(seat.node >= 0 && seat.core >= 0, "every rank has a seat");
+    const NodePlace placement = comm.placement(comm.rank());
+    report.expect(placement.node >= 0 && placement.core >= 0, "every rank has a placement");
 }
 
 void check_windows(Comm& comm, Report& report) {

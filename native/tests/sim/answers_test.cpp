@@ -82,9 +82,9 @@ TEST(Tiers, ACollectiveAloneGivesOneAnswer) {
     for (const auto& described : collective_machines())
         for (const std::string operation : {"barrier", "bcast", "allreduce"})
             for (const std::size_t bytes : {8, 1500}) {
-                const Ends expected = after(operation, every_seat(described, torus, "loggp"), bytes);
+                const Ends expected = after(operation, every_placement(described, torus, "loggp"), bytes);
                 for (const std::string tier : {"flow", "packet", "auto"})
-                    EXPECT_EQ(after(operation, every_seat(described, torus, tier), bytes), expected)
+                    EXPECT_EQ(after(operation, every_placement(described, torus, tier), bytes), expected)
                         << tier << ' ' << operation << " of " << bytes << " B on " << described;
             }
 }
@@ -95,9 +95,9 @@ TEST(Tiers, ACollectiveIsAnsweredByTheTierThatWasAsked) {
     const json line{{"kind", "mesh"}, {"shape", {8}}};
     for (const auto& described : {packet_machine(), two_ranks(packet_machine())}) {
         for (const auto& tier : tiers())
-            EXPECT_EQ(record("allreduce", point, every_seat(described, line, tier), tier).at("network"),
+            EXPECT_EQ(record("allreduce", point, every_placement(described, line, tier), tier).at("network"),
                       tier);
-        EXPECT_NE(record("allreduce", point, every_seat(described, line, "auto"), "auto").at("network"),
+        EXPECT_NE(record("allreduce", point, every_placement(described, line, "auto"), "auto").at("network"),
                   "loggp");
     }
 }
@@ -106,7 +106,7 @@ TEST(Tiers, ACollectiveIsAnsweredByTheTierThatWasAsked) {
 TEST(Tiers, ACollectiveIsItsMessages) {
     for (const auto& described : collective_machines())
         for (const auto& tier : tiers()) {
-            const json simulate = every_seat(described, torus, tier);
+            const json simulate = every_placement(described, torus, tier);
             const Ends said = ends(simulate, [](Comm& world, Control& control) -> Task<> {
                 std::vector<std::byte> data(1500);
                 co_await control.busy(1e-7 * (world.rank() % 5));

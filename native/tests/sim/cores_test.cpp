@@ -17,7 +17,7 @@ json threaded() {
     return described;
 }
 
-json seated(int ranks, const std::string& mapping) {
+json placed(int ranks, const std::string& mapping) {
     json simulate = on(ranks, threaded(), {2});
     simulate["mapping"] = mapping;
     return simulate;
@@ -42,22 +42,22 @@ void expect_times(const std::vector<double>& found, const std::vector<double>& e
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << "rank " << i;
 }
 
-// Seat after seat fills a socket with four ranks on two cores before it comes to the other one.
+// Placement after placement fills a socket with four ranks on two cores before it comes to the other one.
 TEST(Cores, RanksOfOneSocketShareItsCoresBeforeTheOtherIsUsed) {
-    expect_times(times_of_work(seated(4, "TX")), {shared, shared, shared, shared});
-    expect_times(times_of_work(seated(5, "TX")), {shared, shared, shared, shared, alone});
+    expect_times(times_of_work(placed(4, "TX")), {shared, shared, shared, shared});
+    expect_times(times_of_work(placed(5, "TX")), {shared, shared, shared, shared, alone});
 }
 
 // Sockets in turns: four ranks have a core each, the fifth is the first core's second one.
 TEST(Cores, RanksOnSocketsInTurnsHaveCoresOfTheirOwnWhileThereAreAny) {
-    expect_times(times_of_work(seated(4, "sockets")), {alone, alone, alone, alone});
-    expect_times(times_of_work(seated(5, "sockets")), {shared, alone, alone, alone, shared});
+    expect_times(times_of_work(placed(4, "sockets")), {alone, alone, alone, alone});
+    expect_times(times_of_work(placed(5, "sockets")), {shared, alone, alone, alone, shared});
 }
 
 // Ranks of another node share nothing with the first one's.
 TEST(Cores, NodesShareNothing) {
-    expect_times(times_of_work(seated(2, "XT")), {alone, alone});
-    expect_times(times_of_work(seated(10, "TX")),
+    expect_times(times_of_work(placed(2, "XT")), {alone, alone});
+    expect_times(times_of_work(placed(10, "TX")),
                  {shared, shared, shared, shared, shared, shared, shared, shared, alone, alone});
 }
 

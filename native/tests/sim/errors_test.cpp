@@ -366,7 +366,7 @@ TEST(Order, MessagesOfOneInstantKeepTheOrderOfTheProgram) {
     for (const auto& each : {described, two_ranks(described)})
         for (const auto& tier : tiers()) {
             std::vector<int> order;
-            json simulate = every_seat(each, {{"kind", "torus"}, {"shape", {4}}}, tier);
+            json simulate = every_placement(each, {{"kind", "torus"}, {"shape", {4}}}, tier);
             // As long as a message takes from rank 0 to rank 2.
             double takes = 0;
             ends(simulate, [&](Comm& world, Control& control) -> Task<> {

@@ -34,7 +34,7 @@ TEST(Golden, TimesAreWhatTheyWereToThePicosecond) {
     for (const json& topology : topologies())
         for (const auto& tier : tiers()) {
             const std::string kind = topology.at("kind");
-            const json job = every_seat(machine_of_packets(), topology, tier);
+            const json job = every_placement(machine_of_packets(), topology, tier);
             const int ranks = job.at("ranks");
             const Program program = draw({.ranks = ranks, .steps = 8 * ranks, .seed = 7});
             found[std::string(kind).append(" ").append(tier)] = simulate(job, program).ends;

@@ -19,7 +19,7 @@ TEST(Limits, ManyMessagesOfAPairKeepTheirOrder) {
     described["protocol"] = {{{"name", "short"}, {"up_to", 100}}, {{"name", "eager"}, {"adaptive", true}}};
     const json narrow{{"kind", "fat-tree"}, {"arity", {4, 3}}, {"up", {2}}, {"width", {1, 0.01}}};
     int wrong = 0;
-    ends(every_seat(described, narrow, "loggp"), [&](Comm& world, Control&) -> Task<> {
+    ends(every_placement(described, narrow, "loggp"), [&](Comm& world, Control&) -> Task<> {
         std::vector<std::byte> data(20'000'000);
         std::array<int, 1> word{-1};
         const Bytes small = std::as_writable_bytes(std::span(word));

@@ -248,8 +248,8 @@ TEST(AtOnce, WhatIsKnownToMeetNobodyGivesWhatItsMessagesGive) {
 
 // Ranks that begin at one moment and deal with the one whose number differs by a bit are told of by one of
 // them, if it is as far from each to its own: so where nodes are numbered as ranks are, bit by bit, in any
-// order of the axes. Where seats are drawn, or neighbours in number are neighbours on a line (a Gray code, of
-// which one bit of the rank is several of the node), the distances are many.
+// order of the axes. Where placements are drawn, or neighbours in number are neighbours on a line (a Gray
+// code, of which one bit of the rank is several of the node), the distances are many.
 TEST(AtOnce, WhatIsAsFarForAllGivesWhatItsMessagesGive) {
     const std::vector<int> shape{4, 8, 2};
     const std::string gray = testing::TempDir() + "leadline-gray-code";
@@ -346,7 +346,7 @@ TEST_P(AtOnceBy, EveryNetworkGivesWhatItsMessagesGive) {
             for (const std::string operation : {"allreduce", "barrier", "bcast", "alltoall"})
                 for (const std::size_t bytes : {8U, 5000U}) {  // one packet, eager; many, by rendezvous
                     if (operation == "barrier" && bytes > 8) continue;
-                    const json simulate = every_seat(described, topology, GetParam());
+                    const json simulate = every_placement(described, topology, GetParam());
                     const std::string algorithm = operation == "allreduce" ? "recursive-doubling"
                                                   : operation == "barrier" ? "dissemination"
                                                   : operation == "bcast"   ? "binomial"

@@ -98,7 +98,7 @@ TEST(Tiers, WhatIsSentIsReceivedInOrder) {
                              {{"name", "rendezvous"}, {"handshake", true}, {"adaptive", true}}};
     for (const auto& topology : topologies())
         for (const auto& tier : tiers()) {
-            const json simulate = every_seat(described, topology, tier);
+            const json simulate = every_placement(described, topology, tier);
             const int ranks = simulate.at("ranks");
             std::vector<std::vector<int>> to(static_cast<std::size_t>(ranks));
             std::mt19937 draw(7);
@@ -152,7 +152,7 @@ TEST(Tiers, AShortMessageDoesNotOvertakeALongOne) {
     for (const auto& topology : {narrow, torus})
         for (const auto& tier : tiers()) {
             std::vector<int> order;
-            ends(every_seat(described, topology, tier), [&](Comm& world, Control&) -> Task<> {
+            ends(every_placement(described, topology, tier), [&](Comm& world, Control&) -> Task<> {
                 std::vector<std::byte> data(20'000);
                 std::array<int, 1> word{};
                 const Bytes small = std::as_writable_bytes(std::span(word));

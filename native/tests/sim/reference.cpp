@@ -13,14 +13,14 @@ namespace {
 class Reference {
 public:
     Reference(const Machine& machine, const machine::Topology& topology,
-              const std::vector<machine::Placement>& seats, const Program& program, std::uint64_t ties)
+              const std::vector<machine::Placement>& placements, const Program& program, std::uint64_t ties)
         : machine_(machine),
           topology_(topology),
-          seats_(seats),
+          placements_(placements),
           program_(program),
           ties_(ties),
           chill_(machine),
-          ranks_(seats.size()) {
+          ranks_(placements.size()) {
         played_.got.resize(ranks_.size());
         for (std::size_t r = 0; r < ranks_.size(); ++r) {
             ranks_[r].requests.resize(static_cast<std::size_t>(program.requests));
@@ -190,10 +190,10 @@ private:
     void come(Message* message) {
         message->there = true;
         auto& line = line_[{message->from, message->to}];
-        for (; !line.empty() && line.front()->there; line.pop_front()) knock(line.front());
+        for (; !line.empty() && line.front()->there; line.pop_front()) come_in(line.front());
     }
 
-    void knock(Message* message) {
+    void come_in(Message* message) {
         Rank& rank = ranks_[static_cast<std::size_t>(message->to)];
         message->reached = now_;
         const auto found = std::ranges::find_if(
@@ -346,7 +346,7 @@ private:
     [[nodiscard]] static Time send_cost(const Message& of) {
         return of.way->send_overhead + of.way->send_packet + transfer_time(of.bytes, of.way->send_copy);
     }
-    [[nodiscard]] int node_of(int r) const { return seats_[static_cast<std::size_t>(r)].node; }
+    [[nodiscard]] int node_of(int r) const { return placements_[static_cast<std::size_t>(r)].node; }
     [[nodiscard]] bool local(int a, int b) const { return node_of(a) == node_of(b); }
     [[nodiscard]] bool by_memory(int a, int b) const {
         return reach(a, b) == machine::Reach::own || (local(a, b) && !machine_.node.local_by_network);
@@ -361,19 +361,19 @@ private:
     [[nodiscard]] int hops(int a, int b) const { return topology_.hops(node_of(a), node_of(b)); }
     [[nodiscard]] int socket(int r) const {
         const machine::Node& node = machine_.node;
-        return seats_[static_cast<std::size_t>(r)].core /
+        return placements_[static_cast<std::size_t>(r)].core /
                std::max(1, (node.ranks + node.sockets - 1) / node.sockets);
     }
 
     const Machine& machine_;
     const machine::Topology& topology_;
-    const std::vector<machine::Placement>& seats_;
+    const std::vector<machine::Placement>& placements_;
     const Program& program_;
     std::uint64_t ties_;
     Chill chill_;
     std::vector<Rank> ranks_;
     std::list<Message> messages_;                                 // for ever: their addresses are kept
-    std::map<std::pair<int, int>, std::deque<Message*>> line_;    // sent, until they knock
+    std::map<std::pair<int, int>, std::deque<Message*>> line_;    // sent, until they come in
     std::map<std::pair<int, int>, std::vector<Flight>> flights_;  // of all data
     std::map<std::pair<int, int>, int> granted_;                  // whose data have not come, by their ends
     std::map<std::pair<int, int>, std::vector<Then>> waiting_;    // grants, until they have
@@ -389,8 +389,9 @@ private:
 }  // namespace
 
 Played reference(const Machine& machine, const machine::Topology& topology,
-                 const std::vector<machine::Placement>& seats, const Program& program, std::uint64_t ties) {
-    return Reference(machine, topology, seats, program, ties).run();
+                 const std::vector<machine::Placement>& placements, const Program& program,
+                 std::uint64_t ties) {
+    return Reference(machine, topology, placements, program, ties).run();
 }
 
 }  // namespace leadline::testing_sim

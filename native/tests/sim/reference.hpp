@@ -54,7 +54,7 @@ struct Played {
 
 // `ties`: which of the ranks' doings at one instant come first; every number is another order.
 Played reference(const machine::Machine& machine, const machine::Topology& topology,
-                 const std::vector<machine::Placement>& seats, const Program& program,
+                 const std::vector<machine::Placement>& placements, const Program& program,
                  std::uint64_t ties = 0);
 
 }  // namespace leadline::testing_sim

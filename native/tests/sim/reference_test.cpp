@@ -85,9 +85,9 @@ json with(const json& described, json topology, const std::string& tier, int ran
 Played referee(const json& job, const Program& program, std::uint64_t ties = 0) {
     const auto machine = machine::parse_machine(job.at("machine"));
     const auto topology = machine::make_topology(job.at("topology"));
-    const auto seats =
+    const auto placements =
         machine::make_mapping(job.at("mapping"), *topology, machine.node.ranks, job.at("ranks"));
-    return reference(machine, *topology, seats, program, ties);
+    return reference(machine, *topology, placements, program, ties);
 }
 
 // Random programs in turns over machines and topologies.

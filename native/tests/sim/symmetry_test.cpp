@@ -33,11 +33,11 @@ json asks(json described) {
 // Tori on which the ranks fill nodes of one or two, core by core.
 std::vector<json> machines(const std::string& tier) {
     std::vector<json> made;
-    made.push_back(every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {12}}}, tier));
+    made.push_back(every_placement(packet_machine(), {{"kind", "torus"}, {"shape", {12}}}, tier));
     made.push_back(
-        every_seat(packet_machine(), {{"kind", "torus"}, {"shape", {6, 5}}, {"ties", "growing"}}, tier));
+        every_placement(packet_machine(), {{"kind", "torus"}, {"shape", {6, 5}}, {"ties", "growing"}}, tier));
     made.push_back(
-        every_seat(asks(two_ranks(packet_machine())), {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
+        every_placement(asks(two_ranks(packet_machine())), {{"kind", "torus"}, {"shape", {4, 2, 4}}}, tier));
     return made;
 }
 
@@ -166,8 +166,8 @@ TEST(Symmetry, ProgramsByChanceEndTheSame) {
         if (chance.one_in(4)) topology = {{"kind", "fat-tree"}, {"arity", {2 + chance.below(3), 2, 3}}};
         const bool one = chance.one_in(2);
         const json described = one ? packet_machine() : two_ranks(packet_machine());
-        json simulate = every_seat(chance.one_in(2) ? asks(described) : described, topology,
-                                   chance.one_in(2) ? "loggp" : "flow");
+        json simulate = every_placement(chance.one_in(2) ? asks(described) : described, topology,
+                                        chance.one_in(2) ? "loggp" : "flow");
         const Body body = [&](Comm& world, Control& control) { return by_chance(world, control, chance); };
         const Played wanted = played(simulate, 1, all, body);
         const Played found = played(simulate, 1, some, body);

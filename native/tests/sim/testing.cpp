@@ -130,7 +130,7 @@ json topologies() {
             {{"kind", "single"}}};
 }
 
-json every_seat(const json& described, const json& topology, const std::string& tier) {
+json every_placement(const json& described, const json& topology, const std::string& tier) {
     const auto made = machine::make_topology(topology);
     return {{"machine", described},
             {"topology", topology},

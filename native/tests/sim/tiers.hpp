@@ -24,8 +24,8 @@ json two_ranks(json described);
 
 json topologies();
 
-// All seats of a topology, cores first.
-json every_seat(const json& described, const json& topology, const std::string& tier);
+// All placements of a topology, cores first.
+json every_placement(const json& described, const json& topology, const std::string& tier);
 
 // When each rank's program ended, s.
 using Ends = std::vector<double>;

@@ -31,7 +31,7 @@ TEST(Tiers, AnIdleNetworkGivesOneAnswer) {
     for (const auto& described :
          {round_machine(), packet_machine(), two_ranks(round_machine()), by_network, asking})
         for (const auto& topology : topologies()) {
-            const json first = every_seat(described, topology, tiers().front());
+            const json first = every_placement(described, topology, tiers().front());
             const int ranks = first.at("ranks");
             if (ranks < 2) continue;
             // By load a dragonfly's packets also take detours, which are longer.
@@ -40,7 +40,7 @@ TEST(Tiers, AnIdleNetworkGivesOneAnswer) {
                 for (const std::size_t bytes : {0, 240, 1000, 40'003}) {
                     const Ends expected = ends(first, round_trip(peer, bytes));
                     for (const std::string tier : {"flow", "packet"})
-                        EXPECT_EQ(ends(every_seat(described, topology, tier), round_trip(peer, bytes)),
+                        EXPECT_EQ(ends(every_placement(described, topology, tier), round_trip(peer, bytes)),
                                   expected)
                             << tier << ' ' << topology << " to " << peer << " with " << bytes << " B";
                 }
@@ -53,21 +53,21 @@ TEST(Tiers, AnIdleNetworkKeepsTheLaw) {
     const double wire = 4 * 256 + 64;  // of 1000 B: four full packets, then 40 B and 16 B in steps of 32
     for (const auto& tier : tiers())
         for (int hops = 1; hops <= 3; ++hops)
-            EXPECT_NEAR(ends(every_seat(packet_machine(), topology, tier), round_trip(hops, 1000))[0],
+            EXPECT_NEAR(ends(every_placement(packet_machine(), topology, tier), round_trip(hops, 1000))[0],
                         2 * (1e-6 + 3e-6 + hops * 1e-7 + wire / 380e6 + 2e-6), 2e-12);
 }
 
 TEST(Tiers, LatencyGrowsWithHopsAndWithNothingElse) {
     for (const auto& tier : tiers())
         for (const auto& topology : topologies()) {
-            const json simulate = every_seat(packet_machine(), topology, tier);
+            const json simulate = every_placement(packet_machine(), topology, tier);
             const int ranks = simulate.at("ranks");
             const auto made = machine::make_topology(topology);
-            const auto seats = machine::make_mapping(simulate.at("mapping"), *made, 1, ranks);
+            const auto placements = machine::make_mapping(simulate.at("mapping"), *made, 1, ranks);
             std::map<int, std::set<double>> by_hops;
             for (int rank = 1; rank < ranks; ++rank)
-                by_hops[made->hops(seats[0].node, seats[static_cast<std::size_t>(rank)].node)].insert(
-                    ends(simulate, round_trip(rank, 500))[0]);
+                by_hops[made->hops(placements[0].node, placements[static_cast<std::size_t>(rank)].node)]
+                    .insert(ends(simulate, round_trip(rank, 500))[0]);
             double before = 0;
             for (const auto& [hops, times] : by_hops) {
                 EXPECT_EQ(times.size(), 1U) << tier << ' ' << topology << ' ' << hops << " hops";
@@ -85,7 +85,7 @@ TEST(Tiers, LongMessagesFillWhatIsSlowest) {
     for (const auto& topology : topologies()) {
         if (topology.at("kind") == "single") continue;
         for (const auto& tier : tiers()) {
-            json simulate = every_seat(packet_machine(), topology, tier);
+            json simulate = every_placement(packet_machine(), topology, tier);
             simulate["ranks"] = 2;
             EXPECT_NEAR(answer("bandwidth", {{"bytes", 240'000}, {"window", 16}}, simulate, "bandwidth") /
                             (380e6 * 240 / 256),
@@ -116,7 +116,7 @@ TEST(Tiers, TwoEqualFlowsShareALink) {
     const json tree{{"kind", "fat-tree"}, {"arity", {4, 3}}, {"up", {1}}};
     const double one = 100'000.0 / 240 * 256 / 425e6;
     for (const std::string tier : {"flow", "packet"}) {
-        const Ends both = ends(every_seat(described, tree, tier), at_once({{0, 4}, {1, 5}}, 100'000));
+        const Ends both = ends(every_placement(described, tree, tier), at_once({{0, 4}, {1, 5}}, 100'000));
         EXPECT_NEAR(both[4], 2 * one + 6.4e-6, 0.01 * one) << tier;
         EXPECT_NEAR(both[5], both[4], 0.01 * one) << tier;
     }
@@ -124,7 +124,7 @@ TEST(Tiers, TwoEqualFlowsShareALink) {
     described["transit_first"] = false;
     const json line{{"kind", "mesh"}, {"shape", {4}}};
     for (const std::string tier : {"flow", "packet"}) {
-        const Ends both = ends(every_seat(described, line, tier), at_once({{0, 3}, {1, 2}}, 100'000));
+        const Ends both = ends(every_placement(described, line, tier), at_once({{0, 3}, {1, 2}}, 100'000));
         EXPECT_NEAR(both[3], 2 * one + 6.3e-6, 0.01 * one) << tier;
         EXPECT_NEAR(both[2], both[3], 0.01 * one) << tier;
     }
@@ -137,7 +137,7 @@ TEST(Tiers, TransitGoesFirstInBoth) {
     const json line{{"kind", "mesh"}, {"shape", {4}}};
     const double one = 100'000.0 / 240 * 256 / 425e6;
     for (const std::string tier : {"flow", "packet"}) {
-        const Ends both = ends(every_seat(described, line, tier), at_once({{0, 3}, {1, 2}}, 100'000));
+        const Ends both = ends(every_placement(described, line, tier), at_once({{0, 3}, {1, 2}}, 100'000));
         EXPECT_NEAR(both[3], one + 6.3e-6, 0.01 * one) << tier;
         EXPECT_NEAR(both[2], 2 * one + 6.1e-6, 0.01 * one) << tier;
     }

@@ -63,13 +63,13 @@ def round_robin(hosts: int) -> list[Group]:
     >>> round_robin(4)
     [((0, 3), (1, 2)), ((0, 2), (1, 3)), ((0, 1), (2, 3))]
     """
-    seats = [*range(hosts), *([hosts] if hosts % 2 else [])]  # the last is nobody where the number is odd
-    half = len(seats) // 2
+    circle = [*range(hosts), *([hosts] if hosts % 2 else [])]  # the last is nobody where the number is odd
+    half = len(circle) // 2
     steps = []
-    for _ in range(len(seats) - 1):
-        facing = zip(seats[:half], reversed(seats[half:]), strict=True)
+    for _ in range(len(circle) - 1):
+        facing = zip(circle[:half], reversed(circle[half:]), strict=True)
         steps.append(tuple(sorted((min(pair), max(pair)) for pair in facing if max(pair) < hosts)))
-        seats = [seats[0], seats[-1], *seats[1:-1]]
+        circle = [circle[0], circle[-1], *circle[1:-1]]
     return steps
 
 

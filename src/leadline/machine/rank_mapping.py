@@ -1,4 +1,4 @@
-"""Seats of ranks on a described machine: where a node stands, and which core of it a rank has.
+"""Placements of ranks on a described machine: where a node stands, and which core of it a rank has.
 
 The native program reads mappings itself (`native/machine/mapping.hpp`); here is what must be known of them
 before it runs, and what a search for better ones needs.
@@ -17,7 +17,7 @@ from leadline.core.errors import UsageError
 from leadline.machine.topologies import kind_of
 
 # A row a rank: the coordinates of its node, then the number of its core.
-Seats = NDArray[np.int32]
+Placements = NDArray[np.int32]
 
 _LETTERS = "XYZABCDEFGHIJKLMNOPQRS"
 _TYPE = np.int32
@@ -39,30 +39,30 @@ def usual(topology: dict[str, object]) -> str:
     return axes if len(axes) > 2 else "TX"
 
 
-def in_order(order: str, topology: dict[str, object], per_node: int, ranks: int) -> Seats:
-    """The first seats of an order of axes, of which the first varies fastest."""
+def in_order(order: str, topology: dict[str, object], per_node: int, ranks: int) -> Placements:
+    """The first placements of an order of axes, of which the first varies fastest."""
     sides = [*lengths(topology), per_node]
     names = letters(topology)
-    seats: Seats = np.empty((ranks, len(sides)), dtype=_TYPE)
+    placements: Placements = np.empty((ranks, len(sides)), dtype=_TYPE)
     rest = np.arange(ranks, dtype=np.int64)
     for letter in order:
         axis = names.index(letter)
-        seats[:, axis] = rest % sides[axis]
+        placements[:, axis] = rest % sides[axis]
         rest //= sides[axis]
-    return seats
+    return placements
 
 
-def nodes_of(seats: Seats, topology: dict[str, object]) -> NDArray[np.int64]:
-    """The number of each seat's node; of a grid the last axis varies fastest."""
-    node = np.zeros(len(seats), dtype=np.int64)
+def nodes_of(placements: Placements, topology: dict[str, object]) -> NDArray[np.int64]:
+    """The number of each placement's node; of a grid the last axis varies fastest."""
+    node = np.zeros(len(placements), dtype=np.int64)
     for axis, side in enumerate(lengths(topology)):
-        node = node * side + seats[:, axis]
+        node = node * side + placements[:, axis]
     return node
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where seats are: the lengths of the axes and the cores of a node, and what that is called."""
+    """Where placements are: the lengths of the axes and the cores of a node, and what that is called."""
 
     sides: tuple[int, ...]
     name: str  # in a sentence: "a partition of 512 ranks of bgp"
@@ -77,10 +77,10 @@ class Place:
         return _LETTERS[: len(self.sides) - 1] + "T"
 
 
-def read(path: Path, place: Place, ranks: int | None = None) -> Seats:
-    """The seats in a file, a line a rank; those of the first `ranks` where a number is given.
+def read(path: Path, place: Place, ranks: int | None = None) -> Placements:
+    """The placements in a file, a line a rank; those of the first `ranks` where a number is given.
 
-    Raises UsageError, naming file and line, for what is no seat of the place, or is one twice, and for a file
+    Raises UsageError, naming file and line, for what is no placement there, or is one twice, and for a file
     that ends too early. A file is read once as long as it stays as it is.
     """
     try:
@@ -91,7 +91,7 @@ def read(path: Path, place: Place, ranks: int | None = None) -> Seats:
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -> Seats:
+def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -> Placements:
     """`read`, remembered by what the answer depends on."""
     try:
         rows = path.read_text(encoding="ascii").rstrip().splitlines()
@@ -104,16 +104,16 @@ def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -
     rows = rows[:ranks]
     axes = len(place.sides)
     try:
-        seats = np.array([row.split() for row in rows], dtype=_TYPE).reshape(len(rows), axes)
+        placements = np.array([row.split() for row in rows], dtype=_TYPE).reshape(len(rows), axes)
     except (ValueError, OverflowError):
         line, row = next((n, row) for n, row in enumerate(rows, 1) if not _is_seat(row, axes))
         raise UsageError(
             f"mapping: {path}, line {line}: a place on {place.name} is {axes} whole numbers "
             f"({place.letters}), but got {row!r}"
         ) from None
-    _check(seats, place, f"mapping: {path}")
-    seats.flags.writeable = False
-    return seats
+    _check(placements, place, f"mapping: {path}")
+    placements.flags.writeable = False
+    return placements
 
 
 def _lines(rows: Sequence[str]) -> str:
@@ -127,18 +127,18 @@ def _is_seat(row: str, count: int) -> bool:
     return len(words) == count and all(word.lstrip("-").isdecimal() and len(word) < 10 for word in words)
 
 
-def _check(seats: Seats, place: Place, file: str) -> None:
-    """UsageError for a seat that is not there or is taken twice."""
-    beyond = (seats < 0) | (seats >= place.sides)
+def _check(placements: Placements, place: Place, file: str) -> None:
+    """UsageError for a placement that is not there or is taken twice."""
+    beyond = (placements < 0) | (placements >= place.sides)
     if beyond.any():
         rank, axis = np.argwhere(beyond)[0]
         raise UsageError(
             f"{file}, line {rank + 1}: {place.letters[axis]} is of 0 to {place.sides[axis] - 1} on "
-            f"{place.name}, but got {seats[rank, axis]}: the file is for another machine or size"
+            f"{place.name}, but got {placements[rank, axis]}: the file is for another machine or size"
         )
-    number = np.ravel_multi_index(tuple(seats.T), place.sides)
+    number = np.ravel_multi_index(tuple(placements.T), place.sides)
     _, first, at = np.unique(number, return_index=True, return_inverse=True)
-    twice = np.flatnonzero(first[at] != np.arange(len(seats)))
+    twice = np.flatnonzero(first[at] != np.arange(len(placements)))
     if len(twice):
         line = int(twice[0])
         raise UsageError(f"{file}, line {line + 1}: line {first[at[line]] + 1} has this place already")

@@ -66,7 +66,7 @@ class Benchmark:
 class SweepContext:
     """What the default values of sweeps may depend on.
 
-    `per_node` is how many ranks a node has seats for (None: for all of them), `hops` how far apart the
+    `per_node` is how many ranks a node has cores for (None: for all of them), `hops` how far apart the
     farthest nodes are; 0 where the machine tells no hops.
     """
 

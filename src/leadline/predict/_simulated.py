@@ -9,7 +9,7 @@ from leadline.predict import Simulate
 from leadline.predict._machine import NODES, SOCKETS
 
 
-def seated(machine: Machine, placement: str, ranks: int) -> dict[str, object]:
+def placed(machine: Machine, placement: str, ranks: int) -> dict[str, object]:
     """The keys of a plan that put so many ranks so: partition and mapping.
 
     Sockets in turns, nodes in turns along the axes of their grid, else every core of a socket first.

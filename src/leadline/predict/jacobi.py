@@ -37,7 +37,7 @@ from leadline.predict._machine import (
     serial_rate,
     way,
 )
-from leadline.predict._simulated import answers, seated
+from leadline.predict._simulated import answers, placed
 from leadline.run import store
 
 FLOPS, MOVED = 6, 16  # operations and bytes to and from memory of an update; stores bypass the caches
@@ -265,7 +265,7 @@ def simulated(
     fixed: dict[str, object] = {"edge": edge, "scaling": "weak", "ends": "periodic", "kernel": "streaming"}
     fixed |= {"depth": 1, "halo": "blocking"}
     asked = [
-        {**seated(described, placement, prod(grid)), "grid": _told(grid), **fixed}
+        {**placed(described, placement, prod(grid)), "grid": _told(grid), **fixed}
         for grid, placement in points
     ]
     return answers(simulate, described, "jacobi", "rate", asked)

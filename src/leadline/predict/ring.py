@@ -160,8 +160,8 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
 def _farthest(machine: Machine, ranks: int) -> int:
     """The links between the nodes of those two ranks next to each other that are farthest apart."""
     topology = machine.partition(ranks)
-    seats = in_order(usual(topology), topology, machine.ranks_per_node, ranks)
-    nodes = nodes_of(seats, topology)
+    placed = in_order(usual(topology), topology, machine.ranks_per_node, ranks)
+    nodes = nodes_of(placed, topology)
     return int(kind_of(topology).hops(topology, nodes, np.roll(nodes, -1)).max())
 
 

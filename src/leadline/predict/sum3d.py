@@ -25,7 +25,7 @@ from leadline.predict._asymptotic import ROTATED, Fitted, comparable
 from leadline.predict._beside import COLUMNS as BESIDE
 from leadline.predict._beside import beside
 from leadline.predict._machine import PLACEMENT, chosen_placement, on, way
-from leadline.predict._simulated import answers, seated
+from leadline.predict._simulated import answers, placed
 from leadline.run import store
 
 NUMBER = 8  # B
@@ -93,8 +93,8 @@ def predict(asked: ModelArguments, simulate: Simulate) -> Prediction:
     if not asked["simulate"]:
         return Prediction([row], COLUMNS)
     point = {"array": asked["array"], "grid": f"{asked['ranks']}x1x1", "split": "even"}
-    seats = seated(described, placement, asked["ranks"])
-    (answer,) = answers(simulate, described, "sum3d", "time", [{**seats, **point}])
+    placed_ranks = placed(described, placement, asked["ranks"])
+    (answer,) = answers(simulate, described, "sum3d", "time", [{**placed_ranks, **point}])
     if isinstance(answer, str):
         return Prediction([row], COLUMNS, [f"The simulator gives no answer: {answer}."])
     return Prediction([row, {**row, "from": "simulated", "time": answer}], COLUMNS)

@@ -77,7 +77,7 @@ class SimExecutor:
         return False
 
     def misplaced(self, point: Point, places: Sequence[Mapping[str, Any]]) -> str | None:
-        """Never: the simulator seats the ranks as it is asked to."""
+        """Never: the simulator places the ranks as it is asked to."""
         return None
 
     def transport(self, point: Point) -> str | None:
@@ -229,7 +229,7 @@ class SimExecutor:
             "topology": self.target.machine.partition(partition),
             "ranks": point.ranks,
             "partition": partition,
-            "mapping": self.target.seating(point.mapping or self.target.mapping),
+            "mapping": self.target.native_mapping(point.mapping or self.target.mapping),
             "network": point.stack,
             "seed": self.target.seed,
             "noise": self.target.noise,

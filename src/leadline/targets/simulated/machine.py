@@ -180,7 +180,7 @@ class SimulatedMachine:
         described = self.machine.native()
         return described if self.kinds is None else described | {"kinds": dict(self.kinds)}
 
-    def seating(self, mapping: str) -> str:
+    def native_mapping(self, mapping: str) -> str:
         """A mapping in the words of the native program: a file by its path."""
         if mapping in (SOCKETS, BLOCKED) or any(
             each.fullmatch(mapping) for each in (_ORDER, _RANDOM, _TILED)
@@ -223,7 +223,7 @@ class SimulatedMachine:
                     f"{'x'.join(map(str, sides))} nodes of {partition:,} ranks of {self.machine.name}, "
                     f"but got {mapping!r}"
                 )
-        if self.seating(mapping).startswith("file:"):
+        if self.native_mapping(mapping).startswith("file:"):
             place = Place.of(
                 topology,
                 self.machine.ranks_per_node,

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.machine.rank_mapping import Seats, in_order, letters, nodes_of
+from leadline.machine.rank_mapping import Placements, in_order, letters, nodes_of
 from leadline.machine.topologies import Nodes
 from leadline.tune.mapping.costs import PartitionDistances
 from leadline.tune.mapping.traffic import Traffic, fits
@@ -25,32 +25,32 @@ ORDER, TILING, PERMUTATION = "order", "tiling", "permutation"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A mapping: what it is called, and which seat each rank has, from the first node's first core on."""
+    """A mapping: what it is called, and which slot each rank has, from the first node's first core on."""
 
     kind: str
     name: str
-    seats: NDArray[np.int64]
+    slots: NDArray[np.int64]
 
     def digest(self) -> bytes:
         """What tells it from others, in few bytes."""
-        return sha256(self.seats.tobytes()).digest()
+        return sha256(self.slots.tobytes()).digest()
 
     def nodes(self, distances: PartitionDistances) -> Nodes:
         """The node of each rank."""
-        return self.seats // distances.per_node
+        return self.slots // distances.per_node
 
-    def places(self, distances: PartitionDistances) -> Seats:
+    def places(self, distances: PartitionDistances) -> Placements:
         """The coordinates of each rank's node, and its core."""
-        core = (self.seats % distances.per_node)[:, None]
-        rows: Seats = np.hstack([distances.coordinates(self.nodes(distances)), core]).astype(np.int32)
+        core = (self.slots % distances.per_node)[:, None]
+        rows: Placements = np.hstack([distances.coordinates(self.nodes(distances)), core]).astype(np.int32)
         return rows
 
 
 def order(name: str, distances: PartitionDistances, ranks: int) -> Candidate:
     """An order of axes."""
     places = in_order(name, distances.topology, distances.per_node, ranks)
-    seats = nodes_of(places, distances.topology) * distances.per_node + places[:, -1]
-    return Candidate(ORDER, name, seats)
+    slots = nodes_of(places, distances.topology) * distances.per_node + places[:, -1]
+    return Candidate(ORDER, name, slots)
 
 
 def orders(distances: PartitionDistances, ranks: int) -> Iterator[Candidate]:
@@ -125,8 +125,8 @@ def _tiling(distances: PartitionDistances, grid: Sequence[int], parts: Sequence[
         places[part.level] += part.apart * turned
         word = f"{names[part.level]}{part.places}" + (f"/{part.apart}" if part.apart > 1 else "")
         told[part.dimension].append(word)
-    seats = _node(distances, places[1:]) * distances.per_node + places[0]
-    return Candidate(TILING, " by ".join("".join(each) or "1" for each in reversed(told)), seats)
+    slots = _node(distances, places[1:]) * distances.per_node + places[0]
+    return Candidate(TILING, " by ".join("".join(each) or "1" for each in reversed(told)), slots)
 
 
 def _names(distances: PartitionDistances) -> list[str]:

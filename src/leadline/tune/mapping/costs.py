@@ -47,7 +47,7 @@ class PartitionDistances:
         return prod(self.sides)
 
     @property
-    def seats(self) -> int:
+    def slots(self) -> int:
         """Places for ranks."""
         return self.nodes * self.per_node
 

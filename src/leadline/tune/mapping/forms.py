@@ -42,10 +42,10 @@ def _rankfile(outcome: Outcome, trial: Trial, names: str | None) -> str:
     """Open MPI's rank file: a host and a slot for each rank."""
     distances = outcome.task.distances
     nodes = hosts(names, distances.nodes)
-    seats = trial.candidate.seats.tolist()
+    slots = trial.candidate.slots.tolist()
     lines = [
-        f"rank {rank}={nodes[seat // distances.per_node]} slot={seat % distances.per_node}"
-        for rank, seat in enumerate(seats)
+        f"rank {rank}={nodes[slot // distances.per_node]} slot={slot % distances.per_node}"
+        for rank, slot in enumerate(slots)
     ]
     if names is None:
         lines.insert(0, "# node0, node1, ... are placeholders: replace them by the names of your nodes")

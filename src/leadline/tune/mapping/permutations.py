@@ -1,4 +1,4 @@
-"""Permutations: any rank on any seat, sought by cutting in halves and then by swaps (simulated annealing).
+"""Permutations: any rank on any slot, sought by cutting in halves and then by swaps (simulated annealing).
 
 What is lessened is bytes times hops, which a swap changes by what its two ranks alone send and get.
 """
@@ -14,30 +14,30 @@ from leadline.tune.mapping.candidates import PERMUTATION, Candidate
 from leadline.tune.mapping.costs import PartitionDistances
 from leadline.tune.mapping.traffic import Traffic
 
-LARGEST = 4096  # seats; a table of the distances of all nodes is kept
+LARGEST = 4096  # slots; a table of the distances of all nodes is kept
 DENSEST = 1 << 23  # partners of all ranks, as many each as the one that has the most
 DENSE = 400  # ranks whose halves are found by all eigenvectors at once
 _HOT, _COLD = 4.0, 0.1  # temperatures, as parts of what a swap typically changes
-_BATCH = 8  # one swap is tried at once for each so many seats
+_BATCH = 8  # one swap is tried at once for each so many slots
 
 Order = NDArray[np.int64]
 
 
 @dataclass
 class _Table:
-    """Partners of each rank and of each free seat's nobody, in rows of the same length."""
+    """Partners of each rank and of each free slot's nobody, in rows of the same length."""
 
     partner: NDArray[np.int64]
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(cls, traffic: Traffic, seats: int) -> "_Table":
+    def of(cls, traffic: Traffic, slots: int) -> "_Table":
         """The partners in either direction; a row is filled up with partners of no weight."""
-        graph = symmetric(traffic, seats)
+        graph = symmetric(traffic, slots)
         degrees = np.diff(graph.indptr)
-        partner = np.zeros((seats, max(1, int(degrees.max(initial=0)))), dtype=np.int64)
+        partner = np.zeros((slots, max(1, int(degrees.max(initial=0)))), dtype=np.int64)
         weight = np.zeros(partner.shape)
-        row = np.repeat(np.arange(seats), degrees)
+        row = np.repeat(np.arange(slots), degrees)
         column = np.arange(graph.nnz) - np.repeat(graph.indptr[:-1], degrees)
         partner[row, column], weight[row, column] = graph.indices, graph.data
         return cls(partner, weight)
@@ -52,7 +52,7 @@ def symmetric(traffic: Traffic, size: int) -> csr_matrix:
 def searchable(distances: PartitionDistances, traffic: Traffic) -> bool:
     """Whether permutations are sought: up to a size, and not where everybody speaks to everybody."""
     degree = np.bincount(traffic.source, minlength=traffic.ranks).max(initial=0)
-    return distances.seats <= LARGEST and 2 * int(degree) * distances.seats <= DENSEST
+    return distances.slots <= LARGEST and 2 * int(degree) * distances.slots <= DENSEST
 
 
 def halves(distances: PartitionDistances, traffic: Traffic) -> Candidate:
@@ -60,31 +60,31 @@ def halves(distances: PartitionDistances, traffic: Traffic) -> Candidate:
 
     The halves are those of the second eigenvector of the graph's Laplacian.
     """
-    seat_of = np.empty(traffic.ranks, dtype=np.int64)
+    slot_of = np.empty(traffic.ranks, dtype=np.int64)
     graph = symmetric(traffic, traffic.ranks)
-    core = np.arange(distances.seats) % distances.per_node
-    rows = np.column_stack([distances.coordinates(np.arange(distances.seats) // distances.per_node), core])
-    left = [(np.arange(traffic.ranks), np.arange(distances.seats)[: traffic.ranks])]
-    if distances.seats > traffic.ranks:
+    core = np.arange(distances.slots) % distances.per_node
+    rows = np.column_stack([distances.coordinates(np.arange(distances.slots) // distances.per_node), core])
+    left = [(np.arange(traffic.ranks), np.arange(distances.slots)[: traffic.ranks])]
+    if distances.slots > traffic.ranks:
         left = [(np.arange(traffic.ranks), _compact(rows, traffic.ranks))]
     while left:
-        ranks, seats = left.pop()
+        ranks, slots = left.pop()
         if len(ranks) == 1:
-            seat_of[ranks] = seats
+            slot_of[ranks] = slots
             continue
-        span = [len(np.unique(column)) for column in rows[seats].T]
+        span = [len(np.unique(column)) for column in rows[slots].T]
         axis = int(np.argmax(span[:-1])) if max(span[:-1]) > 1 else len(span) - 1
-        seats = seats[np.argsort(rows[seats, axis], kind="stable")]
+        slots = slots[np.argsort(rows[slots, axis], kind="stable")]
         ranks = ranks[np.argsort(_second(graph[ranks][:, ranks]), kind="stable")]
         middle = len(ranks) // 2
         if distances.per_node > 1 and axis != len(span) - 1:
             middle = max(distances.per_node, middle // distances.per_node * distances.per_node)
-        left += [(ranks[:middle], seats[:middle]), (ranks[middle:], seats[middle:])]
-    return Candidate(PERMUTATION, "halves", seat_of)
+        left += [(ranks[:middle], slots[:middle]), (ranks[middle:], slots[middle:])]
+    return Candidate(PERMUTATION, "halves", slot_of)
 
 
 def _compact(rows: NDArray[np.int64], count: int) -> Order:
-    """So many seats that lie together: those with the least coordinates, whole nodes first."""
+    """So many slots that lie together: those with the least coordinates, whole nodes first."""
     return np.sort(np.lexsort((rows[:, -1], rows[:, :-1].sum(axis=1), rows[:, :-1].max(axis=1)))[:count])
 
 
@@ -120,11 +120,11 @@ def anneal(
 
 
 class _Annealing:
-    """Which seat each rank has, and the nobodies who have the free ones, as swaps go on."""
+    """Which slot each rank has, and the nobodies who have the free ones, as swaps go on."""
 
     def __init__(self, distances: PartitionDistances, traffic: Traffic, start: Candidate, seed: int) -> None:
         self.random = np.random.default_rng(seed)
-        self.seats = distances.seats
+        self.slots = distances.slots
         self.per_node = distances.per_node
         nodes = np.arange(distances.nodes)
         self.far = distances.hops(nodes[:, None], nodes[None, :]).astype(np.int32)
@@ -132,19 +132,19 @@ class _Annealing:
             distances.nodes, 2 * len(distances.sides) + 1 if distances.is_grid else 4 * distances.per_node
         )
         self.near = np.argsort(self.far, axis=1, kind="stable")[:, :near]
-        self.table = _Table.of(traffic, self.seats)
-        free = np.setdiff1d(np.arange(self.seats), start.seats)
-        self.seat = np.concatenate([start.seats, free])
-        self.who = np.empty(self.seats, dtype=np.int64)
-        self.who[self.seat] = np.arange(self.seats)
+        self.table = _Table.of(traffic, self.slots)
+        free = np.setdiff1d(np.arange(self.slots), start.slots)
+        self.slot = np.concatenate([start.slots, free])
+        self.who = np.empty(self.slots, dtype=np.int64)
+        self.who[self.slot] = np.arange(self.slots)
         self.busy = np.flatnonzero(self.table.weight.any(axis=1))
-        self.best, self.least = self.seat.copy(), self.total()
+        self.best, self.least = self.slot.copy(), self.total()
         self.now = self.least
         self.usual = float(self.table.weight.sum() / max(1, len(self.busy)))  # what one rank sends and gets
 
     def total(self) -> float:
         """Bytes times hops, each message counted from both ends."""
-        node = self.seat // self.per_node
+        node = self.slot // self.per_node
         return float((self.table.weight * self.far[node[:, None], node[self.table.partner]]).sum())
 
     def step(self, temperature: float) -> None:
@@ -156,24 +156,24 @@ class _Annealing:
         one, other, gain = one[taken], other[taken], gain[taken]
         kept = self._apart(one, other)
         one, other = one[kept], other[kept]
-        self.seat[one], self.seat[other] = self.seat[other], self.seat[one]
-        self.who[self.seat[one]], self.who[self.seat[other]] = one, other
+        self.slot[one], self.slot[other] = self.slot[other], self.slot[one]
+        self.who[self.slot[one]], self.who[self.slot[other]] = one, other
         self.now += 2 * float(gain[kept].sum())
         if self.now < self.least * (1 - 1e-12):
-            self.best, self.least = self.seat.copy(), self.now
+            self.best, self.least = self.slot.copy(), self.now
 
     def _pairs(self) -> tuple[Order, Order]:
         """Ranks, and who sits where each would like to sit: near a partner; now and then anywhere."""
-        count = max(1, self.seats // _BATCH)
+        count = max(1, self.slots // _BATCH)
         one = self.random.choice(self.busy, count)
         column = self.random.integers(0, self.table.partner.shape[1], count)
         partner = self.table.partner[one, column]
         node = self.near[
-            self.seat[partner] // self.per_node, self.random.integers(0, self.near.shape[1], count)
+            self.slot[partner] // self.per_node, self.random.integers(0, self.near.shape[1], count)
         ]
         wanted = node * self.per_node + self.random.integers(0, self.per_node, count)
         anywhere = self.random.random(count) < 0.1
-        wanted[anywhere] = self.random.integers(0, self.seats, int(anywhere.sum()))
+        wanted[anywhere] = self.random.integers(0, self.slots, int(anywhere.sum()))
         other = self.who[wanted]
         owner = self._owners(one, other)
         number = np.arange(count)
@@ -182,15 +182,15 @@ class _Annealing:
 
     def _owners(self, one: Order, other: Order) -> Order:
         """Of each rank the first pair that has it; a number beyond all pairs where none has."""
-        owner = np.full(self.seats, len(one))
+        owner = np.full(self.slots, len(one))
         number = np.arange(len(one))
         np.minimum.at(owner, one, number)
         np.minimum.at(owner, other, number)
         return owner
 
     def _change(self, who: Order, goes_to: Order) -> NDArray[np.float64]:
-        """By how much it costs more when ranks take the seats of others, who take theirs."""
-        node = self.seat // self.per_node
+        """By how much it costs more when ranks take the slots of others, who take theirs."""
+        node = self.slot // self.per_node
         partner, weight = self.table.partner[who], self.table.weight[who]
         there = node[partner]
         here, goal = node[who][:, None], node[goes_to][:, None]

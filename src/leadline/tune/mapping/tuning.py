@@ -211,12 +211,12 @@ class _Search:
             traffic = Traffic(ranks, traffic.source, traffic.target, traffic.bytes, grid[0])
             for each in orders(self.distances, ranks):
                 name = f"{each.name} of the grid {' x '.join(map(str, grid[0]))}"
-                yield Candidate(TILING, name, each.seats[number])
+                yield Candidate(TILING, name, each.slots[number])
         for tried, each in enumerate(tilings(self.distances, traffic)):
             if self._left(_TILINGS) < 0:
                 self.cut.append(f"time ran out: {tried} tiling{'' if tried == 1 else 's'} tried")
                 break
-            yield each if number is None else Candidate(TILING, each.name, each.seats[number])
+            yield each if number is None else Candidate(TILING, each.name, each.slots[number])
 
     def _permutations(self, rules: list[Trial]) -> Iterator[Trial]:
         """By halves, and by swaps from there and from the best mapping that follows a rule."""

@@ -15,13 +15,13 @@ std::vector<machine::Placement> by_sockets(const machine::Node& node, const mach
     if (node.ranks % node.sockets != 0)
         throw Unsupported("sockets of this machine have not as many ranks each, and cannot take turns");
     const int per_socket = node.ranks / node.sockets;
-    std::vector<machine::Placement> seats;
+    std::vector<machine::Placement> placements;
     for (int rank = 0; rank < ranks; ++rank) {
         const int on_node = rank % node.ranks;
         const int core = on_node % node.sockets * per_socket + on_node / node.sockets;
-        seats.push_back({.node = rank / node.ranks, .core = core});
+        placements.push_back({.node = rank / node.ranks, .core = core});
     }
-    return seats;
+    return placements;
 }
 
 // One on each node, in the order in which the mapping takes nodes, and again where there are more ranks.
@@ -30,19 +30,19 @@ std::vector<machine::Placement> one_on_each(const machine::Node& node, const mac
     if (ranks > static_cast<std::int64_t>(topology.nodes()) * node.ranks)
         throw Unsupported(std::to_string(ranks) + " ranks do not fit on " + std::to_string(topology.nodes()) +
                           " nodes with " + std::to_string(node.ranks) + " each");
-    std::vector<machine::Placement> seats =
+    std::vector<machine::Placement> placements =
         machine::make_mapping(mapping, topology, 1, std::min(ranks, topology.nodes()));
-    const std::size_t nodes = seats.size();
+    const std::size_t nodes = placements.size();
     for (std::size_t rank = nodes; rank < static_cast<std::size_t>(ranks); ++rank)
-        seats.push_back({.node = seats[rank % nodes].node, .core = static_cast<int>(rank / nodes)});
-    return seats;
+        placements.push_back({.node = placements[rank % nodes].node, .core = static_cast<int>(rank / nodes)});
+    return placements;
 }
 
 }  // namespace
 
-std::vector<machine::Placement> take_seats(const machine::Machine& machine, const machine::Topology& topology,
-                                           int ranks, const std::string& mapping,
-                                           const std::string& placement) {
+std::vector<machine::Placement> place_ranks(const machine::Machine& machine,
+                                            const machine::Topology& topology, int ranks,
+                                            const std::string& mapping, const std::string& placement) {
     const machine::Node& node = machine.node;
     if (placement == "default" && mapping == "sockets") return by_sockets(node, topology, ranks);
     if (placement == "default") return machine::make_mapping(mapping, topology, node.ranks, ranks);
