@@ -165,7 +165,8 @@ Task<> Player::prepare() {
         const int place = member ? (next++)->place : 0;
         const auto& first = program_.communicators[round.first].members;
         if (first == program_.communicators.front().members) {
-            comms_.push_back({mine, co_await world.dup()});
+            auto copy = co_await world.dup();  // GCC 12 destroys it twice where it is made in the list
+            comms_.push_back({mine, std::move(copy)});
             continue;
         }
         auto part = co_await world.split(mine, place);

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,18 @@ def test_neighbours_that_only_give(mpi: Mpi, build: Build, tmp_path: Path) -> No
         ((2, 80), (0, 80)),
     ]
     _replayed(tmp_path, "--on", "bgp")
+
+
+def test_many_copies_of_the_world_are_executed(mpi: Mpi, tmp_path: Path) -> None:
+    """Each was given back twice, which a few times did no harm. With the MPI."""
+
+    def copies(comm: program.Comm) -> Generator[Any, Any, None]:
+        for _ in range(20):
+            copy: program.Comm = yield comm.dup()
+            yield copy.barrier()
+
+    program.evaluate(copies, ranks=2).write(tmp_path / "rare.program")
+    _replayed(tmp_path, "--launches", "1", "--mpi", mpi.id)
 
 
 def test_the_rest(mpi: Mpi, build: Build, tmp_path: Path) -> None:
