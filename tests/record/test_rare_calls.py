@@ -77,6 +77,21 @@ def test_neighbours_that_only_give(mpi: Mpi, build: Build, tmp_path: Path) -> No
     _replayed(tmp_path, "--on", "bgp")
 
 
+def test_neighbours_down_and_up_that_are_one_rank(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """What goes down comes from up: blocks are listed as they meet. With the MPI, too."""
+    made = _of(tmp_path, mpi, build("grid.c"), 4)
+    for rank in range(4):
+        across, other = (rank + 2) % 4, rank ^ 1
+        whole, part, copied = only(made, rank, Kind.NEIGHBOR_ALLTOALL)
+        if rank < 2:  # the first dimension ends there
+            assert whole.gives == (across, 16, other, 24, other, 4000)
+            assert whole.takes == (across, 8, other, 24, other, 4000)
+        assert part.gives == part.takes == (other % 2, 24, other % 2, 4000)
+        assert copied.gives == (across, 32, other, 32, other, 32)
+    _replayed(tmp_path, "--on", "bgp")
+    _replayed(tmp_path, "--launches", "1")
+
+
 def test_many_copies_of_the_world_are_executed(mpi: Mpi, tmp_path: Path) -> None:
     """Each was given back twice, which a few times did no harm. With the MPI."""
 

@@ -38,6 +38,7 @@ class Group:
     remote: tuple[int, ...] = ()
     sources: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()
+    cartesian: bool = False  # two neighbours of each dimension, down and up
     key: object = None
     turn: int = 0
 
@@ -65,3 +66,8 @@ def parts_of(peers: Iterable[int], sizes: Sequence[int]) -> tuple[int, ...]:
         if size and peer >= 0
         for value in (peer, size)
     )
+
+
+def crossed(values: Sequence[int]) -> list[int]:
+    """Of each dimension up before down: what goes down comes from up, also where both are one rank."""
+    return [value for down in range(0, len(values) - 1, 2) for value in (values[down + 1], values[down])]

@@ -19,7 +19,7 @@ from leadline.program.model import (
     Operation,
 )
 from leadline.record import spills
-from leadline.record.handles import Communicators, Group, Slot, parts_of
+from leadline.record.handles import Communicators, Group, Slot, crossed, parts_of
 from leadline.record.receives import ANY, met_by, receive_is_over
 from leadline.record.spills import Entry, Spill
 
@@ -260,7 +260,9 @@ class Rank:
         neighbours = entry.kind in (Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL)
         if neighbours:
             to = gives if gives else [size] * len(group.targets)
-            parts = parts_of(group.targets, to), parts_of(group.sources, takes or [size] * len(group.sources))
+            coming = takes or [size] * len(group.sources)
+            order = crossed if group.cartesian else list
+            parts = parts_of(group.targets, to), parts_of(order(group.sources), order(coming))
         else:
             ranks = range(len(group.remote or group.members))
             parts = parts_of(ranks, gives), parts_of(ranks, takes)
@@ -297,6 +299,11 @@ class Rank:
         of = 0 if entry.mode == Construction.MERGE else before.index
         group = self._made(members, others, entry.mode, of)
         group.sources, group.targets = tuple(near[:sources]), tuple(near[sources : sources + targets])
+        if entry.form:  # which has not been asked for them
+            group.sources, group.targets = before.sources, before.targets
+        copied = entry.mode == Construction.DUP and before.cartesian
+        # A grid's part (MPI_Cart_sub) is a split that has neighbours.
+        group.cartesian = copied or (entry.mode in (Construction.CART, Construction.SPLIT) and bool(near))
         self.comms[made] = group
         self.note(entry, Operation(int(Kind.COMM), before.index, extra=group.index + 1, mode=entry.mode))
 
