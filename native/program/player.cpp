@@ -305,6 +305,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
                 Slot& slot = slots_[static_cast<std::size_t>(step.request)];
                 if (slot.message) forgotten_.push_back(slot.request);
                 slot.message = false;
+                slot.hand_over_blocks(forgotten_);
                 if (slot.collective()) co_await slot.meeting->prepared->free();
                 slot.meeting.reset();
                 slot.made_ready = nullptr;
@@ -339,26 +340,13 @@ Task<> Player::oldest() {
     forgotten_.erase(forgotten_.begin());
 }
 
-// Blocks to and from neighbours, each as a message.
-Task<> Player::neighbours(const Step& step) {
-    if (step.form != blocking) Run::skip("nonblocking collectives of neighbours cannot be executed yet");
-    const auto gives = sequence_.list(step.gives), takes = sequence_.list(step.takes);
-    waited_.clear();
-    for (std::size_t i = 0; i + 1 < takes.size(); i += 2)
-        waited_.push_back(comm(step).irecv(in(takes[i + 1]), static_cast<int>(takes[i]), neighbours_tag));
-    for (std::size_t i = 0; i + 1 < gives.size(); i += 2) {
-        co_await run_.turn(true);
-        waited_.push_back(comm(step).isend(out(gives[i + 1]), static_cast<int>(gives[i]), neighbours_tag));
-    }
-    co_await comm(step).wait_all(waited_);
-}
-
 Task<> Player::start(const Step& step) {
     for (const std::int64_t which : sequence_.list(step.gives)) {
         Slot& slot = slots_[static_cast<std::size_t>(which)];
         if (slot.made_ready == nullptr) Run::skip("an operation is started that was not made ready");
         if (slot.made_ready->kind == Kind::send) co_await run_.turn(true);
-        if (slot.collective()) co_await slot.meeting->prepared->begin();
+        if (among_neighbours(*slot.made_ready)) co_await begin_blocks(*slot.made_ready, slot.meeting->blocks);
+        else if (slot.collective()) co_await slot.meeting->prepared->begin();
         else begin_message(*slot.made_ready, slot);
     }
 }
@@ -371,6 +359,7 @@ bool Player::take_requests(const Step& wait) {
         Slot& slot = slots_[static_cast<std::size_t>(which)];
         if (slot.message) waited_.push_back(slot.request);
         slot.message = false;
+        slot.hand_over_blocks(waited_);
         collectives = collectives || slot.collective();
     }
     return collectives;

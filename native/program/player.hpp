@@ -50,11 +50,12 @@ public:
 
 private:
     static constexpr std::size_t most_buffered = 4096;
-    // A collective and its blocks.
+    // A collective and its blocks. Among neighbours each block is a message, and nothing is prepared.
     struct Meeting {
         std::optional<Comm::Prepared> prepared{};
         std::vector<Part> gives{};
         std::vector<Part> takes{};
+        std::vector<Comm::Request> blocks{};  // that are under way
     };
     // What a nonblocking or persistent operation keeps until it is over. Small: most are messages, and a
     // program with many ranks waits for memory.
@@ -64,6 +65,11 @@ private:
         const Step* made_ready = nullptr;
         std::unique_ptr<Meeting> meeting{};
         [[nodiscard]] bool collective() const { return meeting && meeting->prepared; }
+        void hand_over_blocks(std::vector<Comm::Request>& to) {
+            if (!meeting) return;
+            to.insert(to.end(), meeting->blocks.begin(), meeting->blocks.end());
+            meeting->blocks.clear();
+        }
     };
     struct Loop {
         std::size_t begin;
@@ -100,7 +106,11 @@ private:
     void lay_out(Call& made, const Step& step, std::int64_t bytes, std::vector<Part>& gives,
                  std::vector<Part>& takes);
     Task<> collective(const Step& step);
+    [[nodiscard]] static bool among_neighbours(const Step& step) {
+        return step.kind == Kind::neighbor_allgather || step.kind == Kind::neighbor_alltoall;
+    }
     Task<> neighbours(const Step& step);
+    Task<> begin_blocks(const Step& step, std::vector<Comm::Request>& begun);
     Task<> one_sided(const Step& step);
     Task<> make_window(const Step& step, Exposed& exposed);
     Task<> epoch(const Step& step, Exposed& exposed, Comm& among);

@@ -138,4 +138,28 @@ Task<> Player::collective(const Step& step) {
     if (step.form == nonblocking) co_await meeting.prepared->begin();
 }
 
+Task<> Player::neighbours(const Step& step) {
+    if (step.form == blocking) {
+        waited_.clear();
+        co_await begin_blocks(step, waited_);
+        co_await comm(step).wait_all(waited_);
+        co_return;
+    }
+    Slot& slot = slots_[static_cast<std::size_t>(step.request)];
+    if (!slot.meeting) slot.meeting = std::make_unique<Meeting>();
+    slot.made_ready = step.form == nonblocking ? nullptr : &step;
+    if (step.form == nonblocking) co_await begin_blocks(step, slot.meeting->blocks);
+}
+
+// Blocks to and from neighbours, each as a message.
+Task<> Player::begin_blocks(const Step& step, std::vector<Comm::Request>& begun) {
+    const auto gives = sequence_.list(step.gives), takes = sequence_.list(step.takes);
+    for (std::size_t i = 0; i + 1 < takes.size(); i += 2)
+        begun.push_back(comm(step).irecv(in(takes[i + 1]), static_cast<int>(takes[i]), neighbours_tag));
+    for (std::size_t i = 0; i + 1 < gives.size(); i += 2) {
+        co_await run_.turn(true);
+        begun.push_back(comm(step).isend(out(gives[i + 1]), static_cast<int>(gives[i]), neighbours_tag));
+    }
+}
+
 }  // namespace leadline::program

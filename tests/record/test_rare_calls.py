@@ -87,6 +87,7 @@ def test_neighbours_down_and_up_that_are_one_rank(mpi: Mpi, build: Build, tmp_pa
             assert whole.gives == (across, 16, other, 24, other, 4000)
             assert whole.takes == (across, 8, other, 24, other, 4000)
         assert part.gives == part.takes == (other % 2, 24, other % 2, 4000)
+        assert copied.form == Form.NONBLOCKING
         assert copied.gives == (across, 32, other, 32, other, 32)
     _replayed(tmp_path, "--on", "bgp")
     _replayed(tmp_path, "--launches", "1")
