@@ -1,7 +1,7 @@
 """`leadline tune mapping`: what is simulated, what is chosen, how it is written, what is refused."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from leadline import program
 from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.machine.rank_mapping import Place, read
@@ -52,6 +53,25 @@ def best(result: Result) -> dict[str, Any]:
     assert result.exit_code == 0, result.output
     (found,) = (each for each in json.loads(result.stdout) if each["best"])
     return dict(found)
+
+
+def test_a_program_is_one_that_says_what_is_left_out(toy: Path) -> None:
+    """By itself or as a matrix; the answer says where it leaves collectives out."""
+
+    def code(comm: program.Comm, collective: bool) -> Generator[Any, Any, None]:
+        yield comm.sendrecv((comm.rank + 1) % comm.size, 100, (comm.rank - 1) % comm.size, 100)
+        yield comm.barrier()
+        if collective:
+            yield comm.allreduce(8)
+
+    left_out = "What the program's collectives move is left out"
+    for collective in (False, True):
+        program.evaluate(code, ranks=8, collective=collective).write(toy / "ring.program")
+        for words in (["ring.program"], ["--matrix", "ring.program"]):
+            told = tune(*words, "--on", "bgp", "--within", "1 s")
+            assert told.exit_code == 0, told.output
+            assert "8 pairs that exchange 800 B" in told.output
+            assert (left_out in " ".join(told.output.split())) == collective
 
 
 def test_a_halo_is_laid_over_the_machine(toy: Path) -> None:

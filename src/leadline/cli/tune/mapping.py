@@ -26,7 +26,7 @@ SHOWN = 10  # of the mappings that were simulated
 
 
 @click.command(cls=Submittable)
-@click.argument("plan", required=False, type=PlanFile())
+@click.argument("plan", required=False, type=PlanFile(), metavar="[PLAN|FILE.program]")
 @machine_option("Machine to simulate.", required=True)
 @click.option(
     "--ranks",
@@ -74,9 +74,10 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
     """Search for the best mapping of ranks to nodes for a halo exchange or a communication matrix.
 
     Candidates are orders of axes, tilings and, for up to 4,096 ranks, permutations. Leadline ranks them by
-    the load on the links and simulates the best. PLAN has the benchmark halo; --matrix takes its place. The
-    table lists the simulated mappings relative to the machine's default mapping; --output writes the best
-    one, if it is faster than the default.
+    the load on the links and simulates the best. PLAN has the benchmark halo; --matrix takes its place.
+    Of FILE.program, as 'leadline record' writes it, the messages are laid out; those of collectives are left
+    out. The table lists the simulated mappings relative to the machine's default mapping; --output writes
+    the best one, if it is faster than the default.
     """
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.machine import load  # noqa: PLC0415
@@ -84,6 +85,8 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
     from leadline.tune.mapping.candidates import ORDER, PERMUTATION, TILING  # noqa: PLC0415
     from leadline.tune.mapping.forms import hosts, save, text, usual_form  # noqa: PLC0415
 
+    if plan is not None and plan.suffix == ".program" and asked["matrix"] is None:
+        asked["matrix"] = plan
     if plan is None and asked["matrix"] is None:
         raise UsageError("missing PLAN (one with the benchmark halo), or a communication matrix by --matrix")
     described, form = load(machine), asked["form"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
-from leadline.program.model import Program
+from leadline.program.model import COLLECTIVES, Kind, Program
 from leadline.program.traffic import messages
 
 HALOS = {"halo": 2, "halo3d": 3}  # benchmarks that swap the sides of a grid's parts, and its dimensions
@@ -102,6 +102,20 @@ def write(traffic: Traffic, path: Path) -> None:
     rows = zip(traffic.source.tolist(), traffic.target.tolist(), traffic.bytes.tolist(), strict=True)
     lines = [",".join(COLUMNS), *(f"{source},{target},{round(size)}" for source, target, size in rows)]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def left_out(path: Path) -> str:
+    """What else than messages moves data in a program file, in words; nothing of a table."""
+    if path.suffix != ".program":
+        return ""
+    from leadline.program.files import read  # noqa: PLC0415  (only for programs)
+
+    kinds = {kind for kind, _ in read(path).calls}
+    others = {
+        "collectives": COLLECTIVES - {Kind.BARRIER},
+        "one-sided operations": {Kind.PUT, Kind.GET, Kind.ACCUMULATE},
+    }
+    return " and ".join(name for name, of in others.items() if kinds & of)
 
 
 def _of_program(program: Program) -> Mapping[str, Any]:

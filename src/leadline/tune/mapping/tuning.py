@@ -30,7 +30,7 @@ from leadline.tune.mapping.candidates import (
 from leadline.tune.mapping.costs import Cost, PartitionDistances, cost
 from leadline.tune.mapping.grids import recognised
 from leadline.tune.mapping.permutations import LARGEST, anneal, halves, searchable
-from leadline.tune.mapping.traffic import HALOS, Traffic, halo, load, volume, write
+from leadline.tune.mapping.traffic import HALOS, Traffic, halo, left_out, load, volume, write
 
 Say = Callable[[str], None]
 
@@ -61,6 +61,7 @@ class Task:
     ranks: int
     cases: tuple[Case, ...]
     traffic: Traffic
+    left_out: str = ""  # what else moves data in it
 
     @property
     def distances(self) -> PartitionDistances:
@@ -143,7 +144,7 @@ def of_matrix(path: Path, machine: Machine, ranks: int | None, network: str) -> 
     """The messages of a table; they are simulated as the table of the benchmark `traffic`."""
     traffic = load(path, ranks)
     machine.partition(traffic.ranks)  # refuses more ranks than there are
-    return Task(machine, traffic.ranks, (Case("traffic", {}, network),), traffic)
+    return Task(machine, traffic.ranks, (Case("traffic", {}, network),), traffic, left_out(path))
 
 
 def tune(task: Task, seconds: float, kinds: Sequence[str], say: Say = lambda _: None) -> Outcome:
@@ -365,4 +366,6 @@ def method(outcome: Outcome) -> list[str]:
         + "; ".join(f"{case.told()}, network {case.network}" for case in task.cases)
         + ". Times are relative to that mapping's; of several cases, their mean.",
     ]
+    if task.left_out:
+        lines.append(f"What the program's {task.left_out} move is left out: a mapping may be worse for them.")
     return [*lines, *(f"{each[0].upper()}{each[1:]}." for each in outcome.cut)]
