@@ -298,6 +298,7 @@ def test_what_is_no_mpi_program_is_a_sentence(mpi: Mpi, tmp_path: Path) -> None:
     done = recorded(tmp_path / "x.program", launched(mpi, "true"))
     assert done.exit_code == 1
     assert "nothing was recorded" in done.output
+    assert "Programs that use no MPI" in " ".join(done.output.split())
     assert not (tmp_path / "x.program").exists()
     assert [each.name for each in tmp_path.iterdir()] == []
 

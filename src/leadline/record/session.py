@@ -163,9 +163,9 @@ def program(
         )
     if not paths:
         raise LeadlineError(
-            "nothing was recorded: no process called MPI_Init. See what the launcher printed above. Programs "
-            "that are linked statically, that have another MPI than the launcher's, or that use only "
-            "sessions (MPI_Session_init) cannot be recorded"
+            "nothing was recorded: no process called MPI_Init. Programs that use no MPI, that are linked "
+            "statically, that have another MPI than the launcher's, or that use only sessions "
+            "(MPI_Session_init) cannot be recorded"
         )
     say(f"reading the records of {len(paths)} ranks")
     facts: dict[str, object] = {
