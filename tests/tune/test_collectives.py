@@ -194,13 +194,15 @@ def test_the_verb_gives_json(planted: str) -> None:
 
 
 def test_nothing_to_gain_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sentence, and no directory."""
+    """A sentence, exit code 1, and no directory."""
     monkeypatch.setattr(discover, "find", lambda: [MPI])
     path = tmp_path / "same.parquet"
     store.write_parquet(run({None: {}, "chain": {}}), path, {})
     found = CliRunner().invoke(command, [str(path), "-o", str(tmp_path / "tuned")])
     assert isinstance(found.exception, LeadlineError)
     assert not (tmp_path / "tuned").exists()
+    shown = CliRunner().invoke(command, [str(path)])
+    assert (shown.exit_code, "0 of 3 points" in shown.output) == (1, True)
 
 
 def test_a_run_with_settings_tells_their_gain(tmp_path: Path) -> None:

@@ -138,6 +138,8 @@ def command(
         tell(_summary(chosen), indent="")
     for line in _write(chosen, output, run) if output else []:
         click.echo(line, err=as_json)
+    if not any(each.algorithm for each in chosen):
+        click.get_current_context().exit(1)
 
 
 def _measured(path: Path, mpi: str | None, seconds: float) -> "tuple[Path, list[Calls]]":
