@@ -16,7 +16,7 @@ CLOSE = 0.05  # relative; what deviates further is no such power
 ALIKE = (
     0.01  # relative; laws that all hold exactly may differ so much at another number of ranks, by rounding
 )
-UNITS = 8, 4, 1  # B; sizes that are all multiples of one may stay so
+UNITS = 16, 8, 4, 1  # B, of complex numbers and others; sizes that are all multiples of one may stay so
 
 Scale = tuple[int, int]  # the number of ranks, and that of the communicator
 Ends = Mapping[Scale, tuple[int, int]]  # the smallest and the largest size, B
@@ -114,7 +114,7 @@ def _growth(scale: Scale, power: Fraction, own: Fraction) -> float:
 
 
 # Of a sum that is a whole number but for the last digits.
-_NEAR = 1e-9
+_NEAR = 1e-12
 _ROUNDED: dict[str, Callable[[float], int]] = {
     "down": lambda value: floor(value * (1 + _NEAR)),
     "up": lambda value: ceil(value * (1 - _NEAR)),
