@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from leadline.program.extend.align import TOO_FEW, Aligned, Member, Misfit, align
+from leadline.program.extend.align import SAME, TOO_FEW, Aligned, Member, Misfit, Turn, align
 from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Rule
 from leadline.program.extend.groupings import Grouping
@@ -12,8 +12,7 @@ from leadline.program.extend.peers import Place, Relation, relations
 from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, nearest, sizes_of
 from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_SOURCE, TO_A_PEER, Kind, Operation, Program
 
-# What must be the same wherever the code is the same.
-SAME = ("kind", "tag", "request", "mode", "form", "type", "reduction", "free")
+FEWEST_TURNS = 4  # of the largest recording: 1, 2, 3 and 1, 2, 4 are alike before
 
 
 @dataclass
@@ -21,9 +20,10 @@ class Column:
     """What all ranks of a group do at a place of the code.
 
     `operation` has what is the same for all; `partners` and `sizes` are of its fields; `parts` of its blocks
-    that vary or go to neighbours (which field, whom, how much). `communicator` counts those that the rank
-    came to, and `makes` says which ranks a new one has: all that holds, nothing where it makes none or
-    the rank is in none.
+    that vary or go to neighbours (which field, whom, how much). `turn` is that of the loop that it stands in
+    where it is not the same in each; then `doubles` says of sizes how often they double from turn to turn.
+    `communicator` counts those that the rank came to, and `makes` says which ranks a new one has: all that
+    holds, nothing where it makes none or the rank is in none.
     """
 
     operation: Operation
@@ -34,6 +34,8 @@ class Column:
     parts: list[tuple[str, list[Relation], list[Law]]] = field(default_factory=list)
     makes: list[Part] = field(default_factory=list)
     before: Power | None = None
+    turn: Turn | None = None
+    doubles: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -68,36 +70,42 @@ class _Found:
     errors: dict[str, float]
     computed: dict[int, list[float]]
     sizes: dict[Hashable, Ends] = field(default_factory=dict)
+    # What has computation before it, which is looked at where all else holds: it never decides.
+    timed: list[tuple["_Fit", Column, Sequence[int]]] = field(default_factory=list)
 
 
 def fit(
-    programs: Sequence[Program], rule: Rule, grouping: Grouping, failed: dict[Hashable, Misfit]
+    every: Sequence[Sequence[Member]], rule: Rule, grouping: Grouping, failed: dict[Hashable, Misfit]
 ) -> Fitted:
     """The explanation with ranks in such a grid and such groups. Raises Misfit where it does not hold.
+
+    `every` has the ranks of each recording, the largest recording last.
 
     `failed` remembers groups that did not: many groupings have the same ones.
     """
     members: dict[Hashable, list[Member]] = {}
-    for program in programs:
-        lengths = rule(program.ranks)
-        for rank in range(program.ranks):
-            members.setdefault(grouping.key(rank, lengths), []).append(Member(program, rank))
+    programs = [ranks[0].program for ranks in every]
+    for ranks in every:
+        for member, key in zip(ranks, grouping.keys(rule(len(ranks))), strict=True):
+            members.setdefault(key, []).append(member)
     errors: dict[str, float] = {"bytes": 0.0}
     computed: dict[int, list[float]] = {program.ranks: [0.0, 0.0] for program in programs}
     found = _Found(rule, errors, computed)
     explained = 0
     groups: dict[Hashable, Group] = {}
     for key, alike in members.items():
-        ranks = (rule, *((member.program.ranks, member.rank) for member in alike))
+        who = (rule, *((member.program.ranks, member.rank) for member in alike))
         try:
-            if ranks in failed:
-                raise failed[ranks]
+            if who in failed:
+                raise failed[who]
             groups[key] = _Fit(alike, found).group()
         except Misfit as problem:
             if TOO_FEW not in str(problem):  # that may change with what other groups have found
-                failed[ranks] = problem
+                failed[who] = problem
             raise Misfit(str(problem), explained + problem.explained) from None
         explained += len(groups[key].columns)
+    for part, column, leaves in found.timed:
+        column.before = part.before(leaves)
     # Of all ranks together: times of a place, which are often those of a single call, are noise.
     if any(recorded > 0 for recorded, _ in computed.values()):
         errors["computation"] = max(
@@ -109,37 +117,61 @@ def fit(
 class _Fit:
     """The fit of one group."""
 
-    def __init__(self, members: Sequence[Member], found: _Found) -> None:
-        self._members, self._found, self._rule = members, found, found.rule
-        self._lengths = [self._rule(member.program.ranks) for member in members]
-        self._made: list[Part] = [Row(tuple(range(self._rule.dimensions)))]
+    def __init__(
+        self,
+        members: Sequence[Member],
+        found: _Found,
+        made: list[Part] | None = None,
+        turns: Sequence[Turn] = (),
+    ) -> None:
+        self.members, self._found, self._turns = members, found, turns
+        self._lengths = [found.rule(member.program.ranks) for member in members]
+        self._all_waited = False
+        self._made: list[Part] = made or [Row(tuple(range(found.rule.dimensions)))]
 
     def group(self) -> Group:
-        aligned = align(self._members)
+        aligned = align(self.members)
+        self._all_waited = aligned.all_waited
         columns: list[Column] = []
-        for leaves in aligned.columns:
-            operations = [member.leaves[leaf] for member, leaf in zip(self._members, leaves, strict=True)]
+        for number, leaves in enumerate(aligned.columns):
+            part = self._in_turns(aligned.turns_of[number]) if number in aligned.turns_of else self
+            operations = [member.leaves[leaf] for member, leaf in zip(part.members, leaves, strict=True)]
             try:
-                columns.append(self._column(operations))
+                columns.append(part.column(operations))
             except Misfit as problem:
                 raise Misfit(str(problem), len(columns)) from None
-            columns[-1].before = self._before(leaves)
+            self._found.timed.append((part, columns[-1], leaves))
         return Group(aligned, columns)
 
-    def _column(self, operations: Sequence[Operation]) -> Column:
+    def _in_turns(self, turns: Sequence[Turn]) -> "_Fit":
+        """The fit of what changes by turn: a member stands for each of its turns."""
+        most = max(turn.turns for turn in turns)
+        if most < FEWEST_TURNS:
+            raise Misfit(
+                f"partners or sizes change by turn, but there are {most} turns only; record more ranks"
+            )
+        part = _Fit([self.members[turn.member] for turn in turns], self._found, self._made, turns)
+        part._all_waited = self._all_waited
+        return part
+
+    def column(self, operations: Sequence[Operation]) -> Column:
         first = operations[-1]  # of the largest recording
-        where = self._members[-1].place(first)
+        where = self.members[-1].place(first)
         for name in SAME:
+            if name == "request" and self._all_waited:
+                continue
             if len({getattr(operation, name) for operation in operations}) > 1:
                 raise Misfit(f"{name} of {where} differs between ranks or recordings")
         ordinals = {
             member.made.get(operation.comm, -1)
-            for member, operation in zip(self._members, operations, strict=True)
+            for member, operation in zip(self.members, operations, strict=True)
         }
         if len(ordinals) > 1 or -1 in ordinals:
             raise Misfit(f"{where} is in different communicators")
-        column = Column(first, where, ordinals.pop())
+        column = Column(first, where, ordinals.pop(), turn=self._turns[-1] if self._turns else None)
         kind = first.kind
+        if kind == Kind.COMM and self._turns:
+            raise Misfit(f"{column.where} makes communicators again and again")
         if kind == Kind.COMM:
             self._makes(column, operations)
         elif len({operation.extra for operation in operations}) > 1:
@@ -148,6 +180,8 @@ class _Fit:
         self._sizes(column, operations)
         if kind in COLLECTIVES:
             self._parts(column, operations)
+        elif kind == Kind.WAIT and self._all_waited:
+            column.operation = first._replace(gives=())
         elif len({(operation.gives, operation.takes) for operation in operations}) > 1:
             raise Misfit(f"{where} is of different operations")
         return column
@@ -155,10 +189,13 @@ class _Fit:
     def _places(self, ordinal: int) -> list[Place]:
         """Each member's place in its communicator."""
         part = self._made[ordinal]
-        return [
+        found = [
             part.place(member.rank, lengths)
-            for member, lengths in zip(self._members, self._lengths, strict=True)
+            for member, lengths in zip(self.members, self._lengths, strict=True)
         ]
+        for number, turn in enumerate(self._turns):
+            found[number] = found[number]._replace(turn=turn.turn, turns=turn.turns)
+        return found
 
     def _partners(self, column: Column, operations: Sequence[Operation]) -> None:
         kind = column.operation.kind
@@ -189,11 +226,28 @@ class _Fit:
         for name in ("bytes", "source_bytes"):
             values = [getattr(operation, name) for operation in operations]
             if any(values):
-                column.sizes[name] = self._size(column.where, operations, values)
+                first, column.doubles[name] = self._doubled(operations, values)
+                column.sizes[name] = self._size(column.where, operations, first)
+
+    def _doubled(self, operations: Sequence[Operation], values: Sequence[int]) -> tuple[Sequence[int], int]:
+        """Sizes in the first turn, and how often they double from turn to turn: once, or -1 for a half.
+
+        Raises Misfit where they change in another way: what is near in some turns may be far in more.
+        """
+        if not self._turns:
+            return values, 0
+        for doubles in (0, 1, -1):
+            first = [
+                at_turn(value, turn.turn, -doubles) for value, turn in zip(values, self._turns, strict=True)
+            ]
+            alike = set(zip((turn.member for turn in self._turns), first, strict=True))
+            if None not in first and len(alike) == len({turn.member for turn in self._turns}):
+                return [value for value in first if value is not None], doubles
+        raise Misfit(f"sizes of {self.members[-1].place(operations[-1])} change from turn to turn")
 
     def _size(self, where: str, operations: Sequence[Operation], values: Sequence[int]) -> list[Law]:
         ends: dict[Scale, tuple[int, int]] = {}
-        for member, operation, value in zip(self._members, operations, values, strict=True):
+        for member, operation, value in zip(self.members, operations, values, strict=True):
             scale = member.program.ranks, len(member.program.communicators[operation.comm].members)
             low, high = ends.get(scale, (value, value))
             ends[scale] = min(low, value), max(high, value)
@@ -237,12 +291,12 @@ class _Fit:
         if not column.operation.extra:
             return
         made = column.operation.extra - 1
-        if self._members[-1].made[made] != len(self._made):
+        if self.members[-1].made[made] != len(self._made):
             raise Misfit(f"{column.where} makes communicators again and again")
         column.makes = parts_of(
             [
                 Known(member.rank, lengths, member.program.communicators[operation.extra - 1].members)
-                for member, lengths, operation in zip(self._members, self._lengths, operations, strict=True)
+                for member, lengths, operation in zip(self.members, self._lengths, operations, strict=True)
             ]
         )
         if not column.makes:
@@ -251,10 +305,10 @@ class _Fit:
             )
         self._made.append(column.makes[0])
 
-    def _before(self, leaves: Sequence[int]) -> Power:
+    def before(self, leaves: Sequence[int]) -> Power:
         sums: dict[int, list[float]] = {}
         counts: dict[int, int] = {}
-        for member, leaf in zip(self._members, leaves, strict=True):
+        for member, leaf in zip(self.members, leaves, strict=True):
             ranks = member.program.ranks
             sums.setdefault(ranks, []).append(float(member.program.stats(member.rank)["before_mean"][leaf]))
             counts[ranks] = member.counts[leaf]
@@ -266,4 +320,11 @@ class _Fit:
         return power
 
 
-__all__ = ["SAME", "Column", "Fitted", "Group", "Misfit", "fit"]
+def at_turn(size: int, turn: int, doubles: int) -> int | None:
+    """A size that doubles, or halves, so many turns later, B; None where it is no whole number."""
+    if doubles >= 0:
+        return size << turn * doubles
+    return None if size % (1 << turn) else size >> turn
+
+
+__all__ = ["Column", "Fitted", "Group", "Misfit", "at_turn", "fit"]

@@ -2,20 +2,32 @@
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from leadline.core.errors import UsageError
-from leadline.program.extend.align import Ambiguous, Misfit, with_turns
-from leadline.program.extend.fit import Column, Fitted, Group
+from leadline.program.extend.align import Ambiguous, Misfit, slots, with_turns, written_out
+from leadline.program.extend.fit import Column, Fitted, Group, at_turn
 from leadline.program.extend.forms import Count, told_apart
 from leadline.program.extend.grids import Lengths
-from leadline.program.extend.peers import Place, Relation
+from leadline.program.extend.peers import ByTurn, Place, Relation
 from leadline.program.extend.sizes import Law, allowed, size_at
 from leadline.program.folded import Folded, Node
-from leadline.program.model import ANY_PEER, STATS, Communicator, Form, Kind, Operation, Program, shifted
+from leadline.program.model import (
+    ANY_PEER,
+    COLLECTIVES,
+    STATS,
+    Communicator,
+    Form,
+    Kind,
+    Operation,
+    Program,
+    shifted,
+)
 
 _ASKED = 128  # ranks of which every relation that holds is asked, whether they agree
+_MOST = 1 << 22  # operations that are written out: a minute and a GB
 _FEWEST = 3  # of the ranks of the largest recording more than one in so many are in groups of new ranks
 
 
@@ -96,8 +108,9 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
     if np.prod(lengths) != ranks:
         raise UsageError(f"a grid of {'x'.join(map(str, lengths))} has not {ranks} ranks")
     context = _Ranks(lengths, ranks)
-    groups = _needed(fitted, ranks, lengths)
-    nodes = {key: _nodes(group, ranks) for key, group in groups.items()}
+    groups = {key: _repeated(group, ranks) for key, group in _needed(fitted, ranks, lengths).items()}
+    nodes = {key: group.aligned.nodes for key, group in groups.items()}
+    _check_number(fitted, groups, ranks, lengths)
     counts = {
         key: Folded(tuple(column.operation for column in group.columns), nodes[key]).counts
         for key, group in groups.items()
@@ -168,16 +181,69 @@ def _absent(fitted: Fitted, rank: int, who: str) -> str:
     return f"{who} has a rank in the place of rank {rank} ({fitted.grouping.name}); record more ranks"
 
 
-def _nodes(group: Group, ranks: int) -> tuple[Node, ...]:
+def _repeated(group: Group, ranks: int) -> Group:
+    """The group at so many ranks: with the turns of its loops, written out where they differ."""
     aligned = group.aligned
     if not aligned.turns:
-        return aligned.nodes
-    return with_turns(aligned.nodes, [_turns(forms, ranks) for forms in aligned.turns])
+        return group
+    most = _most_turns(group, ranks)
+    nodes = with_turns(
+        aligned.nodes, [_turns(forms, ranks, most.get(loop)) for loop, forms in enumerate(aligned.turns)]
+    )
+    if not aligned.turns_of and not aligned.all_waited:
+        return replace(group, aligned=replace(aligned, nodes=nodes))
+    nodes, placed = written_out(nodes, aligned.turns_of)
+    columns = [replace(group.columns[column], turn=turn) for column, turn in placed]
+    if aligned.all_waited:
+        columns = _with_slots(nodes, columns)
+    return Group(replace(aligned, nodes=nodes), columns)
 
 
-def _turns(forms: Sequence[Count], ranks: int) -> int:
+def _with_slots(nodes: tuple[Node, ...], columns: list[Column]) -> list[Column]:
+    """The columns with their requests, where each wait is for all that were begun."""
+    operations = tuple(column.operation for column in columns)
+    executed = Folded(operations, nodes).order().tolist()
+    found: dict[int, tuple[int, tuple[int, ...]]] = {}
+    for place, own in zip(executed, slots(operations[place] for place in executed), strict=True):
+        if found.setdefault(place, own) != own:
+            raise Misfit(f"the requests of {columns[place].where} change from turn to turn")
+    for place, (request, waited) in found.items():
+        operation = operations[place]
+        if operation.kind not in COLLECTIVES:
+            operation = operation._replace(gives=waited or operation.gives)
+        columns[place] = replace(columns[place], operation=operation._replace(request=request))
+    return columns
+
+
+def _most_turns(group: Group, ranks: int) -> dict[int, int]:
+    """Of loops whose turns exchange with ranks of another bit each: as many as there are such ranks for."""
+    found: dict[int, int] = {}
+    loops = 0
+
+    def go(part: Sequence[Node], loop: int) -> None:
+        nonlocal loops
+        for node in part:
+            if not isinstance(node, int):
+                loops += 1
+                go(node.body, loops - 1)
+                continue
+            column = group.columns[node]
+            every = [one for relations in column.partners.values() for one in relations]
+            if column.turn and not column.communicator and any(_of_bits(one) for one in every):
+                found[loop] = (ranks - 1).bit_length()
+
+    go(group.aligned.nodes, -1)
+    return found
+
+
+def _of_bits(relation: Relation) -> bool:
+    return isinstance(relation, ByTurn) and relation.bits
+
+
+def _turns(forms: Sequence[Count], ranks: int, most: int | None) -> int:
     """How often a loop is repeated. Raises Misfit where functions that the recordings allow differ."""
     told = told_apart(forms, ranks)
+    told = {turns: name for turns, name in told.items() if most is None or turns <= most} or told
     if len(told) > 1:
         (one, name), (other, another) = list(told.items())[:2]
         raise Ambiguous(
@@ -185,6 +251,14 @@ def _turns(forms: Sequence[Count], ranks: int) -> int:
             "recordings allow both; record another number of ranks"
         )
     return next(iter(told))
+
+
+def _check_number(fitted: Fitted, groups: dict[Hashable, Group], ranks: int, lengths: Lengths) -> None:
+    """That operations that are written out, such as a message of each rank to each, are not too many."""
+    if any(group.aligned.turns_of for group in groups.values()):
+        number = sum(len(groups[fitted.grouping.key(rank, lengths)].columns) for rank in range(ranks))
+        if number > _MOST:
+            raise Misfit(f"{number:,} operations have partners or sizes of their own: more than {_MOST:,}")
 
 
 def _stats(group: Group, ranks: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
@@ -204,11 +278,13 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
     for column in group.columns:
         operation = column.operation
         place = places[column.communicator]
+        if column.turn:
+            place = place._replace(turn=column.turn.turn, turns=column.turn.turns)
         changes: dict[str, object] = {"comm": comms[column.communicator]}
         for name, relations in column.partners.items():
             changes[name] = _partner(column, relations, place, context, rank)
         for name, size in column.sizes.items():
-            changes[name] = context.size(column, size, place.size)
+            changes[name] = _in_turn(column, name, context.size(column, size, place.size))
         if column.parts:
             for name in ("gives", "takes"):
                 changes[name] = tuple(
@@ -227,6 +303,14 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
             changes["extra"] = index + 1
         found.append(operation._replace(**changes))  # type: ignore[arg-type]
     return found
+
+
+def _in_turn(column: Column, name: str, first: int) -> int:
+    """A size in a turn, of that in the first one."""
+    size = at_turn(first, column.turn.turn, column.doubles.get(name, 0)) if column.turn else first
+    if size is None:
+        raise Misfit(f"the size of {column.where} would be halved until it is no whole number")
+    return size
 
 
 def _partner(column: Column, relations: list[Relation], place: Place, context: _Ranks, rank: int) -> int:

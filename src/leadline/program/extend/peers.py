@@ -22,11 +22,13 @@ _HALVES = tuple(Fraction(1, parts) for parts in (2, 4, 8))
 
 
 class Place(NamedTuple):
-    """A rank of a communicator whose ranks stand in a grid."""
+    """A rank of a communicator whose ranks stand in a grid, in a turn of a loop of so many."""
 
     rank: int
     size: int
     lengths: Lengths
+    turn: int = 0
+    turns: int = 0
 
 
 class Relation(Protocol):
@@ -153,14 +155,57 @@ class Transposed:
         return rank_at(coordinates(place.rank, place.lengths)[::-1], place.lengths[::-1])
 
 
+class ByTurn(NamedTuple):
+    """Another rank in each turn of a loop; `way` is how far, or who, and `by` counts from the first one."""
+
+    way: str
+    by: int = 0
+
+    def __call__(self, place: Place) -> int:
+        partner = _BY_TURN[self.way](place, self.by)
+        return partner if partner >= 0 else place.size  # which is none of the ranks
+
+    @property
+    def bits(self) -> bool:
+        """Whether there are more ranks than the bits of all turns but the last one say."""
+        return self.way in {"with another bit", "with another bit, the highest first"}
+
+
+_BY_TURN: dict[str, Callable[[Place, int], int]] = {
+    "further": lambda place, by: (place.rank + place.turn + by) % place.size,
+    "back": lambda place, by: (place.rank - place.turn - by) % place.size,
+    "twice as far": lambda place, by: (place.rank + (1 << place.turn)) % place.size,
+    "twice as far back": lambda place, by: (place.rank - (1 << place.turn)) % place.size,
+    "half as far": lambda place, by: (place.rank + (1 << place.turns - 1 - place.turn)) % place.size,
+    "half as far back": lambda place, by: (place.rank - (1 << place.turns - 1 - place.turn)) % place.size,
+    "a part as far": lambda place, by: (place.rank + (place.size >> place.turn + 1)) % place.size,
+    "a part as far back": lambda place, by: (place.rank - (place.size >> place.turn + 1)) % place.size,
+    "with other bits": lambda place, by: place.rank ^ (place.turn + by),
+    "with another bit": lambda place, by: place.rank ^ (1 << place.turn),
+    "with another bit, the highest first": lambda place, by: place.rank ^ (1 << place.turns - 1 - place.turn),
+    "with another part": lambda place, by: place.rank ^ (place.size >> place.turn + 1),
+    "by number": lambda place, by: place.turn + by,
+    "by number but its own": lambda place, by: place.turn + (place.turn >= place.rank),
+    "by number from the last": lambda place, by: place.size - 1 - place.turn - by,
+}
+_COUNTED = {"further", "back", "with other bits", "by number", "by number from the last"}
+
+
+def _in_turns(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
+    if any(place.turns for place, _ in known):
+        for way in _BY_TURN:
+            yield from (ByTurn(way, by) for by in (range(3) if way in _COUNTED else (0,)))
+
+
 def relations(known: Sequence[tuple[Place, int]]) -> list[Relation]:
     """The relations that hold for all these ranks and partners, the likeliest first.
 
     Exchanges of bits and the like are looked for where no neighbour, root or last rank explains the partners:
     of few ranks one of them holds by chance. Of these all are kept: a half and a quarter are rounded down or
-    up, and an exchange of bits is a step where the ranks are a power of two.
+    up, and an exchange of bits is a step where the ranks are a power of two. What changes from turn to turn
+    of a loop is looked for last.
     """
-    for candidates in (_near(known), _far(known)):
+    for candidates in (_near(known), _far(known), _in_turns(known)):
         found: list[Relation] = []
         for relation in candidates:
             if relation not in found and all(relation(place) == partner for place, partner in known):

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from leadline.program.extend.align import Ambiguous, Misfit
-from leadline.program.extend.fit import SAME, Fitted, fit
+from leadline.program.extend.align import SAME, Ambiguous, Member, Misfit
+from leadline.program.extend.fit import Fitted, fit
 from leadline.program.extend.grids import RULES, Lengths, Rule, lengths_at
 from leadline.program.extend.groupings import Grouping, groupings
 from leadline.program.extend.make import make
@@ -62,6 +62,7 @@ class Search:
     def __init__(self, programs: Sequence[Program], ranks: int, grid: Lengths | None) -> None:
         """Of recordings in the order of their ranks, at a number of ranks in a grid or in any."""
         self._programs, self._ranks, self._grid = programs, ranks, grid
+        self._members = [[Member(each, rank) for rank in range(each.ranks)] for each in programs]
         # Whether it held, less the level, how many operations were explained, and what was not.
         self._reasons: list[tuple[bool, int, int, str]] = []
         self._failed: dict[Hashable, Misfit] = {}
@@ -91,7 +92,7 @@ class Search:
         if any(self._refines(grouping, plain, rule, grids) for plain in held):
             return []
         try:
-            fitted = fit(self._programs, rule, grouping, self._failed)
+            fitted = fit(self._members, rule, grouping, self._failed)
         except Misfit as problem:
             self._reasons.append((False, -grouping.level, problem.explained, str(problem)))
             return []
