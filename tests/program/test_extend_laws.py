@@ -8,6 +8,7 @@ import pytest
 
 from leadline import program
 from leadline.core.errors import UsageError
+from leadline.core.grids import even_grid
 from leadline.program.extend import Extension, extend
 from leadline.program.model import Kind
 
@@ -235,3 +236,25 @@ def test_sizes_of_complex_numbers_are_no_parts_of_them(sizes: tuple[int, ...], r
     found = extended(sized(lambda ranks: 16 * (2520**3 // ranks**2)), sizes, ranks)
     assert bytes_of(found) == 16 * (2520**3 // ranks**2)
     assert 0 < found.errors["bytes"] < 1e-5
+
+
+@pytest.mark.parametrize("repetitions", [False, True])
+def test_what_follows_a_side_of_the_grid_does_so_in_a_grid_that_is_named(repetitions: bool) -> None:
+    """Of 64 ranks in a grid of 4x16 a side is 16: it was 8, as in the grid that is nearest to a square."""
+
+    def code(lengths: Callable[[int], tuple[int, ...]]) -> Any:
+        def halo(comm: program.Comm) -> Any:
+            grid = comm.grid(lengths(comm.size))
+            for axis in range(2):
+                yield comm.sendrecv(grid.shift(axis, 1), 80, grid.shift(axis, -1))
+            side = grid.lengths[1]
+            for _ in range(2 * side + 1 if repetitions else 1):
+                yield comm.bcast(8 if repetitions else 24 + 40 * side)
+
+        return halo
+
+    every = [
+        program.evaluate(code(lambda ranks: even_grid(ranks, 2)), ranks) for ranks in (20, 42, 56, 72, 88)
+    ]
+    found, true = extend(every, 64, (4, 16)).program, program.evaluate(code(lambda ranks: (4, 16)), 64)
+    assert [each for _, each in found.operations(5)] == [each for _, each in true.operations(5)]

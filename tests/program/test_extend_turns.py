@@ -134,7 +134,7 @@ def test_partners_that_change_by_turn_are_those_of_the_new_program(
         (less_each_time, (4, 9, 16, 25), 36, "change from turn to turn"),
         (waited_apart, (4, 8, 16), 32, "regular form"),
         (recursive_doubling, (2, 4, 8), 16, "record more ranks"),  # 1, 2 and 4 are too few to tell
-        (recursive_doubling, (4, 8, 16), 64, "recordings allow both"),
+        (recursive_doubling, (8, 16, 32), 64, "recordings allow both"),
         (recursive_doubling, (8, 16, 32, 64), 100, "would be rank"),
         (recursive_halving, (8, 16, 32, 64), 1 << 16, "no whole number"),
         (each_to_each, (8, 27, 64), 4096, "4,194,304"),

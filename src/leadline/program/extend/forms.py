@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import ceil, floor, log2
 
 from leadline.core.grids import even_grid
+from leadline.program.extend.grids import Lengths
 
 _NEAR = 1e-9  # relative; of a number that is whole but for its last digits
 DIVISORS = range(2, 17)  # of the ranks, where something is added to the quotient: more hold by chance
@@ -37,14 +38,24 @@ _ROOTS = {"square root": 1 / 2, "cube root": 1 / 3}
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number at any number of ranks; `name` is for people."""
+    """A whole number at any number of ranks; `name` is for people.
+
+    Of a side of the grid of the ranks, and sums with it, `named` says it of a grid that is not their own:
+    nothing where that has other dimensions.
+    """
 
     name: str
     value: Callable[[int], int]
+    named: Callable[[Lengths], int | None] = lambda grid: None
 
     def __call__(self, ranks: int) -> int:
         """The number at so many ranks."""
         return self.value(ranks)
+
+    def in_grid(self, grid: Lengths) -> "Count":
+        """The number in a grid of such lengths, whichever it is of the ranks'."""
+        side = self.named(grid)
+        return self if side is None else Count(self.name, lambda ranks: side)
 
 
 @lru_cache(maxsize=1024)
@@ -65,7 +76,7 @@ def _growing() -> Iterator[Count]:
     for dimensions in (2, 3):
         for axis in range(dimensions):
             name = f"side {axis + 1} of their grid of {dimensions} dimensions"
-            yield Count(name, _along(dimensions, axis))
+            yield Count(name, _along(dimensions, axis), _side_of(dimensions, axis))
 
 
 def _logarithm(rounded: Callable[[float], int]) -> Callable[[int], int]:
@@ -74,6 +85,10 @@ def _logarithm(rounded: Callable[[float], int]) -> Callable[[int], int]:
 
 def _along(dimensions: int, axis: int) -> Callable[[int], int]:
     return lambda ranks: _side(ranks, dimensions, axis)
+
+
+def _side_of(dimensions: int, axis: int) -> Callable[[Lengths], int | None]:
+    return lambda grid: grid[axis] if len(grid) == dimensions else None
 
 
 def _times_logarithm(rounded: Callable[[float], int]) -> Callable[[int], int]:
@@ -134,7 +149,15 @@ def _sum(values: Mapping[int, int], form: Count, times: int, more: int) -> Itera
         name = form.name if times == 1 else f"{times:,} times {form.name}"
         if more:
             name += f" {'and' if more > 0 else 'less'} {abs(more):,}"
-        yield Count(name, lambda ranks: times * form(ranks) + more)
+        yield Count(name, lambda ranks: times * form(ranks) + more, _sum_of(form, times, more))
+
+
+def _sum_of(form: Count, times: int, more: int) -> Callable[[Lengths], int | None]:
+    def named(grid: Lengths) -> int | None:
+        side = form.named(grid)
+        return None if side is None else times * side + more
+
+    return named
 
 
 def multiples(values: Mapping[int, int]) -> Iterator[Count]:

@@ -12,7 +12,7 @@ from leadline.program.extend.fit import Column, Fitted, Group, at_turn
 from leadline.program.extend.forms import Count, told_apart
 from leadline.program.extend.grids import Lengths
 from leadline.program.extend.peers import ByTurn, Place, Relation
-from leadline.program.extend.sizes import Law, allowed, size_at
+from leadline.program.extend.sizes import Law, allowed, in_grid, size_at
 from leadline.program.folded import Folded, Node
 from leadline.program.model import (
     ANY_PEER,
@@ -34,8 +34,8 @@ _FEWEST = 3  # of the ranks of the largest recording more than one in so many ar
 class _Ranks:
     """Communicators of the new program, made as ranks come to them."""
 
-    def __init__(self, lengths: Lengths, count: int) -> None:
-        self.lengths, self.count = lengths, count
+    def __init__(self, lengths: Lengths, count: int, sides: Lengths) -> None:
+        self.lengths, self.count, self.sides = lengths, count, sides
         self.communicators = [Communicator(range(count))]
         self._known: dict[Hashable, int] = {}
         self._of_members: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -50,7 +50,7 @@ class _Ranks:
         """
         asked = id(laws), ranks
         if asked not in self.sizes:
-            size, off, (least, most) = size_at(laws, (self.count, ranks))
+            size, off, (least, most) = size_at(in_grid(laws, self.sides), (self.count, ranks))
             if off > allowed(laws) or size < 0:
                 if least == most:
                     raise Misfit(
@@ -107,8 +107,9 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
     """
     if np.prod(lengths) != ranks:
         raise UsageError(f"a grid of {'x'.join(map(str, lengths))} has not {ranks} ranks")
-    context = _Ranks(lengths, ranks)
-    groups = {key: _repeated(group, ranks) for key, group in _needed(fitted, ranks, lengths).items()}
+    sides = lengths[::-1] if fitted.rule.longest_first else lengths  # as laws count them
+    context = _Ranks(lengths, ranks, sides)
+    groups = {key: _repeated(group, ranks, sides) for key, group in _needed(fitted, ranks, lengths).items()}
     nodes = {key: group.aligned.nodes for key, group in groups.items()}
     _check_number(fitted, groups, ranks, lengths)
     counts = {
@@ -181,14 +182,18 @@ def _absent(fitted: Fitted, rank: int, who: str) -> str:
     return f"{who} has a rank in the place of rank {rank} ({fitted.grouping.name}); record more ranks"
 
 
-def _repeated(group: Group, ranks: int) -> Group:
+def _repeated(group: Group, ranks: int, sides: Lengths) -> Group:
     """The group at so many ranks: with the turns of its loops, written out where they differ."""
     aligned = group.aligned
     if not aligned.turns:
         return group
     most = _most_turns(group, ranks)
     nodes = with_turns(
-        aligned.nodes, [_turns(forms, ranks, most.get(loop)) for loop, forms in enumerate(aligned.turns)]
+        aligned.nodes,
+        [
+            _turns([form.in_grid(sides) for form in forms], ranks, most.get(loop))
+            for loop, forms in enumerate(aligned.turns)
+        ],
     )
     if not aligned.turns_of and not aligned.all_waited:
         return replace(group, aligned=replace(aligned, nodes=nodes))

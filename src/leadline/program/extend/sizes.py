@@ -8,6 +8,7 @@ from math import ceil, exp, floor, inf, log
 from typing import Protocol
 
 from leadline.program.extend.forms import Count, sums
+from leadline.program.extend.grids import Lengths
 
 # Of the ranks: surfaces and volumes of parts in one, two and three dimensions, and blocks of a transposition.
 POWERS = tuple(map(Fraction, ("0", "-1/3", "-1/2", "-2/3", "-1", "-2", "1/3", "1/2", "2/3", "1", "2")))
@@ -263,6 +264,14 @@ def _sum(ends: Mapping[Scale, tuple[float, float]], grown: Callable[[int], float
         for end in each
     )
     return Sum(constant, times, grown, error, unit)
+
+
+def in_grid(laws: list[Law], grid: Lengths) -> list[Law]:
+    """The laws in a grid of such lengths, which may be another one than the ranks' own."""
+    return [
+        replace(law, form=law.form.in_grid(grid)) if isinstance(law, Whole) and not law.own else law
+        for law in laws
+    ]
 
 
 def size_at(laws: list[Law], scale: Scale) -> tuple[int, float, tuple[int, int]]:
