@@ -21,7 +21,7 @@ def recursive_halving(comm: program.Comm) -> Any:
     """The highest bit first, half as much each time."""
     bit = comm.size // 2
     while bit:
-        yield comm.sendrecv(comm.rank ^ bit, 4096 * bit // comm.size, comm.rank ^ bit)
+        yield comm.sendrecv(comm.rank ^ bit, 256 * bit // comm.size, comm.rank ^ bit)
         bit //= 2
 
 
@@ -109,7 +109,7 @@ def recorded(code: Any, sizes: tuple[int, ...]) -> list[program.Program]:
     [
         (recursive_doubling, (4, 8, 16), 32),  # six turns, the root rounded up, need 64 ranks
         (recursive_doubling, (8, 16, 32, 64), 512),
-        (recursive_halving, (8, 16, 32, 64), 512),
+        (recursive_halving, (8, 16, 32, 64), 256),
         (dissemination, (8, 27, 64), 100),
         (each_to_each, (8, 27, 64), 100),
         (master_and_workers, (4, 8, 16), 33),
@@ -135,9 +135,9 @@ def test_partners_that_change_by_turn_are_those_of_the_new_program(
         (waited_apart, (4, 8, 16), 32, "regular form"),
         (recursive_doubling, (2, 4, 8), 16, "record more ranks"),  # 1, 2 and 4 are too few to tell
         (recursive_doubling, (8, 16, 32), 64, "recordings allow both"),
-        (recursive_doubling, (8, 16, 32, 64), 100, "would be rank"),
-        (recursive_halving, (8, 16, 32, 64), 1 << 16, "no whole number"),
-        (each_to_each, (8, 27, 64), 4096, "4,194,304"),
+        (recursive_doubling, (8, 16, 32, 64), 100, "recordings allow both"),
+        (recursive_halving, (8, 16, 32, 64), 512, "no whole number"),
+        (each_to_each, (8, 27, 64), 2500, "4,194,304"),
     ],
 )
 def test_partners_that_change_by_turn_are_refused_where_they_are_not_known(
