@@ -238,6 +238,12 @@ def test_sizes_of_complex_numbers_are_no_parts_of_them(sizes: tuple[int, ...], r
     assert 0 < found.errors["bytes"] < 1e-5
 
 
+def test_two_sizes_alone_decide_no_law() -> None:
+    """288 and 1,000 B are 712 times a side of 1x2x3, 2x2x3 and 2x3x4, less 424: at 48 ranks 1,712 B."""
+    with pytest.raises(UsageError, match="two values only"):
+        extended(sized(lambda ranks: min(1000, 8 * ranks * ranks)), (6, 12, 24), 48)
+
+
 @pytest.mark.parametrize("repetitions", [False, True])
 def test_what_follows_a_side_of_the_grid_does_so_in_a_grid_that_is_named(repetitions: bool) -> None:
     """Of 64 ranks in a grid of 4x16 a side is 16: it was 8, as in the grid that is nearest to a square."""

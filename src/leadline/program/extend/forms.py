@@ -5,7 +5,7 @@ ranks is told where they differ there.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, floor, log2
 
@@ -41,12 +41,14 @@ class Count:
     """A whole number at any number of ranks; `name` is for people.
 
     Of a side of the grid of the ranks, and sums with it, `named` says it of a grid that is not their own:
-    nothing where that has other dimensions.
+    nothing where that has other dimensions. One that is not `sure` has two numbers that were chosen for the
+    two values that there are: it is compared with others, and decides nothing.
     """
 
     name: str
     value: Callable[[int], int]
     named: Callable[[Lengths], int | None] = lambda grid: None
+    sure: bool = True
 
     def __call__(self, ranks: int) -> int:
         """The number at so many ranks."""
@@ -55,7 +57,7 @@ class Count:
     def in_grid(self, grid: Lengths) -> "Count":
         """The number in a grid of such lengths, whichever it is of the ranks'."""
         side = self.named(grid)
-        return self if side is None else Count(self.name, lambda ranks: side)
+        return self if side is None else replace(self, value=lambda ranks: side)
 
 
 @lru_cache(maxsize=1024)
@@ -149,7 +151,8 @@ def _sum(values: Mapping[int, int], form: Count, times: int, more: int) -> Itera
         name = form.name if times == 1 else f"{times:,} times {form.name}"
         if more:
             name += f" {'and' if more > 0 else 'less'} {abs(more):,}"
-        yield Count(name, lambda ranks: times * form(ranks) + more, _sum_of(form, times, more))
+        sure = times == 1 or not more or len({form(ranks) for ranks in values}) >= LEAST
+        yield Count(name, lambda ranks: times * form(ranks) + more, _sum_of(form, times, more), sure)
 
 
 def _sum_of(form: Count, times: int, more: int) -> Callable[[Lengths], int | None]:

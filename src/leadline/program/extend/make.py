@@ -12,7 +12,7 @@ from leadline.program.extend.fit import Column, Fitted, Group, at_turn
 from leadline.program.extend.forms import Count, told_apart
 from leadline.program.extend.grids import Lengths
 from leadline.program.extend.peers import ByTurn, Place, Relation
-from leadline.program.extend.sizes import Law, allowed, in_grid, size_at
+from leadline.program.extend.sizes import Law, allowed, in_grid, size_at, sure
 from leadline.program.folded import Folded, Node
 from leadline.program.model import (
     ANY_PEER,
@@ -50,6 +50,11 @@ class _Ranks:
         """
         asked = id(laws), ranks
         if asked not in self.sizes:
+            if not sure(laws):
+                raise Ambiguous(
+                    f"the size of {column.where} has two values only, which several laws may give; "
+                    "record another number of ranks"
+                )
             size, off, (least, most) = size_at(in_grid(laws, self.sides), (self.count, ranks))
             if off > allowed(laws) or size < 0:
                 if least == most:
@@ -247,6 +252,11 @@ def _of_bits(relation: Relation) -> bool:
 
 def _turns(forms: Sequence[Count], ranks: int, most: int | None) -> int:
     """How often a loop is repeated. Raises Misfit where functions that the recordings allow differ."""
+    if not any(form.sure for form in forms):
+        raise Ambiguous(
+            "how often a loop is repeated has two values only, which several functions may give; "
+            "record another number of ranks"
+        )
     told = told_apart(forms, ranks)
     told = {turns: name for turns, name in told.items() if most is None or turns <= most} or told
     if len(told) > 1:

@@ -274,6 +274,11 @@ def in_grid(laws: list[Law], grid: Lengths) -> list[Law]:
     ]
 
 
+def sure(laws: list[Law]) -> bool:
+    """Whether one of them was not made for the two sizes that there are."""
+    return any(not isinstance(law, Whole) or law.form.sure for law in laws)
+
+
 def size_at(laws: list[Law], scale: Scale) -> tuple[int, float, tuple[int, int]]:
     """The likeliest size at a number of ranks, B, how far it may be off, relative, and what laws allow, B.
 
