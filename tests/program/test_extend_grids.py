@@ -172,3 +172,33 @@ def test_communicators_of_blocks_are_known(color: Callable[[int, int], int] | No
     else:
         with pytest.raises(UsageError, match=r"recordings (fit both|do not decide)"):
             extend(recorded(code, (8, 12, 16)), 32)
+
+
+def sides_of(dimensions: int, lengths: Places | None = None) -> Any:
+    """A halo whose messages are the edges or the faces of blocks of a square or a cube."""
+
+    def code(comm: program.Comm) -> Any:
+        """Both ways along each axis."""
+        grid = comm.grid(lengths or dimensions)
+        for axis in range(dimensions):
+            size = 8
+            for other, length in enumerate(grid.lengths):
+                size *= 1 if other == axis else 5040 // length
+            for step in (1, -1):
+                receive = comm.irecv(grid.shift(axis, -step), size)
+                yield comm.wait_all([receive, comm.isend(grid.shift(axis, step), size)])
+
+    return code
+
+
+def test_edges_of_blocks_follow_the_other_side_of_the_grid() -> None:
+    """Of grids of 2x4, 3x9 and 8x8, that are no powers of the ranks: they were refused."""
+    assert same(sides_of(2), (8, 27, 64), 100)
+
+
+def test_faces_of_cubes_are_refused_where_the_grid_is_no_cube() -> None:
+    """At 5x5x6 they are up to 16 % from the power of the ranks, which was taken for exact."""
+    every = recorded(sides_of(3), (8, 27, 64))
+    with pytest.raises(UsageError, match="recordings allow both"):
+        extend(every, 150, (5, 5, 6))
+    assert same(sides_of(3), (8, 27, 64), 125)

@@ -8,8 +8,8 @@ from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Rule
 from leadline.program.extend.groupings import Grouping
 from leadline.program.extend.parts import Known, Part, Row, parts_of
-from leadline.program.extend.peers import Place, Relation, relations
-from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, nearest, sizes_of
+from leadline.program.extend.peers import Along, Place, Relation, relations
+from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, Side, nearest, sides, sizes_of
 from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_SOURCE, TO_A_PEER, Kind, Operation, Program
 
 FEWEST_TURNS = 4  # of the largest recording: 1, 2, 3 and 1, 2, 4 are alike before
@@ -227,7 +227,9 @@ class _Fit:
             values = [getattr(operation, name) for operation in operations]
             if any(values):
                 first, column.doubles[name] = self._doubled(operations, values)
-                column.sizes[name] = self._size(column.where, operations, first)
+                near = any(isinstance(one, Along) for each in column.partners.values() for one in each)
+                along = sides(self._found.rule.dimensions) if near else ()
+                column.sizes[name] = self._size(column.where, operations, first, along)
 
     def _doubled(self, operations: Sequence[Operation], values: Sequence[int]) -> tuple[Sequence[int], int]:
         """Sizes in the first turn, and how often they double from turn to turn: once, or -1 for a half.
@@ -245,14 +247,20 @@ class _Fit:
                 return [value for value in first if value is not None], doubles
         raise Misfit(f"sizes of {self.members[-1].place(operations[-1])} change from turn to turn")
 
-    def _size(self, where: str, operations: Sequence[Operation], values: Sequence[int]) -> list[Law]:
+    def _size(
+        self,
+        where: str,
+        operations: Sequence[Operation],
+        values: Sequence[int],
+        along: tuple[Side, ...] = (),
+    ) -> list[Law]:
         ends: dict[Scale, tuple[int, int]] = {}
         for member, operation, value in zip(self.members, operations, values, strict=True):
             scale = member.program.ranks, len(member.program.communicators[operation.comm].members)
             low, high = ends.get(scale, (value, value))
             ends[scale] = min(low, value), max(high, value)
         told = ", ".join(f"{high:,} B at {ranks} ranks" for (ranks, _), (_, high) in sorted(ends.items()))
-        found = sizes_of(self._with_others(ends, f"sizes of {where}: {told}: {TOO_FEW}"))
+        found = sizes_of(self._with_others(ends, f"sizes of {where}: {told}: {TOO_FEW}"), along)
         if found[0].error > CLOSE:
             raise Misfit(f"sizes of {where} are no power of the number of ranks, nor a sum with it: {told}")
         self._found.errors["bytes"] = max(self._found.errors["bytes"], found[0].error)

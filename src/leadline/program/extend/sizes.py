@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, floor, inf, log
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from leadline.core.grids import even_grid
 from leadline.program.extend.forms import Count, sums
 from leadline.program.extend.grids import Lengths
 
@@ -39,9 +40,34 @@ class Law(Protocol):
         """The smallest and the largest size that the recordings allow, B."""
 
 
+class Side(NamedTuple):
+    """A side of the ranks' grid to a power: edges are the shorter the more ranks there are along them.
+
+    And faces are those of a volume that is divided by the ranks, times their number along the other axis.
+    """
+
+    dimensions: int
+    axis: int
+    power: int
+    grid: Lengths = ()  # where it is not the one of the ranks
+
+    def __call__(self, ranks: int) -> float:
+        """Its growth."""
+        grid = self.grid if len(self.grid) == self.dimensions else even_grid(ranks, self.dimensions)
+        return float(grid[self.axis]) ** self.power
+
+
+def sides(dimensions: int) -> tuple[Side, ...]:
+    """What sizes of messages between neighbours of a grid may follow: its edges, and its faces."""
+    if dimensions == 1:
+        return ()
+    edges = [Side(dimensions, axis, -1) for axis in range(dimensions)]
+    return (*edges, *(Side(dimensions, axis, 1) for axis in range(dimensions) if dimensions > 2))
+
+
 @dataclass(frozen=True)
 class Power:
-    """`factor` times the ranks to a power, times the communicator's ranks to another one.
+    """`factor` times the ranks to a power, times the communicator's ranks to another one, or times a side.
 
     In units that are rounded by `rounding`; `error` is the largest relative deviation from its values.
     `factors` are the smallest and the largest one that give the same, where another one would do.
@@ -54,10 +80,11 @@ class Power:
     rounding: str = "nearest"
     unit: int = 1
     factors: tuple[float, ...] = ()
+    side: Side | None = None
 
     def __call__(self, scale: Scale) -> float:
         """The value, not rounded."""
-        return self.factor * _growth(scale, self.power, self.own)
+        return self.factor * _growth(scale, (self.power, self.own), self.side)
 
     def whole(self, scale: Scale) -> int:
         """The value in whole units."""
@@ -110,8 +137,10 @@ class Sum:
         return self.whole(scale), self.whole(scale)
 
 
-def _growth(scale: Scale, power: Fraction, own: Fraction) -> float:
-    return exp(float(power) * log(scale[0]) + float(own) * log(scale[1]))
+def _growth(scale: Scale, powers: tuple[Fraction, Fraction], side: Side | None) -> float:
+    power, own = powers
+    growth = exp(float(power) * log(scale[0]) + float(own) * log(scale[1]))
+    return growth * side(scale[0]) if side else growth
 
 
 # Of a sum that is a whole number but for the last digits.
@@ -126,36 +155,45 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 _WIDTHS = {"down": (0.0, 1.0), "up": (1.0, 0.0), "nearest": (0.5, 0.5)}
 
 
-def sizes_of(values: Ends) -> list[Law]:
+def sizes_of(values: Ends, along: tuple[Side, ...] = ()) -> list[Law]:
     """The laws that give sizes (smallest and largest), B, the likeliest first: all that give them exactly.
 
     Where none does, the nearest power, and others that are about as near. What is the same in all
     recordings is a constant. Of several laws none is dropped for being less simple: few recordings are on
-    powers of the ranks and on sums with a constant at once, and `size_at` tells where these differ.
+    powers of the ranks and on sums with a constant at once, and `size_at` tells where these differ. They may
+    follow a side of those `along` which messages go.
     """
-    return list(_sizes_of(tuple(sorted(values.items()))))
+    return list(_sizes_of(tuple(sorted(values.items())), along))
 
 
 @lru_cache(maxsize=4096)
-def _sizes_of(items: tuple[tuple[Scale, tuple[int, int]], ...]) -> tuple[Law, ...]:
+def _sizes_of(items: tuple[tuple[Scale, tuple[int, int]], ...], along: tuple[Side, ...]) -> tuple[Law, ...]:
     values = dict(items)
     sizes = {end for ends in values.values() for end in ends}
     if len(sizes) == 1:
         return (Power(float(sizes.pop()), Fraction(0)),)
     units = [unit for unit in UNITS if all(size % unit == 0 for size in sizes)]
     if any(low != high for low, high in values.values()):
-        return tuple(_near(values, units[0]))
+        return tuple(_near(values, units[0], along))
     exact = {scale: low for scale, (low, _) in values.items()}
     powers = [
         found
         for unit in units
         for rounding in _WIDTHS
-        for own, power in _pairs(values)
-        if (found := _exact(exact, (power, own), unit, rounding)) is not None
+        for powers_of, side in _growths(values, along)
+        if (found := _exact(exact, powers_of, side, (unit, rounding))) is not None
     ]
     plain: list[Law] = [each for each in powers if not each.factors]
     rounded: list[Law] = [each for each in powers if each.factors]
-    return tuple([*plain, *_sums(exact, units), *rounded] or _near(values, units[0]))
+    return tuple([*plain, *_sums(exact, units), *rounded] or _near(values, units[0], along))
+
+
+def _growths(values: Ends, along: tuple[Side, ...]) -> list[tuple[tuple[Fraction, Fraction], Side | None]]:
+    """Powers of the ranks and the communicator's, and sides: as they are, or as a part of all ranks."""
+    found: list[tuple[tuple[Fraction, Fraction], Side | None]] = [
+        ((power, own), None) for own, power in _pairs(values)
+    ]
+    return [*found, *(((Fraction(min(-side.power, 0)), Fraction(0)), side) for side in along)]
 
 
 def _pairs(values: Ends) -> list[tuple[Fraction, Fraction]]:
@@ -175,21 +213,24 @@ def _sums(values: Mapping[Scale, int], units: list[int]) -> Iterator[Law]:
 
 
 def _exact(
-    values: Mapping[Scale, int], powers: tuple[Fraction, Fraction], unit: int, rounding: str
+    values: Mapping[Scale, int],
+    powers: tuple[Fraction, Fraction],
+    side: Side | None,
+    rounded: tuple[int, str],
 ) -> Power | None:
     """The power that gives every size exactly, rounded so; None where there is none."""
-    power, own = powers
+    (power, own), (unit, rounding) = powers, rounded
     below, above = _WIDTHS[rounding]
     least, most = 0.0, inf
     for scale, size in values.items():
-        growth = _growth(scale, power, own) / unit
+        growth = _growth(scale, powers, side) / unit
         least = max(least, (size / unit - below) / growth)
         most = min(most, (size / unit + above) / growth)
     if least > most * (1 + _NEAR):
         return None
 
     def gives(factor: float) -> bool:
-        law = Power(factor, power, own, 0.0, rounding, unit)
+        law = Power(factor, power, own, 0.0, rounding, unit, side=side)
         return all(law.whole(scale) == size for scale, size in values.items())
 
     # Not the ends themselves, of which the rounded number is another one.
@@ -198,9 +239,13 @@ def _exact(
     factor = _roundest(*inside)
     if not gives(factor):
         return None
-    found = Power(factor, power, own, 0.0, rounding, unit)
+    found = Power(factor, power, own, 0.0, rounding, unit, side=side)
     # What grows with the ranks and needs no rounding has a whole number as its factor, and no other one.
-    if power + own >= 0 and all(abs(found(scale) - size) <= _NEAR * size for scale, size in values.items()):
+    if (
+        side is None
+        and power + own >= 0
+        and all(abs(found(scale) - size) <= _NEAR * size for scale, size in values.items())
+    ):
         return found if abs(factor / unit - round(factor / unit)) <= _NEAR or unit == 1 else None
     return replace(found, factors=(factor, *filter(gives, inside)))
 
@@ -222,18 +267,19 @@ def nearest(values: Mapping[Scale, tuple[float, float]], unit: int = 1) -> Power
     best: Power | None = None
     for own in OWN_POWERS:
         for power in POWERS:
-            found = _nearest(values, power, own, unit)
+            found = _nearest(values, (power, own), None, unit)
             if best is None or found.error < best.error * 0.999 - 1e-12:
                 best = found
     assert best is not None
     return best
 
 
-def _near(values: Ends, unit: int) -> list[Law]:
+def _near(values: Ends, unit: int, along: tuple[Side, ...]) -> list[Law]:
     """The nearest power, and what is about as near: powers up to twice as far, sums half as far."""
     ends = {scale: (float(low), float(high)) for scale, (low, high) in values.items()}
     best = nearest(ends, unit)
-    powers = [_nearest(ends, power, own, unit) for own, power in _pairs(values)] if best.factor else []
+    growths = _growths(values, along) if best.factor else []
+    powers = [_nearest(ends, powers, side, unit) for powers, side in growths]
     found: list[Law] = [best]
     found += [each for each in powers if each.error <= min(2 * best.error, CLOSE)]
     if len({ranks for ranks, _ in values}) > 2:
@@ -268,10 +314,15 @@ def _sum(ends: Mapping[Scale, tuple[float, float]], grown: Callable[[int], float
 
 def in_grid(laws: list[Law], grid: Lengths) -> list[Law]:
     """The laws in a grid of such lengths, which may be another one than the ranks' own."""
-    return [
-        replace(law, form=law.form.in_grid(grid)) if isinstance(law, Whole) and not law.own else law
-        for law in laws
-    ]
+    return [_in_grid(law, grid) for law in laws]
+
+
+def _in_grid(law: Law, grid: Lengths) -> Law:
+    if isinstance(law, Whole) and not law.own:
+        return replace(law, form=law.form.in_grid(grid))
+    if isinstance(law, Power) and law.side:
+        return replace(law, side=law.side._replace(grid=grid))
+    return law
 
 
 def sure(laws: list[Law]) -> bool:
@@ -301,13 +352,21 @@ def allowed(laws: list[Law]) -> float:
     return CLOSE if laws[0].error else ALIKE
 
 
-def _nearest(values: Mapping[Scale, tuple[float, float]], power: Fraction, own: Fraction, unit: int) -> Power:
+def _nearest(
+    values: Mapping[Scale, tuple[float, float]],
+    powers: tuple[Fraction, Fraction],
+    side: Side | None,
+    unit: int,
+) -> Power:
     """The factor in the middle, and how far values are from it."""
     factors = [
-        log(max(low + high, 1e-300) / 2 / _growth(scale, power, own)) for scale, (low, high) in values.items()
+        log(max(low + high, 1e-300) / 2 / _growth(scale, powers, side))
+        for scale, (low, high) in values.items()
     ]
     factor = exp((min(factors) + max(factors)) / 2)
     error = max(
-        abs(end / (factor * _growth(scale, power, own)) - 1) for scale, ends in values.items() for end in ends
+        abs(end / (factor * _growth(scale, powers, side)) - 1)
+        for scale, ends in values.items()
+        for end in ends
     )
-    return Power(factor, power, own, error if error > _NEAR else 0.0, "nearest", unit)
+    return Power(factor, *powers, error if error > _NEAR else 0.0, "nearest", unit, side=side)
