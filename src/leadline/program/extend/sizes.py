@@ -18,7 +18,12 @@ CLOSE = 0.05  # relative; what deviates further is no such power
 ALIKE = (
     0.01  # relative; laws that all hold exactly may differ so much at another number of ranks, by rounding
 )
-UNITS = 16, 8, 4, 1  # B, of complex numbers and others; sizes that are all multiples of one may stay so
+UNITS = (
+    8,
+    16,
+    4,
+    1,
+)  # B, of words, complex numbers and others; sizes that are all multiples of one may stay so
 
 Scale = tuple[int, int]  # the number of ranks, and that of the communicator
 Ends = Mapping[Scale, tuple[int, int]]  # the smallest and the largest size, B
