@@ -202,3 +202,15 @@ def test_faces_of_cubes_are_refused_where_the_grid_is_no_cube() -> None:
     with pytest.raises(UsageError, match="recordings allow both"):
         extend(every, 150, (5, 5, 6))
     assert same(sides_of(3), (8, 27, 64), 125)
+
+
+def test_a_copy_of_a_communicator_has_all_its_ranks() -> None:
+    """It might have been the first 64 ranks of 125, it was said."""
+
+    async def code(comm: program.Comm) -> Any:
+        """A sum in a copy, as libraries have it."""
+        copied = await comm.dup()
+        assert copied
+        await copied.allreduce(8)
+
+    assert same(code, (8, 27, 64), 125)

@@ -10,7 +10,16 @@ from leadline.program.extend.groupings import Grouping
 from leadline.program.extend.parts import Known, Part, Row, parts_of
 from leadline.program.extend.peers import Along, Place, Relation, relations
 from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, Side, nearest, sides, sizes_of
-from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_SOURCE, TO_A_PEER, Kind, Operation, Program
+from leadline.program.model import (
+    ANY_PEER,
+    COLLECTIVES,
+    FREE_SOURCE,
+    TO_A_PEER,
+    Construction,
+    Kind,
+    Operation,
+    Program,
+)
 
 FEWEST_TURNS = 4  # of the largest recording: 1, 2, 3 and 1, 2, 4 are alike before
 
@@ -301,6 +310,15 @@ class _Fit:
         made = column.operation.extra - 1
         if self.members[-1].made[made] != len(self._made):
             raise Misfit(f"{column.where} makes communicators again and again")
+        copied = column.operation.mode == Construction.DUP and all(
+            len(member.program.communicators[operation.comm].members)
+            == len(member.program.communicators[operation.extra - 1].members)
+            for member, operation in zip(self.members, operations, strict=True)
+        )
+        if copied:  # the same ranks, however many there are
+            column.makes = [self._made[column.communicator]]
+            self._made.append(column.makes[0])
+            return
         column.makes = parts_of(
             [
                 Known(member.rank, lengths, member.program.communicators[operation.extra - 1].members)
