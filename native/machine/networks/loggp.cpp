@@ -118,10 +118,15 @@ private:
         bool taken_by_long = false;        // the way in
         Id first = nobody, last = nobody;  // messages that wait for the way out
     };
-    struct Span {
-        Time from = 0, until = 0;  // when a link was last booked
-        bool ends = false;         // by a message whose last link it is
-        Time first = never;        // when it was ever booked first, and until when last
+    struct Booking {
+        Time from = 0, until = 0;
+        bool ends = false;  // by a message whose last link it is
+    };
+    // Of a link. What is over before any message can come that is still to be sent is forgotten.
+    struct Bookings {
+        Booking one{};                   // mostly there is no other that is not over
+        std::vector<Booking> several{};  // else all, by when they begin
+        Time first = never;              // when the link was ever booked first, and until when last
         Time last = 0;
     };
     // A message from its handing over until its head is at its receiver's node.
@@ -161,7 +166,7 @@ private:
     void make_room() {
         engines_.resize(static_cast<std::size_t>(topology_.nodes()));
         ports_.resize(static_cast<std::size_t>(topology_.links()));
-        if (tracks_) spans_.resize(ports_.size());
+        if (tracks_) bookings_.resize(ports_.size());
         // Asked of the topology once: most have links of one width only, and then nothing is kept.
         if (!topology_.uniform()) {
             widths_.resize(ports_.size(), 1);
@@ -194,7 +199,7 @@ private:
         from.injection = start + times(coming.wire).injection;
         ports_[static_cast<std::size_t>(coming.out)].out = start + port_time(coming.wire, coming.out);
         clear_ = std::max({clear_, from.injection, ports_[static_cast<std::size_t>(coming.out)].out});
-        if (tracks_) note(coming, start);
+        if (tracks_) note(coming, now, start);
         listener_.injected(coming.token, start + coming.lasts);
         events_.push(start + machine_.links.base + coming.hops * machine_.links.hop, {id, Kind::arrives});
     }
@@ -260,8 +265,7 @@ private:
     }
 
     // Books each link for the time in which the message would pass it, and notes whether another has.
-    // Messages that end here wait for one another at the input port, which is part of this tier.
-    void note(InFlight& coming, Time start) {
+    void note(InFlight& coming, Time now, Time start) {
         Time head = start + machine_.links.base;
         if (coming.handed < start || route_.empty()) {
             // It waited: the route that is at hand is another message's.
@@ -269,16 +273,33 @@ private:
             topology_.route(coming.from, coming.to, 0, route_);
         }
         for (const Link link : route_) {
-            Span& span = spans_[static_cast<std::size_t>(link)];
-            const Time until = head + port_time(coming.wire, link);
-            const bool ends = link == route_.back();
-            if (head < span.until && span.from < until && !(ends && span.ends))
-                coming.late += span.until - head;
-            waited_ = waited_ || (head < span.last && span.first < until);
-            span = {head, std::max(span.until, until), ends, std::min(span.first, head),
-                    std::max(span.last, until)};
+            Bookings& on = bookings_[static_cast<std::size_t>(link)];
+            const Booking own{head, head + port_time(coming.wire, link), link == route_.back()};
+            coming.late += book(on, own, now + machine_.links.base);
+            waited_ = waited_ || (own.from < on.last && on.first < own.until);
+            on.first = std::min(on.first, own.from);
+            on.last = std::max(on.last, own.until);
             head += machine_.links.hop;
         }
+    }
+
+    // Enters a booking; by how much its message is late for others. Nobody books a time before `earliest` any
+    // more. Messages that end here wait for one another at the input port, which is part of this tier.
+    static Time book(Bookings& on, const Booking& own, Time earliest) {
+        std::vector<Booking>& others = on.several;
+        if (others.empty() && on.one.until > earliest) others.push_back(on.one);
+        others.erase(others.begin(), std::ranges::find_if(
+                                         others, [&](const Booking& each) { return each.until > earliest; }));
+        if (others.empty()) {
+            on.one = own;
+            return 0;
+        }
+        Time free = own.from;
+        for (const Booking& each : others)
+            if (each.from < own.until && own.from < each.until && !(own.ends && each.ends))
+                free = std::max(free, each.until);
+        others.insert(std::ranges::upper_bound(others, own.from, {}, &Booking::from), own);
+        return free - own.from;
     }
 
     const Machine& machine_;
@@ -287,7 +308,7 @@ private:
     const bool tracks_;  // by how much messages are late for others
     std::vector<Engines> engines_;
     std::vector<Port> ports_;
-    std::vector<Span> spans_;
+    std::vector<Bookings> bookings_;
     std::vector<double> widths_;  // of the links; none: all 1
     std::vector<int> places_;     // of nodes, whose engines they use; none: their own
     mutable std::array<Times, 16> times_{};

@@ -112,6 +112,16 @@ TEST(LogGpNetwork, ContentionIsWhatMeetsBetweenTheEnds) {
     EXPECT_EQ(run(plain(), line(4), {{0, 0, 3, 1000}, {50 * us, 1, 2, 1000}}).contention, 0);
 }
 
+// 1 B takes a hundredth of a hop, so three messages of one instant from nodes 0, 1 and 3 are a hop and two
+// hops apart on the links that they share. They are booked as they are sent: the one in the middle last.
+TEST(LogGpNetwork, TimesBetweenBookingsAreFree) {
+    Machine machine = plain();
+    machine.links.hop = us;
+    EXPECT_EQ(run(machine, line(6), {{0, 0, 5, 1}, {0, 3, 5, 1}, {0, 1, 5, 1}}).contention, 0);
+    // With 300 B, 3 us, each of the first two is met by the next.
+    EXPECT_GT(run(machine, line(6), {{0, 0, 5, 300}, {0, 3, 5, 300}, {0, 1, 5, 300}}).contention, 0.1);
+}
+
 // A message of bytes or none between all pairs at random times: each is told of once at each end, never
 // before an idle network could, and no reception engine takes more bytes than its rate gives.
 TEST(LogGpNetwork, EveryTierTellsOfEveryMessageOnce) {
