@@ -103,8 +103,10 @@ def _print_first(path: Path, found: "Profile") -> None:
     from leadline.profile.sentences import shares, warnings  # noqa: PLC0415
 
     time = format_quantity(float(found.end.max(initial=0)) * 1e-9, "s")
+    machine = found.program.recorded.get("simulated_on")
     click.echo(
         f"{path}: {found.program.ranks:,} ranks, {found.program.operations_in_all:,} operations, {time}"
+        + (f", simulated on {machine}" if machine else "")
     )
     for warning in warnings(found):
         click.echo(wrapped("  " + warning, "  "))

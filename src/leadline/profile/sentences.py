@@ -53,6 +53,11 @@ def crowded(found: Profile) -> str | None:
     if not isinstance(cores, int) or not isinstance(hosts, list) or len(hosts) != 1 or ranks <= cores:
         return None
     processors = "one processor" if cores == 1 else f"{cores} processors"
+    if known.get("simulated_on"):
+        return (
+            f"{ranks:,} ranks were recorded on {processors}: their computation, which is replayed as it was "
+            "recorded, includes waits for a processor, so that waits for it say little of the program."
+        )
     return (
         f"{ranks:,} ranks were recorded on {processors}: much of the waiting is for a processor, so that "
         "shares of time, and who waits for whom, say little of the program."
