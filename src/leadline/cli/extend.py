@@ -75,6 +75,8 @@ def command(
     click.echo("  sizes and repetitions at other numbers of ranks are rounded as in the recordings")
     if "computation" in told:
         click.echo(f"  the sum of computation, a power of the number of ranks, fits {told['computation']}")
-        click.echo(
-            "  (recorded with more ranks than cores, it holds other ranks' work: replay with --compute 0)"
-        )
+        if any(each.recorded for each in read):
+            click.echo(
+                "  (where there were more ranks than cores, it includes other ranks' work: replay with "
+                "--compute 0)"
+            )
