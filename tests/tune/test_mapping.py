@@ -135,7 +135,7 @@ def test_the_method_is_said(toy: Path) -> None:
 def test_what_was_cut_is_said(toy: Path) -> None:
     """No time for a tiling, and one order to count: singular and plural, a sentence each."""
     told = tune("halo.toml", "--on", "bgp", "--within", "1 us").output
-    assert "\nTime ran out: 0 tilings tried.\n" in told
+    assert "\n0 tilings tried, then a fifth of --within was over; more time tries more.\n" in told
     assert "Left out" not in told
 
 

@@ -74,10 +74,10 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
     """Search for the best mapping of ranks to nodes for a halo exchange or a communication matrix.
 
     Candidates are orders of axes, tilings and, for up to 4,096 ranks, permutations. Leadline ranks them by
-    the load on the links and simulates the best. PLAN has the benchmark halo; --matrix takes its place.
-    Of FILE.program, as 'leadline record' writes it, the messages are laid out; those of collectives are left
-    out. The table lists the simulated mappings relative to the machine's default mapping; --output writes
-    the best one, if it is faster than the default.
+    the load on the links and simulates the best. PLAN has the benchmark halo or halo3d; --matrix
+    takes its place. Of FILE.program, as 'leadline record' writes it, the messages count; those of collectives
+    are left out. The table lists the simulated mappings relative to the machine's default mapping; --output
+    writes the best one, if it is faster than the default.
     """
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.machine import load  # noqa: PLC0415

@@ -34,6 +34,7 @@ from leadline.tune.mapping.traffic import HALOS, Traffic, halo, left_out, load, 
 
 Say = Callable[[str], None]
 
+TOLD = 6  # cases that are named
 _TILINGS, _SWAPS = 0.2, 0.4  # parts of the time by whose end tilings, and then swaps, are over
 _FIRST = 3  # of each kind that are simulated before any others
 _AT_ONCE = 4  # mappings that one simulation takes on
@@ -215,7 +216,8 @@ class _Search:
                 yield Candidate(TILING, name, each.slots[number])
         for tried, each in enumerate(tilings(self.distances, traffic)):
             if self._left(_TILINGS) < 0:
-                self.cut.append(f"time ran out: {tried} tiling{'' if tried == 1 else 's'} tried")
+                told = f"{tried:,} tiling{'' if tried == 1 else 's'} tried"
+                self.cut.append(f"{told}, then a fifth of --within was over; more time tries more")
                 break
             yield each if number is None else Candidate(TILING, each.name, each.slots[number])
 
@@ -351,6 +353,16 @@ def seat_lines(candidate: Candidate, distances: PartitionDistances) -> str:
     return "\n".join(" ".join(map(str, row)) for row in rows) + "\n"
 
 
+def told_in_short(cases: Sequence[Case]) -> str:
+    """The cases by network: the first few, and how many more."""
+    said = []
+    for network in dict.fromkeys(case.network for case in cases):
+        told = [case.told() for case in cases if case.network == network]
+        more = f"; and {len(told) - TOLD} more" if len(told) > TOLD else ""
+        said.append(f"{'; '.join(told[:TOLD])}{more}; network model {network}")
+    return "; ".join(said)
+
+
 def method(outcome: Outcome) -> list[str]:
     """How the answer was found, in sentences."""
     task = outcome.task
@@ -363,8 +375,9 @@ def method(outcome: Outcome) -> list[str]:
         f"{rounded_bytes(int(volume(task.traffic)))}: {counted} compared with {outcome.usual.candidate.name} "
         f"by bytes times hops and by the busiest link, in {outcome.searched:.1f} s.",
         f"{done} of them simulated in {outcome.simulated:.1f} s: "
-        + "; ".join(f"{case.told()}, network {case.network}" for case in task.cases)
-        + ". Times are relative to that mapping's; of several cases, their mean.",
+        + told_in_short(task.cases)
+        + f". Times are relative to that of {outcome.usual.candidate.name}"
+        + ("." if len(task.cases) == 1 else "; the table has their mean over the cases."),
     ]
     if task.left_out:
         lines.append(f"What the program's {task.left_out} move is left out: a mapping may be worse for them.")
