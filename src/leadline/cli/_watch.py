@@ -81,7 +81,8 @@ def conclude(verdict: "Verdict", as_json: bool) -> None:
     if as_json:
         print_table(rows, {}, as_json=True)
     else:
-        told = [row for row in rows if row["verdict"] not in ("unchanged", "not measured")]
+        silent = {"unchanged", "not measured"} | ({"not judged"} if verdict.learning else set())
+        told = [row for row in rows if row["verdict"] not in silent]
         if told:
             print_table(told, COLUMNS)
     for sentence in sentences(verdict):

@@ -28,7 +28,7 @@ from leadline.report.plots.axes import ABOVE, axis_unit, titled
 from leadline.report.plots.canvas import canvas
 from leadline.report.theme import Spec
 from leadline.report.words import coordinates
-from leadline.run.watched import FAILS, Point, Verdict, circumstances
+from leadline.run.watched import FAILS, FIRST, Point, Verdict, circumstances
 
 ORDER = (REGRESSION, FAILS, DRIFT, SUSPECTED, IMPROVEMENT, UNCHANGED, UNJUDGED, ABSENT)
 SHARED = "all points together"
@@ -110,7 +110,10 @@ def sentences(verdict: Verdict) -> list[str]:
     said = []
     if verdict.learning:
         said.append(
-            f"{newest} is run {len(runs)} of a baseline of {history.baseline.runs}: too few runs are "
+            f"{newest} is the first run: its simulated values are exact, and the next run is compared with "
+            "them."
+            if any(point.reason == FIRST for point in verdict.points)
+            else f"{newest} is run {len(runs)} of a baseline of {history.baseline.runs}: too few runs are "
             "known to say how much runs differ, so nothing is judged yet."
         )
         if counts[FAILS]:

@@ -43,6 +43,7 @@ _CIRCUMSTANCES = {
     "Leadline": ("leadline",),
     "commit": ("commit",),
 }
+FIRST = "simulated: exact from the second run on"
 
 
 @dataclass(frozen=True)
@@ -379,7 +380,7 @@ def judge(  # noqa: PLR0912  (one branch for each kind of point)
             reason = "not in the baseline"
         elif not complete and key in tables[-1].rows:
             finding = Finding(watch.UNJUDGED, None, None, None, None, None, 0)
-            reason = f"run {len(tables)} of a baseline of {count}"
+            reason = FIRST if exact[column] else f"run {len(tables)} of a baseline of {count}"
         elif finding.verdict == watch.ABSENT and complete:
             reason = "missing in the newest run or in the baseline"
         described = next(table.rows[key] for table in reversed(tables) if key in table.rows)
