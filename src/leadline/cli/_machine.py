@@ -53,7 +53,8 @@ def show_machine(name: str, as_json: bool) -> None:
         f"At most {described.max_nodes:,} nodes of {described.ranks_per_node} ranks, "
         f"{described.max_ranks:,} ranks; described in {described.path}\n"
     )
-    print_table(rows, COLUMNS)
+    marked = any(row["mark"] for row in rows)
+    print_table(rows, COLUMNS if marked else {key: name for key, name in COLUMNS.items() if key != "mark"})
     if described.sources:
         click.echo()
         print_table(

@@ -223,7 +223,8 @@ def _tell_places(plan: "Plan", target: "SimulatedMachine | None", partition: int
         for each in plan.measures
         if set(each.settings.axes["placement"]) <= {"default"} and not each.settings.axes["ranks"]
     )
-    if near and target and target.machine.ranks_per_node > 1 and target.mapping.startswith("T"):
+    several = target and target.machine.max_nodes > 1 and target.machine.ranks_per_node > 1
+    if near and target and several and target.mapping.startswith("T"):
         tell(
             f"leadline: {', '.join(near)}: two ranks are on one node of {target.machine.name}; with "
             "'placement = \"nodes\"' in the plan, or another --mapping, on two",
