@@ -277,7 +277,8 @@ def differs(first: WatchedRun, plan: str, facts: Mapping[str, Any], any_host: bo
     for what, key in (("simulated machine", "simulated"), ("machine", "machine")):
         before, after = (each.get(key) or {} for each in (first.facts, facts))
         if bool(before) != bool(after):
-            return f"one of it and {first.name} is simulated, the other measured"
+            was, now = ("simulated" if each else "measured" for each in (before, after))
+            return f"{first.name} is {was}, and this one {now}"
         names = (
             ("machine", "partition", "network", "mapping", "noise") if key == "simulated" else ("cpu", "host")
         )

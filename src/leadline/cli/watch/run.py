@@ -82,8 +82,8 @@ def command(
                 """Refuse what could not be compared, before time is spent on it."""
                 if before.runs and (why := watched.differs(before.runs[0], read.text, facts, any_host)):
                     raise UsageError(
-                        f"this run could not be compared with the baseline: {why}; 'leadline watch accept "
-                        f"--next --history {history}' lets a new baseline begin with it"
+                        f"nothing was measured, as this run could not be compared with the baseline: {why}; '"
+                        f"leadline watch accept --next --history {history}' lets a new baseline begin with it"
                     )
                 warn(facts)
 
