@@ -42,7 +42,7 @@ def measure() -> Iterator[Found]:
         plan = here / "halo.toml"
         plan.write_text(HALO)
         halo = ("run", plan, "--on", "bgp", "--ranks", "131072", "-o", here / "halo")
-        yield next(_rows(f"halo of 131,072 ranks, {len(ORDERS)} orders of axes", 20, 8, *halo))
+        yield next(_rows(f"halo of 131,072 ranks, {len(ORDERS)} orders of axes", 10, 8, *halo))
         million = ("run", "million", "--on", "bgp", "--ranks", "1048576", "-o", here / "million")
         yield from _rows("the million's plan", 1200, 16, *million)
 

@@ -82,10 +82,11 @@ def test_an_unchanged_history_passes_and_one_wild_run_is_only_suspected(tmp_path
 
 
 def test_the_first_runs_are_not_judged(tmp_path: Path) -> None:
-    """The output says that too few runs are known; the exit code is 0."""
+    """The output says that too few runs are known, and lists no points; the exit code is 0."""
     found = show(history(tmp_path, [0, 0, 0.5]))
     assert found.exit_code == 0
     assert "too few runs are known" in found.output
+    assert "not judged" not in found.output
 
 
 def test_nothing_to_judge_is_exit_code_2(tmp_path: Path) -> None:

@@ -77,5 +77,8 @@ def _rows(described: "Machine") -> list[dict[str, object]]:
 
 def _mark(calibrated: str | None, claim: str | None) -> str:
     """What a number was fitted to, and which claim states it."""
-    marks = [f"calibrated on {calibrated}" if calibrated else "", f"stated by {claim}" if claim else ""]
+    marks = [
+        f"calibrated on {calibrated}" if calibrated else "",
+        f"checked by claim {claim}" if claim else "",
+    ]
     return ", ".join(filter(None, marks))

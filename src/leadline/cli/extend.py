@@ -48,7 +48,7 @@ def command(
     more ranks than cores are fine for the messages, but their computation includes other ranks' time: drop it
     with 'leadline replay --compute 0'. Each partner of a message is expressed as an offset in a grid of
     ranks, as a root or as an exchange, each communicator as rows, columns, planes or blocks; sizes and
-    computation are fitted as powers of the number of ranks, sizes as sums with it, too.
+    computation are fitted as powers of the number of ranks, sizes also as sums with a multiple of it.
     What has no such form is refused with the reason.
     """
     from leadline.core.units import format_bytes  # noqa: PLC0415
