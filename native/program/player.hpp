@@ -65,7 +65,7 @@ private:
         const Step* made_ready = nullptr;
         std::unique_ptr<Meeting> meeting{};
         [[nodiscard]] bool collective() const { return meeting && meeting->prepared; }
-        void hand_over_blocks(std::vector<Comm::Request>& to) {
+        void hand_over_blocks(std::vector<Comm::Request>& to) const {
             if (!meeting) return;
             to.insert(to.end(), meeting->blocks.begin(), meeting->blocks.end());
             meeting->blocks.clear();
