@@ -108,6 +108,7 @@ private:
     using Id = Pool<int>::Id;
     static constexpr Id nobody = Pool<int>::none;
     static constexpr Link none = -1;
+    static constexpr std::size_t most_bookings = 64;  // of a link that are told apart
     struct Engines {
         Time injection = 0, reception = 0, local = 0;  // when each is free
         bool taken_by_long = false;                    // the reception engine, by messages of several packets
@@ -298,7 +299,13 @@ private:
         for (const Booking& each : others)
             if (each.from < own.until && own.from < each.until && !(own.ends && each.ends))
                 free = std::max(free, each.until);
-        others.insert(std::ranges::upper_bound(others, own.from, {}, &Booking::from), own);
+        const auto next = std::ranges::upper_bound(others, own.from, {}, &Booking::from);
+        if (others.size() < most_bookings) {
+            others.insert(next, own);
+        } else {  // so that thousands that come to one node are no row to search: the time between is lost
+            Booking& near = next == others.begin() ? *next : *std::prev(next);
+            near = {std::min(near.from, own.from), std::max(near.until, own.until), near.ends && own.ends};
+        }
         return free - own.from;
     }
 

@@ -122,6 +122,13 @@ TEST(LogGpNetwork, TimesBetweenBookingsAreFree) {
     EXPECT_GT(run(machine, line(6), {{0, 0, 5, 300}, {0, 3, 5, 300}, {0, 1, 5, 300}}).contention, 0.1);
 }
 
+// More messages to one node than bookings are told apart: all wait at its port, none in between.
+TEST(LogGpNetwork, ManyMessagesToOneNodeAreNoContention) {
+    std::vector<Sent> sends;
+    for (int from = 1; from < 200; ++from) sends.push_back({0, from, 0, 1000});
+    EXPECT_EQ(run(plain(), {{"kind", "fat-tree"}, {"arity", {200}}}, sends).contention, 0);
+}
+
 // A message of bytes or none between all pairs at random times: each is told of once at each end, never
 // before an idle network could, and no reception engine takes more bytes than its rate gives.
 TEST(LogGpNetwork, EveryTierTellsOfEveryMessageOnce) {
