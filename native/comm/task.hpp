@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/frames.hpp"
+
 namespace leadline {
 
 // The awaitable of an operation that has already happened: awaiting it suspends nothing. On a real machine
@@ -31,6 +33,11 @@ namespace detail {
 struct PromiseBase {
     std::coroutine_handle<> continuation;
     std::exception_ptr error;
+
+#ifndef LEADLINE_SANITIZE  // which knows only memory that is freed
+    static void* operator new(std::size_t bytes) { return frames.take(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { frames.give(frame, bytes); }
+#endif
 
     struct Final {
         static constexpr bool await_ready() noexcept { return false; }

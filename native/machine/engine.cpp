@@ -238,13 +238,14 @@ void Engine::send_out(std::uint32_t id, int from, int to, std::int64_t bytes) {
 }
 
 // Whether the tier has turned out not to be the one to take: `loggp` once messages wait for one another;
-// `packet`, looked at now and then, once they are long in the mean.
-bool Engine::is_untrue() const {
+// `packet`, looked at now and then, once they are long in the mean and many.
+bool Engine::is_untrue() {
     constexpr std::uint64_t now_and_then = 4096;  // messages
     if (conditions_.track_contention) return network_->contention() > negligible;
-    return messages_sent_ % now_and_then == 0 && conditions_.network == "packet" &&
-           tier_under_contention(machine_, topology_, bytes_sent_,
-                                 static_cast<std::int64_t>(messages_sent_)) != "packet";
+    if (messages_sent_ < next_look_ || conditions_.network != "packet") return false;
+    next_look_ = messages_sent_ + std::min(messages_sent_, now_and_then);
+    const auto messages = static_cast<std::int64_t>(messages_sent_);
+    return tier_under_contention(machine_, topology_, bytes_sent_ / messages, messages) != "packet";
 }
 
 void Engine::injected(std::uint32_t id, Time when) {

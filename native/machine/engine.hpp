@@ -287,7 +287,7 @@ private:
     [[gnu::always_inline]] inline void fetch_core(std::uint32_t rank, int step) const;
     void inject(std::uint32_t id);
     void send_out(std::uint32_t id, int from, int to, std::int64_t bytes);
-    [[nodiscard]] bool is_untrue() const;
+    [[nodiscard]] bool is_untrue();
     void injected(std::uint32_t id, Time when) override;
     void arrived(std::uint32_t id, Time when) override;
     void has_left(std::uint32_t id, Time when);
@@ -380,7 +380,7 @@ private:
     std::optional<Coldness> coldness_;    // the same
     std::unique_ptr<Network> network_;
     Time now_ = 0, kept_ = 0;
-    std::uint64_t messages_sent_ = 0;
+    std::uint64_t messages_sent_ = 0, next_look_ = 1;  // of them
     std::int64_t bytes_sent_ = 0;
     std::function<bool(int)> ended_;
     Pool<std::function<void()>> calls_;

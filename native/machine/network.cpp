@@ -11,9 +11,13 @@ namespace leadline::machine {
 
 std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
                                        std::int64_t messages) {
-    constexpr std::int64_t few = 8;  // packets; beyond, one more or less makes little of a share
-    if (topology.diameter() >= longest_packet_route) return "flow";
-    return machine.packets.count(bytes / std::max<std::int64_t>(messages, 1)) <= few ? "packet" : "flow";
+    constexpr std::int64_t few = 8;               // packets; beyond, one more or less makes little of a share
+    constexpr std::int64_t affordable = 1 << 21;  // packets times links: some 0.2 s
+    const std::int64_t longest = topology.diameter();
+    if (longest >= longest_packet_route) return "flow";
+    const std::int64_t packets = machine.packets.count(bytes);
+    if (packets <= few) return "packet";
+    return packets <= affordable / std::max<std::int64_t>(messages * longest, 1) ? "packet" : "flow";
 }
 
 namespace {

@@ -65,9 +65,10 @@ inline constexpr double negligible = 0.01;
 // The longest routes of the tier `packet`, links: a packet counts its hops in few bits.
 inline constexpr int longest_packet_route = 16'000;
 
-// The tier for messages that wait for one another, by what they have in the mean: short ones come as single
-// packets, which the router's rules decide on; of long ones only their shares of links matter, and packets
-// would take long. `flow` where routes may be longer than packets know.
+// The tier for so many messages that wait for one another and have so many bytes in the mean: packets, which
+// leave nothing out, where they are few or take little time; else only the messages' shares of links are
+// found. Of short messages there are single packets, whose order the router's rules decide on and no share
+// tells. `flow` where routes may be longer than packets know.
 std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
                                        std::int64_t messages);
 

@@ -17,7 +17,8 @@ void Stages::choose_tier(std::span<const CommunicatorStages> parts) {
             messages += sent;
             bytes += sent * stage.bytes;
         }
-    contended_tier_ = tier_under_contention(machine_, engine_.topology(), bytes, messages);
+    contended_tier_ = tier_under_contention(machine_, engine_.topology(),
+                                            bytes / std::max<std::int64_t>(messages, 1), messages);
 }
 
 // False where the stage may not begin in an empty network.

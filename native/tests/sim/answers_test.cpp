@@ -24,28 +24,30 @@ TEST(Tiers, AutoIsLogGpWhereNobodyIsInTheWay) {
     EXPECT_EQ(alone.at("network"), "loggp");
     const json fan = record("fan", {{"direction", "in"}, {"neighbours", 4}, {"bytes", 65536}, {"window", 4}},
                             on(16, packet_machine(), {4, 4}), "auto");
-    // Long messages that come to a node together take turns there.
-    EXPECT_EQ(fan.at("network"), "flow");
+    // Messages that come to a node together take turns there.
+    EXPECT_EQ(fan.at("network"), "packet");
 }
 
-TEST(Tiers, AutoIsFlowWhereTheyAre) {
+// Packets, until they are too many: messages of 1 MiB have 4,370 each.
+TEST(Tiers, AutoIsPacketWhereTheyAreAndFlowWhereThatTakesLong) {
     json described = packet_machine();
     described["node"] = {{"cores", 1}, {"ranks", 1}};
     json line = on(4, described);
     line["topology"]["kind"] = "mesh";
-    for (const std::string pattern : {"nested", "overlapping"}) {
-        const json point{{"pattern", pattern},
-                         {"measured", "second"},
-                         {"other", "busy"},
-                         {"bytes", 65536},
-                         {"window", 16}};
-        const json chosen = record("congestion", point, line, "auto");
-        EXPECT_EQ(chosen.at("network"), "flow");
-        EXPECT_EQ(chosen.at("samples"), record("congestion", point, line, "flow").at("samples"));
-        json idle = point;
-        idle["other"] = "idle";
-        EXPECT_EQ(record("congestion", idle, line, "auto").at("network"), "loggp");
-    }
+    for (const auto& [bytes, tier] : {std::pair(65'536, "packet"), std::pair(1 << 20, "flow")})
+        for (const std::string pattern : {"nested", "overlapping"}) {
+            const json point{{"pattern", pattern},
+                             {"measured", "second"},
+                             {"other", "busy"},
+                             {"bytes", bytes},
+                             {"window", 16}};
+            const json chosen = record("congestion", point, line, "auto");
+            EXPECT_EQ(chosen.at("network"), tier);
+            EXPECT_EQ(chosen.at("samples"), record("congestion", point, line, tier).at("samples"));
+            json idle = point;
+            idle["other"] = "idle";
+            EXPECT_EQ(record("congestion", idle, line, "auto").at("network"), "loggp");
+        }
 }
 
 // ------------------------------------------------------------------------------------------- collectives

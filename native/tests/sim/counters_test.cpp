@@ -6,14 +6,7 @@
 #include "machine/topology.hpp"
 #include "tiers.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LEADLINE_COUNTS_MEMORY 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEADLINE_COUNTS_MEMORY 1
-#endif
-#endif
-#ifdef LEADLINE_COUNTS_MEMORY  // of the sanitizer's runtime; GCC 12 has it without the header that says so
+#ifdef LEADLINE_SANITIZE  // of the sanitizer's runtime; GCC 12 has it without the header that says so
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*taken)(const volatile void*, std::size_t),
                                                          void (*given_back)(const volatile void*));
 #endif
@@ -114,7 +107,7 @@ TEST(Counters, networks_are_made_a_run_and_a_stage_and_not_a_message) {
     }
 }
 
-#ifdef LEADLINE_COUNTS_MEMORY
+#ifdef LEADLINE_SANITIZE
 
 std::size_t pieces = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 bool counting = false;   // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)

@@ -71,7 +71,7 @@ TEST(Limits, AutoSeesWhatTheLastMessagesWaitedFor) {
     };
     simulate["network"] = "loggp";
     const Ends alone = ends(simulate, meets);
-    simulate["network"] = "flow";
+    simulate["network"] = "packet";
     const Ends known = ends(simulate, meets);
     EXPECT_GT(known[3], 1.2 * alone[3]);
     simulate["network"] = "auto";

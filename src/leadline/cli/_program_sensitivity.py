@@ -19,8 +19,9 @@ WHAT_REST = (
 SEEN = 5e-4  # of the time; a rest that is smaller is rounding
 
 
-def print_program_sensitivity(found: "ProgramSensitivity", as_json: bool) -> None:
-    """Shares of the time and tolerated latencies; as JSON one object, in SI units."""
+def print_program_sensitivity(found: "ProgramSensitivity", subject: str, as_json: bool) -> None:
+    """Shares of the time of `subject`, a program on a machine, and tolerated latencies; as JSON one object, in SI
+    units."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
     shares = {slope.what: slope.share for slope in found.slopes}
@@ -35,7 +36,7 @@ def print_program_sensitivity(found: "ProgramSensitivity", as_json: bool) -> Non
         print_table([row], {}, as_json=True)
         return
     time = format_quantity(found.time, "s")
-    click.echo(f"{time} (simulated), network model {network_text(found.network)}\n")
+    click.echo(f"{subject}: {time} (simulated), network model {network_text(found.network)}\n")
     rest = 1 - sum(shares.values())
     if abs(rest) > SEEN:
         shares[REST] = rest

@@ -235,7 +235,8 @@ def _sensitivity(
     from leadline.run.program_sensitivity import sensitivity  # noqa: PLC0415
 
     found = sensitivity(path, target, ranks=ranks, compute=asked["compute"], say=say)
-    print_program_sensitivity(found, asked["as_json"])
+    subject = f"{path}: {ranks:,} ranks on {target.machine.name}"
+    print_program_sensitivity(found, subject, asked["as_json"])
 
 
 def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "SimulatedMachine":
