@@ -107,6 +107,7 @@ BENCHMARK(program, at_least(1),
         run.sample("time", run.elapsed());
         // Of sums that are rounded nothing is left of nothing.
         run.sample("communication", std::max(0.0, run.elapsed() - player.computed()));
+        co_await player.clear();
     }
 #ifdef LEADLINE_PARTS
     if (run.rank() == 0) write(*parts, run.word("trace"));

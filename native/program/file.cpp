@@ -266,18 +266,6 @@ void check(const Program& made) {
                 throw std::runtime_error("an operation names what is not there");
 }
 
-// Of each rank, as far as it is known; of programs that were not recorded nothing is.
-std::vector<double> memory_of(const json& header, int ranks) {
-    const json none = json::array();
-    const json& recorded = header.contains("recorded") ? header.at("recorded") : none;
-    if (!recorded.is_object() || !recorded.contains("memory")) return {};
-    std::vector<double> made;
-    for (const json& each : recorded.at("memory"))
-        made.push_back(each.is_null() ? 0 : static_cast<double>(whole<std::uint64_t>(each)));
-    if (std::ssize(made) != ranks) throw std::runtime_error("not every rank has a memory");
-    return made;
-}
-
 Program parse(const json& header, std::string_view body) {
     Program made;
     made.ranks = whole<int>(header.at("ranks"));
@@ -306,6 +294,7 @@ Program parse(const json& header, std::string_view body) {
                                       .construction = whole<std::uint8_t>(each.at("construction")),
                                       .inter = each.contains("remote")});
     made.memory = memory_of(header, made.ranks);
+    made.recorded = was_recorded(header);
     check(made);
     return made;
 }

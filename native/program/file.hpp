@@ -153,6 +153,7 @@ struct Program {
     std::vector<Communicator> communicators{};
     std::unique_ptr<const Times> times{};  // where they are known
     std::uint32_t checksum = 0;
+    bool recorded = false;  // it really ran so
 
     [[nodiscard]] const Sequence& of(int rank) const {
         return sequences[static_cast<std::size_t>(rank_sequence[static_cast<std::size_t>(rank)])];

@@ -44,6 +44,26 @@ inline std::int32_t place_of(std::int64_t number) {
     return static_cast<std::int32_t>(number);
 }
 
+// Of each rank, as far as it is known; of programs that were not recorded nothing is.
+inline std::vector<double> memory_of(const nlohmann::json& header, int ranks) {
+    const nlohmann::json none = nlohmann::json::array();
+    const nlohmann::json& recorded = header.contains("recorded") ? header.at("recorded") : none;
+    if (!recorded.is_object() || !recorded.contains("memory")) return {};
+    std::vector<double> made;
+    for (const nlohmann::json& each : recorded.at("memory"))
+        made.push_back(each.is_null() ? 0 : static_cast<double>(whole<std::uint64_t>(each)));
+    if (std::ssize(made) != ranks) throw std::runtime_error("not every rank has a memory");
+    return made;
+}
+
+// Whether it is of what a program really did: recorded, or imported from another tool's record of it.
+inline bool was_recorded(const nlohmann::json& header) {
+    const auto recorded = header.find("recorded");
+    if (recorded == header.end() || !recorded->is_object()) return false;
+    const auto imported = recorded->find("imported");
+    return recorded->contains("mpi") || (imported != recorded->end() && *imported == "otf2");
+}
+
 // A column's width in the tables, B.
 inline std::size_t width_of(const std::string& column) { return column == "before_mean" ? 8 : 4; }
 

@@ -34,23 +34,6 @@ struct Round {
     std::size_t end;
 };
 
-// A communicator that a rank is in, and its place there.
-struct Membership {
-    std::size_t communicator;
-    int place;
-};
-
-// Of all ranks, by one pass over the members: a program may have many communicators of few ranks each.
-std::vector<std::vector<Membership>> memberships(const Program& program) {
-    std::vector<std::vector<Membership>> of(static_cast<std::size_t>(program.ranks));
-    for (std::size_t i = 1; i < program.communicators.size(); ++i) {
-        int place = 0;
-        for (const std::int32_t rank : program.communicators[i].members)
-            of[static_cast<std::size_t>(rank)].push_back({i, place++});
-    }
-    return of;
-}
-
 std::vector<Round> rounds_of(const Program& program) {
     std::vector<Round> rounds;
     std::vector<std::size_t> last(static_cast<std::size_t>(program.ranks), 0);
@@ -135,6 +118,7 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
     : run_(run),
       program_(program),
       playing_(playing),
+      left_behind_(run.once([&] { return left_by(program); })),
       sequence_(program.of(run.rank())),
       before_(program.computed(run.rank()).data()),
       inside_(program.inside_of(run.rank())),
@@ -150,6 +134,10 @@ Player::Player(Run& run, const Program& program, const Playing& playing)
     });
     out_ = run.buffers(most)[0];
     in_ = run.buffers(most)[0];
+    if (!left_behind_.by.empty()) {
+        const auto& own = left_behind_.by[static_cast<std::size_t>(run.rank())];
+        leaving_.assign(own.begin(), own.end());
+    }
 }
 
 Task<> Player::prepare() {
@@ -218,6 +206,7 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
     const Step* const steps = sequence_.steps.data();
     std::size_t index = 0;  // of executed operations
     computed_ = 0;
+    for (Leaving& each : leaving_) each.sent = 0;
     const double began = run_.now();
     const auto moment = [&] { return std::llround(1e9 * (run_.now() - began)); };
     for (std::size_t at = 0;; ++at) {
@@ -245,7 +234,9 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
         switch (step.kind) {
             case Kind::send:
                 if (step.form != persistent) co_await run_.turn(true);
-                if (step.form == blocking && step.mode == buffered) {
+                if (step.form == blocking && leaves(step))
+                    left_.push_back(comm(step).isend(out(step.bytes), place(step, step.peer), step.tag));
+                else if (step.form == blocking && step.mode == buffered) {
                     forgotten_.push_back(comm(step).isend(out(step.bytes), place(step, step.peer), step.tag));
                     if (forgotten_.size() > most_buffered) co_await oldest();
                 } else if (step.form == blocking)
@@ -264,8 +255,13 @@ Task<> Player::play(std::vector<std::int64_t>* times) {
                 break;
             case Kind::sendrecv:
                 co_await run_.turn(true);
-                if (const auto [source, tag, bytes] = sequence_.received(step);
-                    step.tag == tag && source != any_peer) {
+                if (const auto [source, tag, bytes] = sequence_.received(step); leaves(step)) {
+                    Comm::Request coming = source == any_peer
+                                               ? comm(step).irecv_any(in(bytes), tag)
+                                               : comm(step).irecv(in(bytes), place(step, source), tag);
+                    left_.push_back(comm(step).isend(out(step.bytes), place(step, step.peer), step.tag));
+                    co_await comm(step).wait(coming);
+                } else if (step.tag == tag && source != any_peer) {
                     co_await comm(step).sendrecv(out(step.bytes), place(step, step.peer), in(bytes),
                                                  place(step, source), step.tag);
                 } else {
@@ -327,8 +323,9 @@ void Player::begin_message(const Step& step, Slot& slot) {
     slot.message = true;
     if (step.kind == Kind::send) {
         slot.request = among.isend(out(step.bytes), place(step, step.peer), step.tag);
-        if (step.mode != buffered) return;
-        forgotten_.push_back(slot.request);  // its completion waits for nobody
+        const bool left = leaves(step);
+        if (!left && step.mode != buffered) return;
+        (left ? left_ : forgotten_).push_back(slot.request);  // its completion waits for nobody
         slot.message = false;
     } else if (step.peer == any_peer) slot.request = among.irecv_any(in(step.bytes), step.tag);
     else slot.request = among.irecv(in(step.bytes), place(step, step.peer), step.tag);

@@ -14,6 +14,7 @@
 #include "comm/task.hpp"
 #include "harness/run.hpp"
 #include "program/file.hpp"
+#include "program/left.hpp"
 
 namespace leadline::program {
 
@@ -46,6 +47,9 @@ public:
     // Executes the program once; where `times` is there, when each operation was entered and left goes there,
     // ns from `now() == 0`.
     Task<> play(std::vector<std::int64_t>* times);
+    // Once all ranks have executed it: takes in what a recording left behind, so that nothing of it is there
+    // when the program is executed again or ends. Its time is none of the program's. Collective.
+    Task<> clear();
     [[nodiscard]] double computed() const { return computed_; }  // s, of the last execution
 
 private:
@@ -75,6 +79,12 @@ private:
         std::size_t begin;
         std::int64_t left;
     };
+    // Messages of which nobody receives the last ones.
+    struct Leaving : LeftMessages {
+        // NOLINTNEXTLINE(*-explicit-*): a copy with a count
+        Leaving(const LeftMessages& all) : LeftMessages(all) {}
+        std::int64_t sent = 0;
+    };
     struct Own {
         std::int32_t number;
         Comm comm;
@@ -100,6 +110,7 @@ private:
     Comm& comm(const Step& step) { return numbered(step.comm); }
     [[nodiscard]] Bytes out(std::int64_t bytes) const { return out_.first(static_cast<std::size_t>(bytes)); }
     [[nodiscard]] Bytes in(std::int64_t bytes) const { return in_.first(static_cast<std::size_t>(bytes)); }
+    [[nodiscard]] bool leaves(const Step& send);
     void begin_message(const Step& step, Slot& slot);
     Task<> oldest();
     Call call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes);
@@ -125,6 +136,7 @@ private:
     Run& run_;
     const Program& program_;
     const Playing& playing_;
+    const Left& left_behind_;
     const Sequence& sequence_;
     const double* before_;          // s of computation before each of the sequence's operations
     const double* inside_;          // s in each; null where nobody needs it
@@ -140,6 +152,8 @@ private:
     Meeting blocking_;
     std::vector<Comm::Request> waited_;
     std::vector<Comm::Request> forgotten_;  // that nobody waits for: freed, or sent from a buffer
+    std::vector<Leaving> leaving_;
+    std::vector<Comm::Request> left_;  // of them those under way
     std::vector<Loop> loops_;
     double computed_ = 0;
 };

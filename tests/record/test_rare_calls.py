@@ -14,6 +14,7 @@ from leadline.cli import main
 from leadline.mpi import Mpi
 from leadline.profile import profile
 from leadline.profile.sentences import shares
+from leadline.program.left import left_behind
 from leadline.program.model import WAITED, FileCall, Form, Kind, Program
 from record.test_record import Build, _as_root, build, launched, mpi, only, recorded
 
@@ -91,6 +92,24 @@ def test_neighbours_down_and_up_that_are_one_rank(mpi: Mpi, build: Build, tmp_pa
         assert copied.gives == (across, 32, other, 32, other, 32)
     _replayed(tmp_path, "--on", "bgp")
     _replayed(tmp_path, "--launches", "1")
+
+
+def test_messages_that_nobody_received_are_left_behind_again(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """On a described machine and with the MPI, where a long one holds up nobody, either."""
+    made = _of(tmp_path, mpi, build("leaves.c"), 2)
+    assert left_behind(made) == {0: 2}
+    for where in (("--on", "bgp"), ("--launches", "1")):
+        assert "2 messages were never received in the recording (2 of rank 0)" in _replayed(tmp_path, *where)
+
+    def long(comm: program.Comm) -> Generator[Any, Any, None]:
+        if comm.rank == 0:
+            yield comm.send(1, 10_000_000, tag=5)
+        yield comm.sendrecv(1 - comm.rank, 8, 1 - comm.rank)
+
+    written = program.evaluate(long, ranks=2)
+    written.recorded = {"mpi": "made up"}
+    written.write(tmp_path / "rare.program")
+    _replayed(tmp_path, "--launches", "1", "--mpi", mpi.id)
 
 
 def test_many_copies_of_the_world_are_executed(mpi: Mpi, tmp_path: Path) -> None:

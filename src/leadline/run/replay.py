@@ -25,6 +25,7 @@ from leadline.native.registry import benchmarks
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
+from leadline.program.left import in_words, left_behind
 from leadline.program.model import COLLECTIVES, Kind, Program, SendMode
 from leadline.run.session import simulate
 from leadline.targets import Target
@@ -212,6 +213,8 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         found.append(
             "what memory the ranks had is not known: messages after a computation cost what they do in caches"
         )
+    if left := left_behind(program):
+        found.append(f"{in_words(left)}, and none is here: who sent one went on at once")
     if program.partial:
         found.append(f"the records of {len(program.partial)} ranks end before the program did")
     return found
