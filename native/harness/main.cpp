@@ -14,7 +14,8 @@ constexpr const char* usage =
     "usage: leadline-bench JOB ANSWERS      ask the points of JOB, append to ANSWERS\n"
     "       leadline-bench --describe [--ranks N] [--per-node P] [--hops H]\n"
     "                                               print what benchmarks there are\n"
-    "       leadline-bench --topology               print cores, packages and caches\n";
+    "       leadline-bench --topology               print cores, packages and caches\n"
+    "       leadline-sim --collectives QUESTIONS    print the messages of collectives\n";
 
 std::string read_file(const std::string& path) {
     std::ifstream file(path);
@@ -33,6 +34,14 @@ void measure(Session& session, const std::string& job_path, const std::string& a
     std::optional<Answers> answers;
     if (root) answers.emplace(answers_path);
     run_job(job, session, root ? &*answers : nullptr);
+}
+
+// Only a described machine knows by which messages a collective is done.
+template <class Machine>
+void list_collectives(Machine& session, const std::string& path) {
+    if constexpr (requires(const nlohmann::json& asked) { session.list_collectives(asked, std::cout); })
+        session.list_collectives(nlohmann::json::parse(read_file(path)), std::cout);
+    else throw std::runtime_error("collectives are listed by leadline-sim");
 }
 
 // The scale of `--describe [--ranks N] [--per-node P] [--hops H]`.
@@ -70,7 +79,8 @@ int main(int argc, char** argv) {
     }
     Session session(argc, argv);
     try {
-        measure(session, arguments[0], arguments[1]);
+        if (arguments[0] == "--collectives") list_collectives(session, arguments[1]);
+        else measure(session, arguments[0], arguments[1]);
     } catch (const std::exception& problem) {
         // One write, so that the lines of several ranks do not mix; the launcher's caller looks for this
         // mark.

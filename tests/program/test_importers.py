@@ -139,15 +139,15 @@ def test_a_call_that_a_form_lacks_is_named_as_it_was_called(tmp_path: Path) -> N
         exporters.write("smpi", builder.build(), tmp_path / "varies.smpi")
 
 
-def test_collectives_pass_through_smpi_and_are_refused_by_goal(tmp_path: Path) -> None:
-    """With their sizes and roots."""
+def test_collectives_pass_through_smpi_and_goal_asks_for_their_messages(tmp_path: Path) -> None:
+    """With their sizes and roots; goal writes nothing where nobody knows them (test_export_goal.py)."""
     first = program.evaluate(halo, 4, collective=True)
     exporters.write("smpi", first, tmp_path / "out")
     again, _ = importers.read("smpi", tmp_path / "out")
     kinds = (Kind.ALLREDUCE, Kind.BCAST)
     for mine, theirs in zip(executed(first), executed(again), strict=True):
         assert [e for e in mine if e[0].kind in kinds] == [e for e in theirs if e[0].kind in kinds]
-    with pytest.raises(UsageError, match="messages and computation only, but rank 0 calls MPI_Allreduce"):
+    with pytest.raises(UsageError, match="nobody was named who knows their messages"):
         exporters.write("goal", first, tmp_path / "no.goal")
     assert not list(tmp_path.glob("no.goal*"))
 

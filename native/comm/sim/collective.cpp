@@ -207,6 +207,16 @@ Meeting& World::join(Group& group, int rank, const Call& call) {
     return meeting;
 }
 
+// Whether a network of the machine's own does it, and what that takes.
+void World::ask_hardware(Meeting& meeting, Group& group) const {
+    if (!plain(meeting.asked) || !meeting.blocks.empty()) return;
+    const machine::HardwareCall asks = call_of(group, meeting.asked);
+    meeting.service = machine::by_network(engine.machine(), engine.topology().nodes(), asks);
+    if (meeting.service || !machine::goes_by_lines(engine.machine(), asks) || !has_box(group)) return;
+    meeting.lines = true;
+    meeting.service = machine::by_lines(engine, **group.box, asks);
+}
+
 // What the first rank's call makes of a collective. Throws for what there is not.
 void World::found(Meeting& meeting, Group& group, const Call& call) {
     const auto ranks = static_cast<std::size_t>(group.players);
@@ -232,18 +242,11 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
         meeting.under_way = true;
         return;
     }
-    if (plain(meeting.asked) && meeting.blocks.empty()) {
-        const machine::HardwareCall asks = call_of(group, meeting.asked);
-        meeting.service = machine::by_network(engine.machine(), engine.topology().nodes(), asks);
-        if (!meeting.service && machine::goes_by_lines(engine.machine(), asks) && has_box(group)) {
-            meeting.lines = true;
-            meeting.service = machine::by_lines(engine, **group.box, asks);
-        }
-        if (meeting.service) {
-            meeting.under_way = false;  // there are no messages to play
-            answered.insert("hardware");
-            return;
-        }
+    ask_hardware(meeting, group);
+    if (meeting.service) {
+        meeting.under_way = false;  // there are no messages to play
+        answered.insert("hardware");
+        return;
     }
     meeting.program = program(group, meeting.asked);
     // The shortcut knows one size of all messages of a stage.
@@ -258,6 +261,21 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
                           " ranks is " + in_thousands(meeting.program->messages()) +
                           " messages, and a simulation plays up to " + in_thousands(most_messages) +
                           ": fewer ranks, or another algorithm");
+}
+
+Meeting World::imagined(Group& group, const Call& call) {
+    Meeting meeting{.group = &group, .asked = arguments_of(call, group.ranks)};
+    meeting.blocks = blocks_of(call, group.ranks);
+    if (meeting.asked.varies) {
+        meeting.parts = call.what == Collective::gather ? call.takes : call.gives;
+        meeting.blocks.resize(static_cast<std::size_t>(group.ranks));
+        for (const Part& part : meeting.parts)
+            meeting.blocks[static_cast<std::size_t>(part.peer)] = part.bytes;
+        return meeting;
+    }
+    ask_hardware(meeting, group);
+    meeting.program = program(group, meeting.asked);
+    return meeting;
 }
 
 bool World::stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay) {

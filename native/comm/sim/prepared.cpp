@@ -39,11 +39,12 @@ bool Member::by_messages(const Call& call) const {
     }
 }
 
-void Member::send(int to, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const {
+void Member::send(const Outgoing& message, std::vector<machine::RequestId>& operations) const {
     // Content is none of a collective's: a size without memory.
     const std::span<const std::byte> data(static_cast<const std::byte*>(nullptr),
-                                          static_cast<std::size_t>(bytes));
-    operations.push_back(engine().send(mine, group->world_rank(to), {group->inner(), rank, tag}, data));
+                                          static_cast<std::size_t>(message.bytes));
+    operations.push_back(
+        engine().send(mine, group->world_rank(message.to), {group->inner(), rank, message.tag}, data));
 }
 
 void Member::receive(int from, int tag, std::int64_t bytes,
@@ -67,6 +68,12 @@ void Member::enter(const Call& call, Form form) const {
 }
 
 void Member::post(const Call& call, std::vector<machine::RequestId>& operations) const {
+    for (const Outgoing& each : post_receives(call, operations)) send(each, operations);
+}
+
+std::vector<Member::Outgoing> Member::post_receives(const Call& call,
+                                                    std::vector<machine::RequestId>& operations) const {
+    std::vector<Outgoing> sends;
     if (call.what == Collective::alltoall) {
         if (!call.algorithm.empty() && call.algorithm != "linear")
             throw Unsupported("blocks that vary are all sent at once, not by '" +
@@ -74,8 +81,8 @@ void Member::post(const Call& call, std::vector<machine::RequestId>& operations)
         for (const Part& part : call.takes)
             if (part.bytes > 0) receive(part.peer, plain, part.bytes, operations);
         for (const Part& part : call.gives)
-            if (part.bytes > 0) send(part.peer, plain, part.bytes, operations);
-        return;
+            if (part.bytes > 0) sends.push_back({part.peer, plain, part.bytes});
+        return sends;
     }
     const auto dimensions = static_cast<int>(group->dimensions.size());
     if (dimensions == 0) throw Unsupported("neighbours are those of a grid, and this communicator is none");
@@ -100,12 +107,19 @@ void Member::post(const Call& call, std::vector<machine::RequestId>& operations)
     each(call.takes, call.in.size(),
          [&](int number, std::int64_t bytes) { receive(neighbour(number), number, bytes, operations); });
     each(call.gives, all ? call.out.size() * static_cast<std::size_t>(2 * dimensions) : call.out.size(),
-         [&](int number, std::int64_t bytes) { send(neighbour(number), number ^ 1, bytes, operations); });
+         [&](int number, std::int64_t bytes) {
+             sends.push_back({neighbour(number), number ^ 1, bytes});
+         });
+    return sends;
 }
 
 Task<> Member::exchange(const Call& call) const {
     std::vector<machine::RequestId> operations;
-    post(call, operations);
+    const std::vector<Outgoing> sends = post_receives(call, operations);
+    for (const Outgoing& each : sends) {
+        co_await Turn{engine(), mine, true};
+        send(each, operations);
+    }
     co_await All{engine(), mine, operations};
 }
 

@@ -28,9 +28,15 @@ struct Member {
     void enter(const Call& call, Form form) const;
     // Whether a collective is done message by message, since every rank has its own sizes or partners.
     [[nodiscard]] bool by_messages(const Call& call) const;
-    // Begins all messages of such a one.
+    struct Outgoing {
+        int to;
+        int tag;
+        std::int64_t bytes;
+    };
+    // Begins all messages of such a one; or its receives, and says what is to be sent.
     void post(const Call& call, std::vector<machine::RequestId>& operations) const;
-    void send(int to, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const;
+    std::vector<Outgoing> post_receives(const Call& call, std::vector<machine::RequestId>& operations) const;
+    void send(const Outgoing& message, std::vector<machine::RequestId>& operations) const;
     void receive(int from, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const;
     [[nodiscard]] Task<> exchange(const Call& call) const;
 };

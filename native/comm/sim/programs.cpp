@@ -95,13 +95,17 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
     const Program& program = *meeting.program;
     // Among a communicator's collectives the messages of each are its own.
     const std::int32_t tag = -1 - meeting.number;
-    engine.spend(agent, engine.machine().collective_overhead);
-    if (engine.machine().copies()) engine.spend(agent, engine.copy_cost(copied(meeting, rank)));
+    Time begins = engine.machine().collective_overhead;
+    if (engine.machine().copies()) begins += engine.copy_cost(copied(meeting, rank));
+    if (begins > 0) co_await Turn{engine, agent, false};
+    engine.spend(agent, begins);
     Program::Walk walk(program, rank);
     for (Program::Step step; walk.next(step);) {
         const collectives::Stage& stage = program.stage(step);
         if (stage.pattern == collectives::Stage::Pattern::local) {
-            engine.spend(agent, engine.copy_cost(bytes_of(meeting, stage, rank)));
+            const Time copies = engine.copy_cost(bytes_of(meeting, stage, rank));
+            if (copies > 0) co_await Turn{engine, agent, false};
+            engine.spend(agent, copies);
             continue;
         }
         std::int64_t came = 0;
@@ -119,6 +123,7 @@ Task<> World::play(Meeting& meeting, int rank, int agent) {
         const Time free = engine.clock(agent);
         const Time handed = co_await Exchanged{engine, agent, operations, stands(meeting.asked.what)};
         if (step.from == Program::nobody || !stage.combines) continue;
+        if (engine.combine_cost(came) > 0) co_await Turn{engine, agent, false};
         const Time whole = engine.clock(agent);
         engine.spend(agent, engine.combined(group.world_rank(step.from), group.world_rank(rank), came, handed,
                                             free, whole) -
@@ -136,8 +141,10 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     const std::int32_t tag = -1 - meeting.number;
     const int root = meeting.asked.root;
     const bool gathers = meeting.asked.what == Collective::gather;
-    engine.spend(agent, engine.machine().collective_overhead);
-    if (engine.machine().copies() && rank == root) engine.spend(agent, engine.copy_cost(own));
+    Time begins = engine.machine().collective_overhead;
+    if (engine.machine().copies() && rank == root) begins += engine.copy_cost(own);
+    if (begins > 0) co_await Turn{engine, agent, false};
+    engine.spend(agent, begins);
     const auto receive = [&](int from, std::int64_t bytes) {
         return engine.receive(agent, group.world_rank(from), {group.inner(), from, tag}, sized(bytes));
     };
@@ -175,6 +182,56 @@ Task<> World::play_beside(Meeting& meeting, int rank) {
     co_await std::move(*program);
     engine.close(operation, engine.clock(agent));
     engine.end_beside(agent);
+}
+
+// ---------------------------------------------------------------------------------------- not played
+
+std::string_view World::algorithm_of(const Meeting& imagined) const {
+    if (imagined.asked.varies) return "linear";
+    return std::ranges::find(made_, imagined.program, &Made::program)->algorithm->name;
+}
+
+// As play() does it. Where combining is beside the wire, what is left of it when all has come is the last
+// packet's.
+std::vector<Move> World::moves(const Meeting& imagined, int rank) const {
+    const machine::Machine& machine = engine.machine();
+    const auto copying = [&](std::int64_t bytes) { return machine.copies() ? engine.copy_cost(bytes) : 0; };
+    std::vector<Move> all{{.works = machine.collective_overhead}};
+    if (imagined.asked.varies) {
+        const std::int64_t own = imagined.blocks[static_cast<std::size_t>(rank)];
+        const int root = imagined.asked.root;
+        const bool gathers = imagined.asked.what == Collective::gather;
+        const auto turn = [&](bool sends, std::int32_t peer, std::int64_t bytes) {
+            if (peer == rank || bytes == 0) return;
+            all.push_back(sends ? Move{.to = peer, .sends = bytes} : Move{.from = peer, .takes = bytes});
+        };
+        if (rank != root) turn(gathers, root, own);
+        else all.front().works += copying(own);
+        for (const Part& part : rank == root ? imagined.parts : Layout())
+            turn(!gathers, part.peer, part.bytes);
+        return all;
+    }
+    all.front().works += copying(copied(imagined, rank));
+    Program::Walk walk(*imagined.program, rank);
+    for (Program::Step step; walk.next(step);) {
+        const collectives::Stage& stage = imagined.program->stage(step);
+        const std::int64_t own =
+            step.to == Program::nobody && stage.pattern != collectives::Stage::Pattern::local
+                ? 0
+                : bytes_of(imagined, stage, rank);
+        if (stage.pattern == collectives::Stage::Pattern::local) {
+            all.push_back({.works = engine.copy_cost(own)});
+            continue;
+        }
+        Move move{.to = step.to, .from = step.from, .sends = own};
+        if (step.from != Program::nobody) {
+            move.takes = bytes_of(imagined, stage, step.from);
+            const auto packet = machine.reduce_streams ? machine.packets.payload : move.takes;
+            if (stage.combines) move.works = engine.combine_cost(std::min(move.takes, packet));
+        }
+        all.push_back(move);
+    }
+    return all;
 }
 
 // ---------------------------------------------------------------------------------------- at once

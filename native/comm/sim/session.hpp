@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ public:
     Session(int&, char**&) {}
     // Takes the "simulate" part of a job. Throws std::invalid_argument for what it cannot be.
     void configure(const nlohmann::json& job);
+
+    // Writes the messages of collectives that `asked` names (listing.cpp says how). Throws
+    // std::invalid_argument for what it cannot be.
+    void list_collectives(const nlohmann::json& asked, std::ostream& out);
 
     [[nodiscard]] static int rank() { return 0; }
     [[nodiscard]] int size() const { return static_cast<int>(placements_.size()); }

@@ -77,6 +77,16 @@ struct Meeting {
     Time there = machine::never;
 };
 
+// A step of a rank's part in a collective: a message to and one from a rank of the communicator, or either,
+// or none (-1), at once; when they are over its core works for so long.
+struct Move {
+    std::int32_t to = -1;
+    std::int32_t from = -1;
+    std::int64_t sends = 0;  // B
+    std::int64_t takes = 0;
+    Time works = 0;
+};
+
 // A communicator: its ranks, and what a collective among them is waiting for.
 struct Group {
     std::int32_t context = 0;
@@ -173,6 +183,14 @@ public:
     // A rank comes to a collective and goes on; the operation is over when its part is.
     machine::RequestId begin(Group& group, int rank, const Call& call);
 
+    // What a call would be by messages, for who writes it down: nothing is played. Its program has no
+    // messages where blocks of a gather or scatter vary. Throws Unsupported for what cannot be played.
+    [[nodiscard]] Meeting imagined(Group& group, const Call& call);
+    // By which algorithm that is.
+    [[nodiscard]] std::string_view algorithm_of(const Meeting& imagined) const;
+    // A rank's part of it.
+    [[nodiscard]] std::vector<Move> moves(const Meeting& imagined, int rank) const;
+
     void align(Group& group) const;  // all clocks to the latest
     void split(Group& group);        // by what was given: colour and key of each
     Group& new_group(Group&& made);
@@ -191,6 +209,7 @@ private:
     void leave(Meeting& meeting, int rank);
     void leave_all(Meeting& meeting);
     void was_in(const Meeting& meeting, int rank, Time until);
+    void ask_hardware(Meeting& meeting, Group& group) const;
     [[nodiscard]] bool has_box(Group& group) const;
     [[nodiscard]] const collectives::Algorithm& choose(const CollectiveArguments& asked,
                                                        const collectives::AlgorithmArguments& like) const;

@@ -4,9 +4,10 @@ Sizes are in bytes, so that they are exact whatever the datatype. What the form 
 communicators than the world, persistent and nonblocking collectives, blocks that vary, one-sided operations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from leadline.core.errors import UsageError
+from leadline.program.messages import Ask
 from leadline.program.model import ANY_PEER, COLLECTIVES, FREE_TAG, Form, Kind, Operation, Program, called
 
 TITLE = "SMPI's time-independent trace"
@@ -27,8 +28,9 @@ _COLLECTIVES = {
 }
 
 
-def lines(program: Program, flops: float) -> Iterator[str]:
+def lines(program: Program, flops: float, ask: Ask, say: Callable[[str], None]) -> Iterator[str]:
     """The lines of the trace; a second of computation is `flops` operations (`exporters.write`)."""
+    del ask, say  # it has collectives itself
     for rank in range(program.ranks):
         yield f"{rank} init"
         before = program.before(rank)

@@ -202,6 +202,9 @@ class Execution:
                     del pending[each]
                     slots.give(nodes[each].slot)
             if node.kind == Kind.NOP:
+                if computed and node.time:  # a core may take up a message between two computations
+                    yield Operation(int(Kind.NOP)), computed
+                    computed = 0.0
                 computed += node.time
                 continue
             following = nodes[order[place + 1]].required if place + 1 < len(order) else [index]
