@@ -20,8 +20,7 @@ SEEN = 5e-4  # of the time; a rest that is smaller is rounding
 
 
 def print_program_sensitivity(found: "ProgramSensitivity", subject: str, as_json: bool) -> None:
-    """Shares of the time of `subject`, a program on a machine, and tolerated latencies; as JSON one object, in SI
-    units."""
+    """Shares of the time of `subject`, a program on a machine, and tolerated latencies; JSON in SI units."""
     from leadline.core.units import format_quantity  # noqa: PLC0415
 
     shares = {slope.what: slope.share for slope in found.slopes}
