@@ -17,6 +17,7 @@ from leadline.program.extend.align import Ambiguous
 from leadline.program.extend.fit import Fitted
 from leadline.program.extend.grids import Lengths, Rule
 from leadline.program.extend.search import Explanation, Search, plainer
+from leadline.program.extend.settled import settled
 from leadline.program.folded import Folded
 from leadline.program.model import Program
 
@@ -44,7 +45,7 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
     Raises UsageError, with the reason, where the recordings do not say what it is.
     """
     _check(programs, ranks)
-    search = Search(sorted(programs, key=lambda each: each.ranks), ranks, grid)
+    search = Search(settled(sorted(programs, key=lambda each: each.ranks)), ranks, grid)
     held: list[Explanation] = []
     for found in search.levels():
         held += found

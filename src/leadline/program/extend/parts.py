@@ -35,7 +35,7 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """Ranks that differ along some axes alone."""
+    """Ranks that differ along some axes alone; of no axis each is by itself."""
 
     axes: tuple[int, ...]
 
@@ -101,15 +101,17 @@ def parts_of(known: Sequence[Known]) -> list[Part]:
 
 def _candidates(known: Sequence[Known]) -> Iterator[Part]:
     dimensions = len(known[0].lengths)
-    for count in range(dimensions, 0, -1):
+    for count in range(dimensions, -1, -1):
         yield from (Row(axes) for axes in combinations(range(dimensions), count))
     members = known[-1].members
     if len(members) < 2:
         return
-    yield Blocks(across=False, width=len(members))
+    if any(len(each.members) < _count(each.lengths) for each in known):  # or it has all, however many
+        yield Blocks(across=False, width=len(members))
     yield Blocks(across=True, width=members[1] - members[0])
+    fewest = min(_count(each.lengths) for each in known)
     for across in (False, True):
-        yield from (Blocks(across, parts=parts) for parts in _DIVISORS)
+        yield from (Blocks(across, parts=parts) for parts in _DIVISORS if 2 * parts <= fewest)
         yield Blocks(across)
 
 

@@ -185,10 +185,12 @@ _BY_TURN: dict[str, Callable[[Place, int], int]] = {
     "with another bit, the highest first": lambda place, by: place.rank ^ (1 << place.turns - 1 - place.turn),
     "with another part": lambda place, by: place.rank ^ (place.size >> place.turn + 1),
     "by number": lambda place, by: place.turn + by,
+    "by number, around": lambda place, by: (place.turn + by) % place.size,
+    "by number, around all but the first": lambda place, by: 1 + place.turn % max(place.size - 1, 1),
     "by number but its own": lambda place, by: place.turn + (place.turn >= place.rank),
     "by number from the last": lambda place, by: place.size - 1 - place.turn - by,
 }
-_COUNTED = {"further", "back", "with other bits", "by number", "by number from the last"}
+_COUNTED = {"further", "back", "with other bits", "by number", "by number, around", "by number from the last"}
 
 
 def _in_turns(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:

@@ -1,5 +1,6 @@
 """Which grids and groups of ranks explain recordings, and what each says of another number of ranks."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +14,6 @@ from leadline.program.extend.groupings import Grouping, groupings
 from leadline.program.extend.make import make
 from leadline.program.extend.peers import Around
 from leadline.program.model import Program
-
-_FEW = 3  # distinctions of an explanation that tells better than others why there is no program
 
 
 @dataclass
@@ -54,6 +53,16 @@ class Explanation:
             sizes = {member.program.ranks for member in group.aligned.members}
             shared |= sizes if len(sizes) > 1 else set()
         return all(program.ranks in shared for program in self.fitted.programs)
+
+    @property
+    def tells(self) -> bool:
+        """Whether most ranks of the largest recording do the same as ranks of all others: then it says why."""
+        every = len(self.fitted.programs)
+        shared = 0
+        for group in self.fitted.groups.values():
+            counts = Counter(member.program.ranks for member in group.aligned.members)
+            shared += counts[self.fitted.program.ranks] if len(counts) == every else 0
+        return 2 * shared > self.fitted.program.ranks
 
 
 class Search:
@@ -105,8 +114,7 @@ class Search:
         except Misfit as problem:
             found = Explanation(fitted, lengths, None, problem)
             if not isinstance(problem, Ambiguous):
-                held = found.compared or fitted.grouping.level <= _FEW
-                self._reasons.append((held, -fitted.grouping.level, problem.explained, str(problem)))
+                self._reasons.append((found.tells, -fitted.grouping.level, problem.explained, str(problem)))
             return found
 
     def _may_hold(self, rule: Rule, grouping: Grouping) -> bool:
