@@ -236,7 +236,8 @@ def _called(member: Member, leaf: Operation, all_waited: bool) -> Hashable:
     if all_waited:
         leaf = leaf._replace(request=0, gives=() if leaf.kind == Kind.WAIT else leaf.gives)
     own = () if leaf.kind in COLLECTIVES else (leaf.gives, leaf.takes)
-    new = bool(leaf.extra) if leaf.kind == Kind.COMM else leaf.extra
+    # Communicators that are made one after another are told apart.
+    new = member.made.get(leaf.extra - 1) if leaf.kind == Kind.COMM else leaf.extra
     same = tuple(getattr(leaf, name) for name in SAME)
     return same, member.made.get(leaf.comm), member.program.sites[leaf.site], new, own
 

@@ -4,6 +4,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from leadline.program.extend.align import SAME, TOO_FEW, Aligned, Member, Misfit, Turn, align
+from leadline.program.extend.blocks import Blocks, Given, blocks_of
+from leadline.program.extend.dealt import Share, Shares
 from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Rule
 from leadline.program.extend.groupings import Grouping
@@ -21,6 +23,7 @@ from leadline.program.model import (
     Program,
 )
 
+NEIGHBOURS = {Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL}
 FEWEST_TURNS = 4  # of the largest recording: 1, 2, 3 and 1, 2, 4 are alike before
 
 
@@ -28,8 +31,9 @@ FEWEST_TURNS = 4  # of the largest recording: 1, 2, 3 and 1, 2, 4 are alike befo
 class Column:
     """What all ranks of a group do at a place of the code.
 
-    `operation` has what is the same for all; `partners` and `sizes` are of its fields; `parts` of its blocks
-    that vary or go to neighbours (which field, whom, how much). `turn` is that of the loop that it stands in
+    `operation` has what is the same for all; `partners` and `sizes` are of its fields, `shares` of those that
+    are parts of a whole; `parts` of its blocks that go to neighbours (which field, whom, how much), `blocks` of
+    those that each other rank has. `turn` is that of the loop that it stands in
     where it is not the same in each; then `doubles` says of sizes how often they double from turn to turn.
     `communicator` counts those that the rank came to, and `makes` says which ranks a new one has: all that
     holds, nothing where it makes none or the rank is in none.
@@ -41,6 +45,8 @@ class Column:
     partners: dict[str, list[Relation]] = field(default_factory=dict)
     sizes: dict[str, list[Law]] = field(default_factory=dict)
     parts: list[tuple[str, list[Relation], list[Law]]] = field(default_factory=list)
+    shares: dict[str, list[Share]] = field(default_factory=dict)
+    blocks: list[Blocks] = field(default_factory=list)
     makes: list[Part] = field(default_factory=list)
     before: Power | None = None
     turn: Turn | None = None
@@ -76,6 +82,7 @@ class _Found:
     """What the groups of a fit have found so far: deviations, and sizes of three recordings or more."""
 
     rule: Rule
+    shares: Shares
     errors: dict[str, float]
     computed: dict[int, list[float]]
     sizes: dict[Hashable, Ends] = field(default_factory=dict)
@@ -84,13 +91,16 @@ class _Found:
 
 
 def fit(
-    every: Sequence[Sequence[Member]], rule: Rule, grouping: Grouping, failed: dict[Hashable, Misfit]
+    every: Sequence[Sequence[Member]],
+    rule: Rule,
+    grouping: Grouping,
+    shares: Shares,
+    failed: dict[Hashable, Misfit],
 ) -> Fitted:
     """The explanation with ranks in such a grid and such groups. Raises Misfit where it does not hold.
 
-    `every` has the ranks of each recording, the largest recording last.
-
-    `failed` remembers groups that did not: many groupings have the same ones.
+    `every` has the ranks of each recording, the largest recording last, and `shares` what is dealt out among
+    them; `failed` remembers groups that did not hold: many groupings have the same ones.
     """
     members: dict[Hashable, list[Member]] = {}
     programs = [ranks[0].program for ranks in every]
@@ -99,7 +109,7 @@ def fit(
             members.setdefault(key, []).append(member)
     errors: dict[str, float] = {"bytes": 0.0}
     computed: dict[int, list[float]] = {program.ranks: [0.0, 0.0] for program in programs}
-    found = _Found(rule, errors, computed)
+    found = _Found(rule, shares, errors, computed)
     explained = 0
     groups: dict[Hashable, Group] = {}
     for key, alike in members.items():
@@ -204,7 +214,10 @@ class _Fit:
         ]
         for number, turn in enumerate(self._turns):
             found[number] = found[number]._replace(turn=turn.turn, turns=turn.turns)
-        return found
+        return [
+            place.within(member.rank, lengths)
+            for place, member, lengths in zip(found, self.members, self._lengths, strict=True)
+        ]
 
     def _partners(self, column: Column, operations: Sequence[Operation]) -> None:
         kind = column.operation.kind
@@ -234,11 +247,28 @@ class _Fit:
     def _sizes(self, column: Column, operations: Sequence[Operation]) -> None:
         for name in ("bytes", "source_bytes"):
             values = [getattr(operation, name) for operation in operations]
-            if any(values):
+            shares = self._shares(column, operations, name) if any(values) else []
+            if shares:
+                column.shares[name] = shares
+            elif any(values):
                 first, column.doubles[name] = self._doubled(operations, values)
                 near = any(isinstance(one, Along) for each in column.partners.values() for one in each)
                 along = sides(self._found.rule.dimensions) if near else ()
                 column.sizes[name] = self._size(column.where, operations, first, along)
+
+    def _shares(self, column: Column, operations: Sequence[Operation], name: str) -> list[Share]:
+        """The parts of a whole that sizes are, where they are some."""
+        known = self._found.shares.at(self._found.rule, self.members[-1], operations[-1], name)
+        places = self._places(column.communicator) if known else []
+        of = "source" if name == "source_bytes" else "peer"
+        return [
+            share
+            for share in known
+            if all(
+                getattr(operation, name) in share(place, getattr(operation, of))
+                for place, operation in zip(places, operations, strict=True)
+            )
+        ]
 
     def _doubled(self, operations: Sequence[Operation], values: Sequence[int]) -> tuple[Sequence[int], int]:
         """Sizes in the first turn, and how often they double from turn to turn: once, or -1 for a half.
@@ -293,13 +323,30 @@ class _Fit:
     def _parts(self, column: Column, operations: Sequence[Operation]) -> None:
         for name in ("gives", "takes"):
             parts = [getattr(operation, name) for operation in operations]
+            if any(parts) and column.operation.kind not in NEIGHBOURS:
+                column.blocks.append(self._blocks(column, name, parts))
+                continue
             if len({len(each) for each in parts}) > 1:
-                raise Misfit(f"{column.where} has blocks of its own for each rank")
+                raise Misfit(f"ranks that should do the same have other numbers of neighbours in {column.where}")
             places = self._places(column.communicator) if parts[0] else []
             for number in range(0, len(parts[0]), 2):
                 whom = self._related(column.where, places, [each[number] for each in parts])
                 size = self._size(column.where, operations, [each[number + 1] for each in parts])
                 column.parts.append((name, whom, size))
+
+    def _blocks(self, column: Column, name: str, parts: Sequence[tuple[int, ...]]) -> Blocks:
+        places = self._places(column.communicator)
+        known = [
+            Given(place, member.program.ranks, each)
+            for place, member, each in zip(places, self.members, parts, strict=True)
+        ]
+        found = blocks_of(name, known)
+        if not found:
+            raise Misfit(
+                f"no rule is known for the blocks of {column.where}: they are neither alike nor equal parts of a "
+                "whole"
+            )
+        return found
 
     def _makes(self, column: Column, operations: Sequence[Operation]) -> None:
         """Which ranks a new communicator has."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from leadline.core.errors import UsageError
 from leadline.program.extend.align import Ambiguous, Misfit, slots, with_turns, written_out
+from leadline.program.extend.blocks import Blocks
+from leadline.program.extend.dealt import Share
 from leadline.program.extend.fit import Column, Fitted, Group, at_turn
 from leadline.program.extend.forms import Count, told_apart
 from leadline.program.extend.grids import Lengths
@@ -41,6 +43,8 @@ class _Ranks:
         self._of_members: dict[tuple[int, tuple[int, ...]], int] = {}
         self._asked: Counter[int] = Counter()  # ranks of a place of the code, of its relations
         self.sizes: dict[Hashable, int] = {}  # of places of the code, as they were asked for
+        self._blocks: dict[Hashable, tuple[int, ...]] = {}  # as they were asked for
+        self._in_blocks = 0  # numbers in them
         self.off = 0.0  # how far one of them may be off, relative
 
     def size(self, column: Column, laws: list[Law], ranks: int) -> int:
@@ -69,6 +73,22 @@ class _Ranks:
             self.sizes[asked] = size
             self.off = max(self.off, off)
         return self.sizes[asked]
+
+    def blocks(self, column: Column, blocks: Blocks, place: Place) -> tuple[int, ...]:
+        """What a rank gives or takes, block by block."""
+        asked = id(blocks), place.size, None if blocks.alike else place.rank
+        if asked not in self._blocks:
+            found, other = blocks.at(place, lambda laws: self.size(column, laws, place.size))
+            if other is not None:
+                raise Ambiguous(
+                    f"the block of rank {other} in {column.where} is not known: the recordings allow several; "
+                    "record another number of ranks"
+                )
+            self._in_blocks += len(found)
+            if self._in_blocks > _MOST:
+                raise Misfit(f"{column.where} has blocks for each rank, more than {_MOST:,} in all")
+            self._blocks[asked] = found
+        return self._blocks[asked]
 
     def compares(self, relations: list[Relation], rank: int) -> bool:
         """Whether all relations that hold are asked of a rank: the first, the last, some of each group."""
@@ -292,7 +312,7 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
     found = []
     for column in group.columns:
         operation = column.operation
-        place = places[column.communicator]
+        place = places[column.communicator].within(rank, context.lengths)
         if column.turn:
             place = place._replace(turn=column.turn.turn, turns=column.turn.turns)
         changes: dict[str, object] = {"comm": comms[column.communicator]}
@@ -300,6 +320,11 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
             changes[name] = _partner(column, relations, place, context, rank)
         for name, size in column.sizes.items():
             changes[name] = _in_turn(column, name, context.size(column, size, place.size))
+        for name, shares in column.shares.items():
+            peer = changes.get("source" if name == "source_bytes" else "peer", -1)
+            changes[name] = _share(column, shares, place, peer)
+        for blocks in column.blocks:
+            changes[blocks.field] = context.blocks(column, blocks, place)
         if column.parts:
             for name in ("gives", "takes"):
                 changes[name] = tuple(
@@ -318,6 +343,20 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
             changes["extra"] = index + 1
         found.append(operation._replace(**changes))  # type: ignore[arg-type]
     return found
+
+
+def _share(column: Column, shares: Sequence[Share], place: Place, peer: int) -> int:
+    """A size that is a part of a whole."""
+    sizes = {size for share in shares for size in share(place, peer)}
+    if not sizes:
+        return 0
+    if len(sizes) > 1:
+        least, most = min(sizes), max(sizes)
+        raise Ambiguous(
+            f"the size of {column.where} may be {least:,} or {most:,} B, by how the rest of a division is dealt "
+            "out: the recordings allow both; record another number of ranks"
+        )
+    return sizes.pop()
 
 
 def _in_turn(column: Column, name: str, first: int) -> int:

@@ -22,13 +22,22 @@ _HALVES = tuple(Fraction(1, parts) for parts in (2, 4, 8))
 
 
 class Place(NamedTuple):
-    """A rank of a communicator whose ranks stand in a grid, in a turn of a loop of so many."""
+    """A rank of a communicator whose ranks stand in a grid, in a turn of a loop of so many.
+
+    `own` is its place in the `grid` of all ranks.
+    """
 
     rank: int
     size: int
     lengths: Lengths
     turn: int = 0
     turns: int = 0
+    own: Lengths = ()
+    grid: Lengths = ()
+
+    def within(self, rank: int, grid: Lengths) -> "Place":
+        """The same place with that of the rank in the grid of all ranks."""
+        return self._replace(own=coordinates(rank, grid), grid=grid)
 
 
 class Relation(Protocol):

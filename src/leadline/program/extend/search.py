@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from leadline.program.extend.align import SAME, Ambiguous, Member, Misfit
+from leadline.program.extend.dealt import Shares
 from leadline.program.extend.fit import Fitted, fit
 from leadline.program.extend.grids import RULES, Lengths, Rule, lengths_at
 from leadline.program.extend.groupings import Grouping, groupings
@@ -101,7 +102,7 @@ class Search:
         if any(self._refines(grouping, plain, rule, grids) for plain in held):
             return []
         try:
-            fitted = fit(self._members, rule, grouping, self._failed)
+            fitted = fit(self._members, rule, grouping, self._shares, self._failed)
         except Misfit as problem:
             self._reasons.append((False, -grouping.level, problem.explained, str(problem)))
             return []
@@ -126,6 +127,10 @@ class Search:
             if not _inside([grouping.keys(rule(program.ranks))], [codes]):
                 return False
         return True
+
+    @cached_property
+    def _shares(self) -> Shares:
+        return Shares(self._members)
 
     @cached_property
     def _codes(self) -> list[list[int]]:
