@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from leadline.core.errors import UsageError
-from leadline.program.extend.align import Ambiguous
 from leadline.program.extend.fit import Fitted
 from leadline.program.extend.grids import Lengths, Rule
+from leadline.program.extend.members import Ambiguous
 from leadline.program.extend.search import Explanation, Search, plainer
 from leadline.program.extend.settled import settled
 from leadline.program.folded import Folded

@@ -1,4 +1,4 @@
-"""Blocks of several sizes that a rank gives or takes in a collective, such as a part of a whole from each rank."""
+"""Blocks of several sizes that a rank gives or takes in a collective, such as parts of a whole."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,13 +1,13 @@
-"""Sizes of parts of a whole that is dealt out, with what a division leaves over: N / p for some, one more for others."""
+"""Sizes of parts of a whole that is dealt out: where a division leaves something over, some have one more."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import NamedTuple
 
-from leadline.program.extend.align import Member
 from leadline.program.extend.forms import LEAST
 from leadline.program.extend.grids import Rule
+from leadline.program.extend.members import Member
 from leadline.program.extend.peers import Place
 from leadline.program.model import COLLECTIVES, TO_A_PEER, Kind, Operation
 
@@ -28,7 +28,9 @@ _WAYS: dict[str, Callable[[int, int, int], int]] = {
     ),
 }
 _BY_ONE = tuple(_WAYS)[:3]  # in which two parts differ by one at most
+_TO_THE_LAST = tuple(_WAYS)[3:]
 _UNITS = 8, 16, 4, 1
+SEEN = 2  # numbers of parts that have something over
 
 
 @dataclass(frozen=True)
@@ -46,24 +48,39 @@ class Dealt:
 def dealt(known: Parts) -> Dealt | None:
     """How parts are dealt out, of those that are known; None where they are not, or all are alike.
 
-    The whole is the same everywhere, and is divided into three or more different numbers of parts.
+    The whole is the same everywhere, and is divided into several numbers of parts. One rank that always has
+    something more, such as a grid's last point, is no division, and a half of the ranks is none for certain.
     """
     sizes: dict[int, list[int]] = {}
     for (parts, _), size in known.items():
         sizes.setdefault(parts, []).append(size)
     by = gcd(*(size - min(each) for each in sizes.values() for size in each))
-    if not by or len(sizes) < LEAST:
+    if not by:
         return None
     units = {way: {by} for way in _BY_ONE}
+    ways = [*(_BY_ONE if _several_have_more(sizes) else ()), *(_TO_THE_LAST if _rests_differ(sizes) else ())]
     found = [
         (way, unit, things)
-        for way in _WAYS
+        for way in ways
         for unit in sorted(units.get(way, {by, *(unit for unit in _UNITS if by % unit == 0)}), reverse=True)
         if all(size % unit == 0 for each in sizes.values() for size in each)
         for things in _things(sizes, unit)
         if all(unit * _WAYS[way](things, *where) == size for where, size in known.items())
     ]
     return Dealt(tuple(found)) if found else None
+
+
+def _several_have_more(sizes: Mapping[int, Sequence[int]]) -> bool:
+    """Whether it is seen at two numbers of parts, or at one of three."""
+    counts = {parts: sum(size > min(each) for size in each) for parts, each in sizes.items()}
+    told = sum(1 < count < parts - 1 and 2 * count != parts for parts, count in counts.items())
+    return told >= SEEN or (told == 1 and len(sizes) >= LEAST)
+
+
+def _rests_differ(sizes: Mapping[int, Sequence[int]]) -> bool:
+    """Whether the odd part is more, or less, than others by different sizes, of three numbers of parts."""
+    rests = {max(each) - min(each) for each in sizes.values()} - {0}
+    return len(rests) >= SEEN and len(sizes) >= LEAST
 
 
 def _things(sizes: Mapping[int, Sequence[int]], unit: int) -> range:
@@ -117,7 +134,7 @@ class Shares:
 
     def __init__(self, every: Sequence[Sequence[Member]]) -> None:
         """Of the ranks of each recording, the largest last."""
-        # Calls with sizes that differ between ranks of a recording: all others are no parts with something over.
+        # Calls with sizes that differ between ranks of a recording: others have nothing over.
         self._sent: dict[Hashable, list[_Sent]] = {}
         differing: set[Hashable] = set()
         for members in every:

@@ -1,17 +1,19 @@
 """What explains recordings: for each group of ranks and place of the code, partners, sizes and times."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 
-from leadline.program.extend.align import SAME, TOO_FEW, Aligned, Member, Misfit, Turn, align
+from leadline.program.extend.align import Aligned, Turn, align
 from leadline.program.extend.blocks import Blocks, Given, blocks_of
-from leadline.program.extend.dealt import Share, Shares
-from leadline.program.extend.forms import LEAST
+from leadline.program.extend.dealt import Shares
 from leadline.program.extend.grids import Rule
 from leadline.program.extend.groupings import Grouping
-from leadline.program.extend.parts import Known, Part, Row, parts_of
-from leadline.program.extend.peers import Along, Place, Relation, relations
-from leadline.program.extend.sizes import CLOSE, Ends, Law, Power, Scale, Side, nearest, sides, sizes_of
+from leadline.program.extend.members import SAME, TOO_FEW, Member, Misfit
+from leadline.program.extend.parts import Known, parts_of
+from leadline.program.extend.peers import ByTurn, Place, Relation, relations, roots
+from leadline.program.extend.sized import Column, Found, Sized
+from leadline.program.extend.tags import tags_of
+from leadline.program.extend.timed import Timed, computation_off
 from leadline.program.model import (
     ANY_PEER,
     COLLECTIVES,
@@ -25,32 +27,6 @@ from leadline.program.model import (
 
 NEIGHBOURS = {Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL}
 FEWEST_TURNS = 4  # of the largest recording: 1, 2, 3 and 1, 2, 4 are alike before
-
-
-@dataclass
-class Column:
-    """What all ranks of a group do at a place of the code.
-
-    `operation` has what is the same for all; `partners` and `sizes` are of its fields, `shares` of those that
-    are parts of a whole; `parts` of its blocks that go to neighbours (which field, whom, how much), `blocks` of
-    those that each other rank has. `turn` is that of the loop that it stands in
-    where it is not the same in each; then `doubles` says of sizes how often they double from turn to turn.
-    `communicator` counts those that the rank came to, and `makes` says which ranks a new one has: all that
-    holds, nothing where it makes none or the rank is in none.
-    """
-
-    operation: Operation
-    where: str
-    communicator: int
-    partners: dict[str, list[Relation]] = field(default_factory=dict)
-    sizes: dict[str, list[Law]] = field(default_factory=dict)
-    parts: list[tuple[str, list[Relation], list[Law]]] = field(default_factory=list)
-    shares: dict[str, list[Share]] = field(default_factory=dict)
-    blocks: list[Blocks] = field(default_factory=list)
-    makes: list[Part] = field(default_factory=list)
-    before: Power | None = None
-    turn: Turn | None = None
-    doubles: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -76,18 +52,12 @@ class Fitted:
         """The largest recording."""
         return self.programs[-1]
 
-
-@dataclass
-class _Found:
-    """What the groups of a fit have found so far: deviations, and sizes of three recordings or more."""
-
-    rule: Rule
-    shares: Shares
-    errors: dict[str, float]
-    computed: dict[int, list[float]]
-    sizes: dict[Hashable, Ends] = field(default_factory=dict)
-    # What has computation before it, which is looked at where all else holds: it never decides.
-    timed: list[tuple["_Fit", Column, Sequence[int]]] = field(default_factory=list)
+    def compare_times(self) -> None:
+        """How far computation is off, into `errors`. It never decides: it is asked for where all else holds."""
+        timed = [column.timed for group in self.groups.values() for column in group.columns if column.timed]
+        off = computation_off(timed)
+        if off is not None:
+            self.errors["computation"] = off
 
 
 def fit(
@@ -108,8 +78,7 @@ def fit(
         for member, key in zip(ranks, grouping.keys(rule(len(ranks))), strict=True):
             members.setdefault(key, []).append(member)
     errors: dict[str, float] = {"bytes": 0.0}
-    computed: dict[int, list[float]] = {program.ranks: [0.0, 0.0] for program in programs}
-    found = _Found(rule, shares, errors, computed)
+    found = Found(rule, shares, errors)
     explained = 0
     groups: dict[Hashable, Group] = {}
     for key, alike in members.items():
@@ -123,30 +92,11 @@ def fit(
                 failed[who] = problem
             raise Misfit(str(problem), explained + problem.explained) from None
         explained += len(groups[key].columns)
-    for part, column, leaves in found.timed:
-        column.before = part.before(leaves)
-    # Of all ranks together: times of a place, which are often those of a single call, are noise.
-    if any(recorded > 0 for recorded, _ in computed.values()):
-        errors["computation"] = max(
-            abs(powers / recorded - 1) for recorded, powers in computed.values() if recorded
-        )
     return Fitted(rule, grouping, groups, programs, errors)
 
 
-class _Fit:
+class _Fit(Sized):
     """The fit of one group."""
-
-    def __init__(
-        self,
-        members: Sequence[Member],
-        found: _Found,
-        made: list[Part] | None = None,
-        turns: Sequence[Turn] = (),
-    ) -> None:
-        self.members, self._found, self._turns = members, found, turns
-        self._lengths = [found.rule(member.program.ranks) for member in members]
-        self._all_waited = False
-        self._made: list[Part] = made or [Row(tuple(range(found.rule.dimensions)))]
 
     def group(self) -> Group:
         aligned = align(self.members)
@@ -159,7 +109,7 @@ class _Fit:
                 columns.append(part.column(operations))
             except Misfit as problem:
                 raise Misfit(str(problem), len(columns)) from None
-            self._found.timed.append((part, columns[-1], leaves))
+            columns[-1].timed = Timed(part.members, leaves)
         return Group(aligned, columns)
 
     def _in_turns(self, turns: Sequence[Turn]) -> "_Fit":
@@ -177,7 +127,7 @@ class _Fit:
         first = operations[-1]  # of the largest recording
         where = self.members[-1].place(first)
         for name in SAME:
-            if name == "request" and self._all_waited:
+            if name == "tag" or (name == "request" and self._all_waited):
                 continue
             if len({getattr(operation, name) for operation in operations}) > 1:
                 raise Misfit(f"{name} of {where} differs between ranks or recordings")
@@ -196,7 +146,9 @@ class _Fit:
         elif len({operation.extra for operation in operations}) > 1:
             raise Misfit(f"windows or regions of {where} differ")
         self._partners(column, operations)
-        self._sizes(column, operations)
+        self._reaches(column)
+        self._tags(column, operations)
+        self.sizes(column, operations)
         if kind in COLLECTIVES:
             self._parts(column, operations)
         elif kind == Kind.WAIT and self._all_waited:
@@ -205,37 +157,31 @@ class _Fit:
             raise Misfit(f"{where} is of different operations")
         return column
 
-    def _places(self, ordinal: int) -> list[Place]:
-        """Each member's place in its communicator."""
-        part = self._made[ordinal]
-        found = [
-            part.place(member.rank, lengths)
-            for member, lengths in zip(self.members, self._lengths, strict=True)
-        ]
-        for number, turn in enumerate(self._turns):
-            found[number] = found[number]._replace(turn=turn.turn, turns=turn.turns)
-        return [
-            place.within(member.rank, lengths)
-            for place, member, lengths in zip(found, self.members, self._lengths, strict=True)
-        ]
-
     def _partners(self, column: Column, operations: Sequence[Operation]) -> None:
         kind = column.operation.kind
         fields = ["peer"] if kind in TO_A_PEER or kind in COLLECTIVES else []
         fields += ["source"] if kind == Kind.SENDRECV else []
-        places = self._places(column.communicator) if fields else []
+        places = self.places(column.communicator) if fields else []
         if column.operation.free & FREE_SOURCE:
             # Who was met is chance.
             met = {fields.pop(): ANY_PEER}
             column.operation = column.operation._replace(**met)  # type: ignore[arg-type]
         for name in fields:
             column.partners[name] = self._related(
-                column.where, places, [getattr(operation, name) for operation in operations]
+                column.where,
+                places,
+                [getattr(operation, name) for operation in operations],
+                roots if kind in COLLECTIVES else relations,
             )
 
     @staticmethod
-    def _related(where: str, places: Sequence[Place], partners: Sequence[int]) -> list[Relation]:
-        found = relations(list(zip(places, partners, strict=True)))
+    def _related(
+        where: str,
+        places: Sequence[Place],
+        partners: Sequence[int],
+        known: Callable[[Sequence[tuple[Place, int]]], list[Relation]] = relations,
+    ) -> list[Relation]:
+        found = known(list(zip(places, partners, strict=True)))
         if not found:
             shown = ", ".join(
                 f"rank {place.rank} of {place.size} with {partner}"
@@ -244,81 +190,27 @@ class _Fit:
             raise Misfit(f"no rule is known by which {where} finds its partner ({shown})")
         return found
 
-    def _sizes(self, column: Column, operations: Sequence[Operation]) -> None:
-        for name in ("bytes", "source_bytes"):
-            values = [getattr(operation, name) for operation in operations]
-            shares = self._shares(column, operations, name) if any(values) else []
-            if shares:
-                column.shares[name] = shares
-            elif any(values):
-                first, column.doubles[name] = self._doubled(operations, values)
-                near = any(isinstance(one, Along) for each in column.partners.values() for one in each)
-                along = sides(self._found.rule.dimensions) if near else ()
-                column.sizes[name] = self._size(column.where, operations, first, along)
+    def _reaches(self, column: Column) -> None:
+        """Whether there are as many turns everywhere as the partners come to all ranks in."""
+        places = self.places(column.communicator) if self._turns else []
+        for relation in (one for every in column.partners.values() for one in every):
+            if isinstance(relation, ByTurn) and all(
+                place.turns == relation.reaches(place.size) for place in places
+            ):
+                column.reaches = relation
+                return
 
-    def _shares(self, column: Column, operations: Sequence[Operation], name: str) -> list[Share]:
-        """The parts of a whole that sizes are, where they are some."""
-        known = self._found.shares.at(self._found.rule, self.members[-1], operations[-1], name)
-        places = self._places(column.communicator) if known else []
-        of = "source" if name == "source_bytes" else "peer"
-        return [
-            share
-            for share in known
-            if all(
-                getattr(operation, name) in share(place, getattr(operation, of))
-                for place, operation in zip(places, operations, strict=True)
-            )
-        ]
-
-    def _doubled(self, operations: Sequence[Operation], values: Sequence[int]) -> tuple[Sequence[int], int]:
-        """Sizes in the first turn, and how often they double from turn to turn: once, or -1 for a half.
-
-        Raises Misfit where they change in another way: what is near in some turns may be far in more.
-        """
-        if not self._turns:
-            return values, 0
-        for doubles in (0, 1, -1):
-            first = [
-                at_turn(value, turn.turn, -doubles) for value, turn in zip(values, self._turns, strict=True)
-            ]
-            alike = set(zip((turn.member for turn in self._turns), first, strict=True))
-            if None not in first and len(alike) == len({turn.member for turn in self._turns}):
-                return [value for value in first if value is not None], doubles
-        raise Misfit(f"sizes of {self.members[-1].place(operations[-1])} change from turn to turn")
-
-    def _size(
-        self,
-        where: str,
-        operations: Sequence[Operation],
-        values: Sequence[int],
-        along: tuple[Side, ...] = (),
-    ) -> list[Law]:
-        ends: dict[Scale, tuple[int, int]] = {}
-        for member, operation, value in zip(self.members, operations, values, strict=True):
-            scale = member.program.ranks, len(member.program.communicators[operation.comm].members)
-            low, high = ends.get(scale, (value, value))
-            ends[scale] = min(low, value), max(high, value)
-        told = ", ".join(f"{high:,} B at {ranks} ranks" for (ranks, _), (_, high) in sorted(ends.items()))
-        found = sizes_of(self._with_others(ends, f"sizes of {where}: {told}: {TOO_FEW}"), along)
-        if found[0].error > CLOSE:
-            raise Misfit(f"sizes of {where} are no power of the number of ranks, nor a sum with it: {told}")
-        self._found.errors["bytes"] = max(self._found.errors["bytes"], found[0].error)
-        return found
-
-    def _with_others(self, ends: Ends, problem: str) -> Ends:
-        """Sizes, and where they are of one or two recordings only, those of ranks that have the same there.
-
-        Raises Misfit with a problem where they change, and no such ranks are known.
-        """
-        if len({end for each in ends.values() for end in each}) == 1:
-            return ends
-        if len({ranks for ranks, _ in ends}) >= LEAST:
-            self._found.sizes.setdefault(tuple(sorted(ends.items())), ends)
-            return ends
-        for others in self._found.sizes.values():
-            if ends.items() <= others.items():
-                return others
-        raise Misfit(problem)
+    def _tags(self, column: Column, operations: Sequence[Operation]) -> None:
+        """Tags that are not the same for all: numbers of turns, or of the ranks at either end."""
+        for name, of in (("tag", "peer"), ("source_tag", "source")):
+            tags = [getattr(operation, name) for operation in operations]
+            if len(set(tags)) == 1:
+                continue
+            places = self.places(column.communicator)
+            peers = [getattr(operation, of) for operation in operations]
+            column.tags[name] = tags_of(list(zip(places, peers, tags, strict=True)))
+            if not column.tags[name]:
+                raise Misfit(f"no rule is known for the tags of {column.where}")
 
     def _parts(self, column: Column, operations: Sequence[Operation]) -> None:
         for name in ("gives", "takes"):
@@ -327,15 +219,15 @@ class _Fit:
                 column.blocks.append(self._blocks(column, name, parts))
                 continue
             if len({len(each) for each in parts}) > 1:
-                raise Misfit(f"ranks that should do the same have other numbers of neighbours in {column.where}")
-            places = self._places(column.communicator) if parts[0] else []
+                raise Misfit(f"ranks that should do the same have other neighbours in {column.where}")
+            places = self.places(column.communicator) if parts[0] else []
             for number in range(0, len(parts[0]), 2):
                 whom = self._related(column.where, places, [each[number] for each in parts])
-                size = self._size(column.where, operations, [each[number + 1] for each in parts])
+                size = self.size(column.where, operations, [each[number + 1] for each in parts])
                 column.parts.append((name, whom, size))
 
     def _blocks(self, column: Column, name: str, parts: Sequence[tuple[int, ...]]) -> Blocks:
-        places = self._places(column.communicator)
+        places = self.places(column.communicator)
         known = [
             Given(place, member.program.ranks, each)
             for place, member, each in zip(places, self.members, parts, strict=True)
@@ -343,8 +235,8 @@ class _Fit:
         found = blocks_of(name, known)
         if not found:
             raise Misfit(
-                f"no rule is known for the blocks of {column.where}: they are neither alike nor equal parts of a "
-                "whole"
+                f"no rule is known for the blocks of {column.where}: neither are they alike nor, for "
+                "certain, equal parts of a whole (record numbers of ranks that do not divide it)"
             )
         return found
 
@@ -378,26 +270,5 @@ class _Fit:
             )
         self._made.append(column.makes[0])
 
-    def before(self, leaves: Sequence[int]) -> Power:
-        sums: dict[int, list[float]] = {}
-        counts: dict[int, int] = {}
-        for member, leaf in zip(self.members, leaves, strict=True):
-            ranks = member.program.ranks
-            sums.setdefault(ranks, []).append(float(member.program.stats(member.rank)["before_mean"][leaf]))
-            counts[ranks] = member.counts[leaf]
-        means = {ranks: sum(values) / len(values) for ranks, values in sums.items()}
-        power = nearest({(ranks, 1): (mean, mean) for ranks, mean in means.items()})
-        for ranks, values in sums.items():
-            self._found.computed[ranks][0] += counts[ranks] * sum(values)
-            self._found.computed[ranks][1] += counts[ranks] * len(values) * power((ranks, 1))
-        return power
 
-
-def at_turn(size: int, turn: int, doubles: int) -> int | None:
-    """A size that doubles, or halves, so many turns later, B; None where it is no whole number."""
-    if doubles >= 0:
-        return size << turn * doubles
-    return None if size % (1 << turn) else size >> turn
-
-
-__all__ = ["Column", "Fitted", "Group", "Misfit", "at_turn", "fit"]
+__all__ = ["Fitted", "Group", "fit"]

@@ -14,6 +14,7 @@ from leadline.program.extend.grids import Lengths
 
 _NEAR = 1e-9  # relative; of a number that is whole but for its last digits
 DIVISORS = range(2, 17)  # of the ranks, where something is added to the quotient: more hold by chance
+MANY = 2  # numbers that are chosen: they give three values by chance
 LEAST = 3  # numbers of ranks that tell more than a constant
 
 
@@ -49,6 +50,12 @@ class Count:
     value: Callable[[int], int]
     named: Callable[[Lengths], int | None] = lambda grid: None
     sure: bool = True
+    chosen: int = 1  # numbers that were chosen for the values
+
+    @property
+    def plain(self) -> bool:
+        """Whether none was."""
+        return self.chosen == 0
 
     def __call__(self, ranks: int) -> int:
         """The number at so many ranks."""
@@ -73,6 +80,7 @@ def _growing() -> Iterator[Count]:
         if way != "to the nearest":
             yield Count(f"their logarithm rounded {way}", _logarithm(rounded))
             yield Count(f"the ranks times their logarithm rounded {way}", _times_logarithm(rounded))
+            yield Count(f"half their logarithm rounded {way}", _half_logarithm(rounded))
         for root, power in _ROOTS.items():
             yield Count(f"their {root} rounded {way}", _powered(1, power, rounded))
     for dimensions in (2, 3):
@@ -83,6 +91,11 @@ def _growing() -> Iterator[Count]:
 
 def _logarithm(rounded: Callable[[float], int]) -> Callable[[int], int]:
     return lambda ranks: rounded(log2(ranks))
+
+
+def _half_logarithm(rounded: Callable[[float], int]) -> Callable[[int], int]:
+    """Of rows or columns as long as a power of two: their logarithm."""
+    return lambda ranks: rounded(down(log2(ranks)) / 2)
 
 
 def _along(dimensions: int, axis: int) -> Callable[[int], int]:
@@ -152,7 +165,9 @@ def _sum(values: Mapping[int, int], form: Count, times: int, more: int) -> Itera
         if more:
             name += f" {'and' if more > 0 else 'less'} {abs(more):,}"
         sure = times == 1 or not more or len({form(ranks) for ranks in values}) >= LEAST
-        yield Count(name, lambda ranks: times * form(ranks) + more, _sum_of(form, times, more), sure)
+        parted = "/" in form.name
+        chosen = (times != 1) + parted + (abs(more) > (times == 1 and not parted))
+        yield Count(name, lambda ranks: times * form(ranks) + more, _sum_of(form, times, more), sure, chosen)
 
 
 def _sum_of(form: Count, times: int, more: int) -> Callable[[Lengths], int | None]:
@@ -213,7 +228,17 @@ def turns_of(values: Mapping[int, int]) -> list[Count]:
         return [Count("a constant", lambda ranks: always)]
     if len(values) < LEAST:
         return []
-    return [*sums(values), *multiples(values)]
+    return likely(values, [*sums(values), *multiples(values)])
+
+
+def likely(values: Mapping[int, int], forms: Sequence[Count]) -> list[Count]:
+    """The functions without those for which two numbers were chosen, where a plain one gives three values.
+
+    Of 3, 7 and 11 at 4, 8 and 12 ranks, it is the ranks less 1, and not 4 times their logarithm less 5.
+    """
+    if len(set(values.values())) < LEAST or not any(form.plain for form in forms):
+        return list(forms)
+    return [form for form in forms if form.chosen < MANY]
 
 
 def told_apart(forms: Sequence[Count], ranks: int) -> dict[int, str]:

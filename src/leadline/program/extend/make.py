@@ -1,24 +1,25 @@
 """The program that an explanation gives at a number of ranks."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from leadline.core.errors import UsageError
-from leadline.program.extend.align import Ambiguous, Misfit, slots, with_turns, written_out
 from leadline.program.extend.blocks import Blocks
 from leadline.program.extend.dealt import Share
-from leadline.program.extend.fit import Column, Fitted, Group, at_turn
-from leadline.program.extend.forms import Count, told_apart
+from leadline.program.extend.fit import Fitted, Group
 from leadline.program.extend.grids import Lengths
-from leadline.program.extend.peers import ByTurn, Place, Relation
+from leadline.program.extend.members import Ambiguous, Misfit
+from leadline.program.extend.peers import Place, Relation
+from leadline.program.extend.repeated import repeated
+from leadline.program.extend.sized import Column, at_turn
 from leadline.program.extend.sizes import Law, allowed, in_grid, size_at, sure
-from leadline.program.folded import Folded, Node
+from leadline.program.extend.tags import Tag
+from leadline.program.folded import Folded
 from leadline.program.model import (
     ANY_PEER,
-    COLLECTIVES,
     STATS,
     Communicator,
     Form,
@@ -81,7 +82,7 @@ class _Ranks:
             found, other = blocks.at(place, lambda laws: self.size(column, laws, place.size))
             if other is not None:
                 raise Ambiguous(
-                    f"the block of rank {other} in {column.where} is not known: the recordings allow several; "
+                    f"the recordings allow several sizes of the block of rank {other} in {column.where}; "
                     "record another number of ranks"
                 )
             self._in_blocks += len(found)
@@ -134,7 +135,10 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
         raise UsageError(f"a grid of {'x'.join(map(str, lengths))} has not {ranks} ranks")
     sides = lengths[::-1] if fitted.rule.longest_first else lengths  # as laws count them
     context = _Ranks(lengths, ranks, sides)
-    groups = {key: _repeated(group, ranks, sides) for key, group in _needed(fitted, ranks, lengths).items()}
+    groups = {
+        key: repeated(group, rank, lengths, sides)
+        for key, (group, rank) in _needed(fitted, ranks, lengths).items()
+    }
     nodes = {key: group.aligned.nodes for key, group in groups.items()}
     _check_number(fitted, groups, ranks, lengths)
     counts = {
@@ -158,6 +162,7 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
         rank_sequence[rank], rank_stats[rank] = found, tables[key]
     if not messages.all_received:
         raise Misfit("in the extended program not every message would be received")
+    fitted.compare_times()
     fitted.errors["bytes"] = max(fitted.errors["bytes"], context.off)
     return Program(
         ranks=ranks,
@@ -172,27 +177,27 @@ def make(fitted: Fitted, ranks: int, lengths: Lengths) -> Program:
     )
 
 
-def _needed(fitted: Fitted, ranks: int, lengths: Lengths) -> dict[Hashable, Group]:
-    """The groups that the new ranks are of.
+def _needed(fitted: Fitted, ranks: int, lengths: Lengths) -> dict[Hashable, tuple[Group, int]]:
+    """The groups that the new ranks are of, each with the first of them.
 
     Each must have ranks of the largest recording and of another one, and each recording must have ranks in
     one of them, the largest more than a third of its own: what is compared with nothing may be anything at
     another number of ranks.
     """
-    found: dict[Hashable, Group] = {}
+    found: dict[Hashable, tuple[Group, int]] = {}
     for rank in range(ranks):
         key = fitted.grouping.key(rank, lengths)
         if key in found:
             continue
         if key not in fitted.groups:
             raise Misfit(_absent(fitted, rank, "no recording"))
-        found[key] = fitted.groups[key]
-        sizes = {member.program.ranks for member in found[key].aligned.members}
+        found[key] = fitted.groups[key], rank
+        sizes = {member.program.ranks for member in fitted.groups[key].aligned.members}
         if fitted.program.ranks not in sizes:
             raise Misfit(_absent(fitted, rank, f"not the largest recording ({fitted.program.ranks} ranks)"))
         if len(sizes) == 1:
             raise Misfit(_absent(fitted, rank, f"no recording but that of {fitted.program.ranks} ranks"))
-    used = Counter(member.program.ranks for group in found.values() for member in group.aligned.members)
+    used = Counter(member.program.ranks for group, _ in found.values() for member in group.aligned.members)
     for program in fitted.programs:
         if _FEWEST * used[program.ranks] <= program.ranks * (program is fitted.program):
             few = "few ranks" if used[program.ranks] else "no rank"
@@ -207,87 +212,6 @@ def _absent(fitted: Fitted, rank: int, who: str) -> str:
     return f"{who} has a rank in the place of rank {rank} ({fitted.grouping.name}); record more ranks"
 
 
-def _repeated(group: Group, ranks: int, sides: Lengths) -> Group:
-    """The group at so many ranks: with the turns of its loops, written out where they differ."""
-    aligned = group.aligned
-    if not aligned.turns:
-        return group
-    most = _most_turns(group, ranks)
-    nodes = with_turns(
-        aligned.nodes,
-        [
-            _turns([form.in_grid(sides) for form in forms], ranks, most.get(loop))
-            for loop, forms in enumerate(aligned.turns)
-        ],
-    )
-    if not aligned.turns_of and not aligned.all_waited:
-        return replace(group, aligned=replace(aligned, nodes=nodes))
-    nodes, placed = written_out(nodes, aligned.turns_of)
-    columns = [replace(group.columns[column], turn=turn) for column, turn in placed]
-    if aligned.all_waited:
-        columns = _with_slots(nodes, columns)
-    return Group(replace(aligned, nodes=nodes), columns)
-
-
-def _with_slots(nodes: tuple[Node, ...], columns: list[Column]) -> list[Column]:
-    """The columns with their requests, where each wait is for all that were begun."""
-    operations = tuple(column.operation for column in columns)
-    executed = Folded(operations, nodes).order().tolist()
-    found: dict[int, tuple[int, tuple[int, ...]]] = {}
-    for place, own in zip(executed, slots(operations[place] for place in executed), strict=True):
-        if found.setdefault(place, own) != own:
-            raise Misfit(f"the requests of {columns[place].where} change from turn to turn")
-    for place, (request, waited) in found.items():
-        operation = operations[place]
-        if operation.kind not in COLLECTIVES:
-            operation = operation._replace(gives=waited or operation.gives)
-        columns[place] = replace(columns[place], operation=operation._replace(request=request))
-    return columns
-
-
-def _most_turns(group: Group, ranks: int) -> dict[int, int]:
-    """Of loops whose turns exchange with ranks of another bit each: as many as there are such ranks for."""
-    found: dict[int, int] = {}
-    loops = 0
-
-    def go(part: Sequence[Node], loop: int) -> None:
-        nonlocal loops
-        for node in part:
-            if not isinstance(node, int):
-                loops += 1
-                go(node.body, loops - 1)
-                continue
-            column = group.columns[node]
-            every = [one for relations in column.partners.values() for one in relations]
-            if column.turn and not column.communicator and any(_of_bits(one) for one in every):
-                found[loop] = (ranks - 1).bit_length()
-
-    go(group.aligned.nodes, -1)
-    return found
-
-
-def _of_bits(relation: Relation) -> bool:
-    return isinstance(relation, ByTurn) and relation.bits
-
-
-def _turns(forms: Sequence[Count], ranks: int, most: int | None) -> int:
-    """How often a loop is repeated. Raises Misfit where functions that the recordings allow differ."""
-    if not any(form.sure for form in forms):
-        raise Ambiguous(
-            "how often a loop is repeated has two values only, which several functions may give; "
-            "record another number of ranks"
-        )
-    told = told_apart(forms, ranks)
-    told = {turns: name for turns, name in told.items() if most is None or turns <= most} or told
-    if len(told) > 1:
-        (one, name), (other, another) = list(told.items())[:2]
-        raise Ambiguous(
-            f"a loop may be repeated {one:,} times at {ranks:,} ranks ({name}) or {other:,} ({another}): the "
-            "recordings allow both; record another number of ranks"
-        )
-    return next(iter(told))
-
-
 def _check_number(fitted: Fitted, groups: dict[Hashable, Group], ranks: int, lengths: Lengths) -> None:
     """That operations that are written out, such as a message of each rank to each, are not too many."""
     if any(group.aligned.turns_of for group in groups.values()):
@@ -299,7 +223,7 @@ def _check_number(fitted: Fitted, groups: dict[Hashable, Group], ranks: int, len
 def _stats(group: Group, ranks: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     table = np.zeros(len(group.columns), STATS)
     for place, column in enumerate(group.columns):
-        value = column.before((ranks, 1)) if column.before else 0.0
+        value = column.timed.power((ranks, 1)) if column.timed else 0.0
         for name in ("before_mean", "before_min", "before_max"):
             table[name][place] = value
     return table
@@ -315,14 +239,15 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
         place = places[column.communicator].within(rank, context.lengths)
         if column.turn:
             place = place._replace(turn=column.turn.turn, turns=column.turn.turns)
-        changes: dict[str, object] = {"comm": comms[column.communicator]}
+        changes: dict[str, Any] = {"comm": comms[column.communicator]}
         for name, relations in column.partners.items():
             changes[name] = _partner(column, relations, place, context, rank)
+        for name, tags in column.tags.items():
+            changes[name] = _tag(column, tags, place, _end(operation, changes, name))
         for name, size in column.sizes.items():
             changes[name] = _in_turn(column, name, context.size(column, size, place.size))
         for name, shares in column.shares.items():
-            peer = changes.get("source" if name == "source_bytes" else "peer", -1)
-            changes[name] = _share(column, shares, place, peer)
+            changes[name] = _share(column, shares, place, _end(operation, changes, name))
         for blocks in column.blocks:
             changes[blocks.field] = context.blocks(column, blocks, place)
         if column.parts:
@@ -341,8 +266,24 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
             comms.append(index)
             places.append(inside)
             changes["extra"] = index + 1
-        found.append(operation._replace(**changes))  # type: ignore[arg-type]
+        found.append(operation._replace(**changes))
     return found
+
+
+def _end(operation: Operation, changes: Mapping[str, Any], name: str) -> int:
+    """The partner that a field is about."""
+    of = "source" if name.startswith("source") else "peer"
+    return int(changes.get(of, getattr(operation, of)))
+
+
+def _tag(column: Column, tags: Sequence[Tag], place: Place, peer: int) -> int:
+    found = {tag(place, peer) for tag in tags}
+    if len(found) > 1:
+        raise Ambiguous(
+            f"the tag of {column.where} may be {min(found)} or {max(found)}: the recordings allow both; "
+            "record another number of ranks"
+        )
+    return found.pop()
 
 
 def _share(column: Column, shares: Sequence[Share], place: Place, peer: int) -> int:
@@ -353,8 +294,8 @@ def _share(column: Column, shares: Sequence[Share], place: Place, peer: int) -> 
     if len(sizes) > 1:
         least, most = min(sizes), max(sizes)
         raise Ambiguous(
-            f"the size of {column.where} may be {least:,} or {most:,} B, by how the rest of a division is dealt "
-            "out: the recordings allow both; record another number of ranks"
+            f"the size of {column.where} may be {least:,} or {most:,} B, by who has the rest of a division: "
+            "the recordings allow both; record another number of ranks"
         )
     return sizes.pop()
 

@@ -157,6 +157,30 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class AtOwn:
+    """The rank with the number of the rank's own place along an axis of the grid of all ranks."""
+
+    axis: int
+
+    def __call__(self, place: Place) -> int:
+        return place.own[self.axis]
+
+
+@dataclass(frozen=True)
+class Skewed:
+    """As many places along an axis as the rank's own place along another one says; closed on itself."""
+
+    axis: int
+    other: int
+    back: bool
+
+    def __call__(self, place: Place) -> int:
+        own = list(coordinates(place.rank, place.lengths))
+        own[self.axis] += -own[self.other] if self.back else own[self.other]
+        return rank_at(tuple(own), place.lengths)
+
+
+@dataclass(frozen=True)
 class Transposed:
     """The rank with the coordinates in the other order."""
 
@@ -173,6 +197,16 @@ class ByTurn(NamedTuple):
     def __call__(self, place: Place) -> int:
         partner = _BY_TURN[self.way](place, self.by)
         return partner if partner >= 0 else place.size  # which is none of the ranks
+
+    def reaches(self, size: int) -> int:
+        """In how many turns it comes to each rank of so many; 0 where that says nothing of the turns."""
+        return {
+            "further": size - self.by,
+            "back": size - self.by,
+            "by number": size - self.by,
+            "by number from the last": size - self.by,
+            "by number but its own": size - 1,
+        }.get(self.way, 0)
 
     @property
     def bits(self) -> bool:
@@ -206,6 +240,33 @@ def _in_turns(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
     if any(place.turns for place, _ in known):
         for way in _BY_TURN:
             yield from (ByTurn(way, by) for by in (range(3) if way in _COUNTED else (0,)))
+
+
+_FOR_ALL = {
+    "by number",
+    "by number, around",
+    "by number, around all but the first",
+    "by number from the last",
+}
+
+
+def roots(known: Sequence[tuple[Place, int]]) -> list[Relation]:
+    """The relations that say which rank is the root for all ranks of a communicator, the likeliest first."""
+    place, root = known[-1]
+    candidates: list[Relation] = [Constant(root)]
+    if root >= 0:
+        candidates.append(FromEnd(place.size - 1 - root))
+        candidates += [InTheMiddle(part, up) for part, up in product((*_MIDDLES, None), (False, True))]
+        candidates += [AtOwn(axis) for axis in range(len(place.grid))]
+    for found in (candidates, [each for each in _in_turns(known) if _is_for_all(each)]):
+        held = [each for each in found if all(each(place) == root for place, root in known)]
+        if held:
+            return held
+    return []
+
+
+def _is_for_all(relation: Relation) -> bool:
+    return isinstance(relation, ByTurn) and relation.way in _FOR_ALL
 
 
 def relations(known: Sequence[tuple[Place, int]]) -> list[Relation]:
@@ -242,6 +303,9 @@ def _far(known: Sequence[tuple[Place, int]]) -> Iterator[Relation]:
     around = (partner - place.rank) % place.size
     yield Around(min(around, around - place.size, key=abs))  # the shorter way
     yield Transposed()
+    axes = range(len(place.lengths))
+    ways = product(axes, axes, (False, True))
+    yield from (Skewed(axis, other, back) for axis, other, back in ways if axis != other)
     yield Exchange(bits=place.rank ^ partner)
     for parts in (2, 4, 8):
         yield Exchange(parts=parts)

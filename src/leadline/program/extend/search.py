@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from leadline.program.extend.align import SAME, Ambiguous, Member, Misfit
 from leadline.program.extend.dealt import Shares
 from leadline.program.extend.fit import Fitted, fit
 from leadline.program.extend.grids import RULES, Lengths, Rule, lengths_at
 from leadline.program.extend.groupings import Grouping, groupings
 from leadline.program.extend.make import make
+from leadline.program.extend.members import SAME, Ambiguous, Member, Misfit
 from leadline.program.extend.peers import Around
 from leadline.program.model import Program
 
@@ -57,7 +57,7 @@ class Explanation:
 
     @property
     def tells(self) -> bool:
-        """Whether most ranks of the largest recording do the same as ranks of all others: then it says why."""
+        """Whether most ranks of the largest recording do what ranks of all others do: then it says why."""
         every = len(self.fitted.programs)
         shared = 0
         for group in self.fitted.groups.values():
@@ -178,7 +178,7 @@ def _inside(fine: Iterable[Iterable[Hashable]], plain: Iterable[Iterable[Hashabl
 
 def _code(program: Program, rank: int, kinds: dict[Hashable, int]) -> int:
     leaves = [
-        kinds.setdefault(tuple(getattr(leaf, name) for name in SAME), len(kinds))
+        kinds.setdefault(tuple(getattr(leaf, name) for name in SAME if name != "tag"), len(kinds))
         for leaf in program.leaves(rank)
     ]
     executed = np.array(leaves, np.int64)[program.sequence(rank).order_cached]

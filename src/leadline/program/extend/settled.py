@@ -23,8 +23,8 @@ _Timed = tuple[Operation, float]  # with the computation before it, s
 def settled(programs: Sequence[Program]) -> list[Program]:
     """The programs as if requests had been completed in the order of their slots, one by each call.
 
-    That is for completions that follow one another with nothing between them, as in a loop over MPI_Waitany. A
-    test that completed something is the wait for it where the programs have such waits, too: how often a
+    That is for completions that follow one another with nothing between them, as in a loop over MPI_Waitany.
+    A test that completed something is the wait for it where the programs have such waits, too: how often a
     program tests before it waits is chance as well. And so is who sent what was received of any source.
     """
     used = {mode for each in programs for kind, mode in each.calls if kind == Kind.WAIT}

@@ -8,8 +8,9 @@ from math import ceil, exp, floor, inf, log
 from typing import NamedTuple, Protocol
 
 from leadline.core.grids import even_grid
-from leadline.program.extend.forms import Count, sums
+from leadline.program.extend.forms import LEAST, Count, likely, sums
 from leadline.program.extend.grids import Lengths
+from leadline.program.extend.products import products
 
 # Of the ranks: surfaces and volumes of parts in one, two and three dimensions, and blocks of a transposition.
 POWERS = tuple(map(Fraction, ("0", "-1/3", "-1/2", "-2/3", "-1", "-2", "1/3", "1/2", "2/3", "1", "2")))
@@ -94,6 +95,11 @@ class Power:
     def whole(self, scale: Scale) -> int:
         """The value in whole units."""
         return int(_ROUNDED[self.rounding](self(scale) / self.unit)) * self.unit
+
+    @property
+    def grows(self) -> bool:
+        """Whether it is a multiple of the ranks or of their square."""
+        return self.side is None and self.power + self.own >= 1
 
     def ends(self, scale: Scale) -> tuple[int, int]:
         """The values of the smallest and of the largest factor, in whole units."""
@@ -189,8 +195,11 @@ def _sizes_of(items: tuple[tuple[Scale, tuple[int, int]], ...], along: tuple[Sid
         if (found := _exact(exact, powers_of, side, (unit, rounding))) is not None
     ]
     plain: list[Law] = [each for each in powers if not each.factors]
-    rounded: list[Law] = [each for each in powers if each.factors]
-    return tuple([*plain, *_sums(exact, units), *rounded] or _near(values, units[0], along))
+    whole = list(_sums(exact, units))
+    # What is a whole number for each rank, such as one for each other rank, is no fraction of them.
+    counted = len(sizes) >= LEAST and any(law.form.plain for law in whole)
+    rounded: list[Law] = [each for each in powers if each.factors and not (counted and each.grows)]
+    return tuple([*plain, *whole, *rounded, *products(exact)] or _near(values, units[0], along))
 
 
 def _growths(values: Ends, along: tuple[Side, ...]) -> list[tuple[tuple[Fraction, Fraction], Side | None]]:
@@ -207,13 +216,14 @@ def _pairs(values: Ends) -> list[tuple[Fraction, Fraction]]:
     return [(own, power) for own in owns for power in POWERS]
 
 
-def _sums(values: Mapping[Scale, int], units: list[int]) -> Iterator[Law]:
+def _sums(values: Mapping[Scale, int], units: list[int]) -> Iterator[Whole]:
     for own in (False, True):
         scales = {scale[own] for scale in values}
         if len(scales) < len(values) or (own and all(ranks == size for ranks, size in values)):
             continue
         for unit in units:
-            for form in sums({scale[own]: size // unit for scale, size in values.items()}):
+            counts = {scale[own]: size // unit for scale, size in values.items()}
+            for form in likely(counts, list(sums(counts))):
                 yield Whole(form, own, unit)
 
 
