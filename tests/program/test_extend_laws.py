@@ -160,7 +160,7 @@ def test_no_recording_is_left_out(ranks: int) -> None:
         if comm.size > 10:
             yield comm.allreduce(8)
 
-    with pytest.raises(UsageError, match="largest recording"):
+    with pytest.raises(UsageError, match="different numbers of operations"):
         extended(above_ten, (4, 9, 16), ranks)
 
 
@@ -172,7 +172,7 @@ def test_a_recording_between_others_is_not_left_out_either() -> None:
         if comm.size == 16:
             yield comm.allreduce(8)
 
-    with pytest.raises(UsageError, match="would be left out"):
+    with pytest.raises(UsageError, match="different numbers of operations"):
         extended(at_sixteen, (4, 9, 16, 25), 49)
 
 

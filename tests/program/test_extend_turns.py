@@ -146,3 +146,88 @@ def test_partners_that_change_by_turn_are_refused_where_they_are_not_known(
     """By too few turns, by no rule, or by one that leads to no rank."""
     with pytest.raises(UsageError, match=why):
         extend(recorded(code, sizes), ranks)
+
+
+async def rows_and_columns(comm: program.Comm) -> Any:
+    """A product of matrices: each rank of a row is its root once, and so is each of a column."""
+    grid = comm.grid(2)
+    place = grid.coordinates
+    row = await comm.split(place[0], place[1])
+    column = await comm.split(place[1], place[0])
+    assert row
+    assert column
+    for turn in range(grid.lengths[1]):
+        await row.bcast(80, root=turn)
+        await column.bcast(40, root=turn % column.size)
+
+
+def in_stages(comm: program.Comm) -> Any:
+    """As many stages as there are ranks in a row, one of them without a receive: of two there is no loop."""
+    grid = comm.grid(2)
+    for axis in range(2):
+        for stage in range(grid.lengths[1]):
+            if stage:
+                yield comm.recv(grid.shift(axis, -1), 80, tag=axis)
+            if stage + 1 < grid.lengths[1]:
+                yield comm.send(grid.shift(axis, 1), 80, tag=axis)
+
+
+def skewed(comm: program.Comm) -> Any:
+    """Rows are moved by their number, columns by theirs; then both in as many steps."""
+    grid = comm.grid(2)
+    own = grid.coordinates
+    yield comm.sendrecv(grid.shift(1, -own[0]), 80, grid.shift(1, own[0]))
+    yield comm.sendrecv(grid.shift(0, -own[1]), 80, grid.shift(0, own[1]))
+    for _ in range(grid.lengths[1]):
+        yield comm.sendrecv(grid.shift(1, -1), 80, grid.shift(1, 1))
+
+
+async def onto_the_diagonal(comm: program.Comm) -> Any:
+    """Sums of each row go to the rank on the diagonal, which gives them to its column."""
+    grid = comm.grid(2)
+    own = grid.coordinates
+    row, column = await comm.split(own[0], own[1]), await comm.split(own[1], own[0])
+    assert row
+    assert column
+    for _ in range(3):
+        await row.reduce(80, root=own[0])
+        await column.bcast(80, root=own[1])
+
+
+def dealt_out(comm: program.Comm) -> Any:
+    """Rows of a matrix belong to the ranks in turn, two or three to each."""
+    for row in range(2 * comm.size + 1):
+        yield comm.bcast(64, root=row % comm.size)
+
+
+def around_a_ring(comm: program.Comm) -> Any:
+    """As many steps as there are other ranks: of 4, 8 and 12 also 4 times the logarithm less 5."""
+    for _ in range(comm.size - 1):
+        yield comm.sendrecv((comm.rank + 1) % comm.size, 80, (comm.rank - 1) % comm.size)
+
+
+@pytest.mark.parametrize(
+    ("code", "sizes", "ranks"),
+    [
+        (rows_and_columns, (16, 20, 36), 49),
+        (in_stages, (4, 9, 16, 25, 36), 49),
+        (skewed, (9, 16, 25, 36), 49),
+        (onto_the_diagonal, (9, 16, 25), 36),
+        (dealt_out, (6, 9, 14), 20),
+        (around_a_ring, (4, 8, 12), 16),
+    ],
+)
+def test_turns_by_the_place_in_a_grid_are_those_of_the_new_program(
+    code: Any, sizes: tuple[int, ...], ranks: int
+) -> None:
+    """As products of matrices and sweeps have them; all were refused."""
+    found, true = extend(recorded(code, sizes), ranks).program, program.evaluate(code, ranks)
+    for rank in range(ranks):
+        one, two = (
+            [
+                (each._replace(comm=0, extra=0), tuple(made.communicators[each.comm].members))
+                for _, each in made.operations(rank)
+            ]
+            for made in (found, true)
+        )
+        assert one == two

@@ -8,6 +8,7 @@ from leadline.program.extend.dealt import Dealt, dealt
 from leadline.program.extend.forms import LEAST
 from leadline.program.extend.peers import Place
 from leadline.program.extend.sizes import Law, Scale, sizes_of
+from leadline.program.model import Kind, Operation
 
 _NEAR = 2  # ranks to either side that may have blocks of their own
 # What blocks have one size, by the rank that has them, the other one and the number of ranks.
@@ -116,6 +117,11 @@ def blocks_of(field: str, known: Sequence[Given]) -> Blocks | None:
             law = dealt(parts)
             found += [_OfAWhole(own, law)] if law else []
     return Blocks(field, tuple(found)) if found else None
+
+
+def has_blocks(operation: Operation, place: Place) -> bool:
+    """Whether a rank at a place has blocks of each other one: a root alone, where there is one."""
+    return operation.kind not in (Kind.GATHER, Kind.SCATTER) or operation.peer == place.rank
 
 
 def _row(given: Given) -> list[int]:

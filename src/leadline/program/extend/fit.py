@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from leadline.program.extend.align import Aligned, Turn, align
-from leadline.program.extend.blocks import Blocks, Given, blocks_of
+from leadline.program.extend.blocks import Blocks, Given, blocks_of, has_blocks
 from leadline.program.extend.dealt import Shares
 from leadline.program.extend.grids import Rule
 from leadline.program.extend.groupings import Grouping
@@ -216,7 +216,7 @@ class _Fit(Sized):
         for name in ("gives", "takes"):
             parts = [getattr(operation, name) for operation in operations]
             if any(parts) and column.operation.kind not in NEIGHBOURS:
-                column.blocks.append(self._blocks(column, name, parts))
+                column.blocks.append(self._blocks(column, name, operations))
                 continue
             if len({len(each) for each in parts}) > 1:
                 raise Misfit(f"ranks that should do the same have other neighbours in {column.where}")
@@ -226,11 +226,13 @@ class _Fit(Sized):
                 size = self.size(column.where, operations, [each[number + 1] for each in parts])
                 column.parts.append((name, whom, size))
 
-    def _blocks(self, column: Column, name: str, parts: Sequence[tuple[int, ...]]) -> Blocks:
+    def _blocks(self, column: Column, name: str, operations: Sequence[Operation]) -> Blocks:
+        """The rules by which ranks have blocks; a root alone has those of what it gathers or scatters."""
         places = self.places(column.communicator)
         known = [
-            Given(place, member.program.ranks, each)
-            for place, member, each in zip(places, self.members, parts, strict=True)
+            Given(place, member.program.ranks, getattr(each, name))
+            for place, member, each in zip(places, self.members, operations, strict=True)
+            if has_blocks(each, place)
         ]
         found = blocks_of(name, known)
         if not found:

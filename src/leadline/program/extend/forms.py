@@ -53,9 +53,9 @@ class Count:
     chosen: int = 1  # numbers that were chosen for the values
 
     @property
-    def plain(self) -> bool:
-        """Whether none was."""
-        return self.chosen == 0
+    def of_each(self) -> bool:
+        """Whether it is one for each rank, or for each other one."""
+        return self.name in _RANKS
 
     def __call__(self, ranks: int) -> int:
         """The number at so many ranks."""
@@ -80,7 +80,6 @@ def _growing() -> Iterator[Count]:
         if way != "to the nearest":
             yield Count(f"their logarithm rounded {way}", _logarithm(rounded))
             yield Count(f"the ranks times their logarithm rounded {way}", _times_logarithm(rounded))
-            yield Count(f"half their logarithm rounded {way}", _half_logarithm(rounded))
         for root, power in _ROOTS.items():
             yield Count(f"their {root} rounded {way}", _powered(1, power, rounded))
     for dimensions in (2, 3):
@@ -125,6 +124,7 @@ def _part(divisor: int, rounded: Callable[[float], int]) -> Callable[[int], int]
 
 
 GROWING = tuple(_growing())
+_RANKS = {"the ranks", "the ranks less 1", "the ranks and 1"}
 _STEEP = {form.name for form in GROWING if form.value(64) > 64}
 
 
@@ -189,6 +189,8 @@ def multiples(values: Mapping[int, int]) -> Iterator[Count]:
                 yield from _holding(values, form)
     for way in ("down", "up"):
         rounded = _ROUNDED[way]
+        form = Count(f"half their logarithm, rounded {way}", _half_logarithm(rounded))
+        yield from _holding(values, form)
         counts = shared(values, way)
         for count in sorted({counts[0], counts[-1]} if counts else ()):
             form = Count(f"{count:,} / the ranks, rounded {way}", _share(count, rounded))
@@ -232,13 +234,15 @@ def turns_of(values: Mapping[int, int]) -> list[Count]:
 
 
 def likely(values: Mapping[int, int], forms: Sequence[Count]) -> list[Count]:
-    """The functions without those for which two numbers were chosen, where a plain one gives three values.
+    """The functions without those for which two numbers were chosen, where one for which none was gives more.
 
     Of 3, 7 and 11 at 4, 8 and 12 ranks, it is the ranks less 1, and not 4 times their logarithm less 5.
+    Roots and logarithms give three values by chance, but not four.
     """
-    if len(set(values.values())) < LEAST or not any(form.plain for form in forms):
-        return list(forms)
-    return [form for form in forms if form.chosen < MANY]
+    found = len(set(values.values()))
+    if any(not form.chosen and found >= LEAST + (form.name not in _RANKS) for form in forms):
+        return [form for form in forms if form.chosen < MANY]
+    return list(forms)
 
 
 def told_apart(forms: Sequence[Count], ranks: int) -> dict[int, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leadline.core.errors import UsageError
-from leadline.program.extend.blocks import Blocks
+from leadline.program.extend.blocks import Blocks, has_blocks
 from leadline.program.extend.dealt import Share
 from leadline.program.extend.fit import Fitted, Group
 from leadline.program.extend.grids import Lengths
@@ -249,7 +249,9 @@ def _leaves(group: Group, rank: int, context: _Ranks) -> list[Operation]:
         for name, shares in column.shares.items():
             changes[name] = _share(column, shares, place, _end(operation, changes, name))
         for blocks in column.blocks:
-            changes[blocks.field] = context.blocks(column, blocks, place)
+            root = operation._replace(peer=_end(operation, changes, "peer"))
+            known = has_blocks(root, place)
+            changes[blocks.field] = context.blocks(column, blocks, place) if known else ()
         if column.parts:
             for name in ("gives", "takes"):
                 changes[name] = tuple(

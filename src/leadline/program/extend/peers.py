@@ -257,8 +257,8 @@ def roots(known: Sequence[tuple[Place, int]]) -> list[Relation]:
     if root >= 0:
         candidates.append(FromEnd(place.size - 1 - root))
         candidates += [InTheMiddle(part, up) for part, up in product((*_MIDDLES, None), (False, True))]
-        candidates += [AtOwn(axis) for axis in range(len(place.grid))]
-    for found in (candidates, [each for each in _in_turns(known) if _is_for_all(each)]):
+    by_place = [AtOwn(axis) for axis in range(len(place.grid))]  # where it is not the same for all
+    for found in (candidates, by_place, [each for each in _in_turns(known) if _is_for_all(each)]):
         held = [each for each in found if all(each(place) == root for place, root in known)]
         if held:
             return held

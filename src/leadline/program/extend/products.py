@@ -30,7 +30,9 @@ class Product:
     error: float = 0.0
 
     def whole(self, scale: Scale) -> int:
-        """The size, B."""
+        """The size, B; below 0 where the ranks have no such root, and sides are not all alike."""
+        if _root(scale[0], self.root.denominator) is None:
+            return -1
         side = _ROUNDED[self.rounding](self.things / scale[0] ** float(self.root))
         return int(self.unit * side**self.degree * (isqrt(scale[0]) if self.cells else 1))
 
@@ -39,15 +41,20 @@ class Product:
         return self.whole(scale), self.whole(scale)
 
 
-def products(values: Mapping[Scale, int]) -> Iterator[Product]:
-    """The products that give all sizes exactly."""
+def products(values: Mapping[Scale, int], *, rounded: bool) -> Iterator[Product]:
+    """The products that give all sizes exactly.
+
+    Where no size is `rounded`, these are the simplest, of words: who divides without a rest does so however
+    it is rounded otherwise.
+    """
     roots = {scale: isqrt(scale[0]) for scale in values}
     squares = all(root * root == ranks for (ranks, _), root in roots.items())
-    for cells in (False, True)[: 1 + squares]:
+    for cells in (False, True)[: 1 + (squares and rounded)]:
         plain = {scale: size // (roots[scale] if cells else 1) for scale, size in values.items()}
         common = gcd(*plain.values())
         for degree, root in _SIDES:
-            for unit in _units(common, degree):
+            units = list(_units(common, degree))
+            for unit in units if rounded else units[-1:]:
                 sides = {scale: _root(size // unit, degree) for scale, size in plain.items()}
                 if all(sides.values()):
                     found = _of_sides({scale: side or 0 for scale, side in sides.items()}, root)
@@ -57,7 +64,7 @@ def products(values: Mapping[Scale, int]) -> Iterator[Product]:
 
 def _units(common: int, degree: int) -> Iterator[int]:
     """What sizes may be multiples of, where what they share is that times a power: of words, if they are."""
-    word = next(word for word in (8, 4, 1) if common % word == 0)
+    word = next((word for word in (8, 4) if common % word == 0), 1)
     side = 1
     while word * side**degree <= common:
         if common % (word * side**degree) == 0:

@@ -197,9 +197,21 @@ def _sizes_of(items: tuple[tuple[Scale, tuple[int, int]], ...], along: tuple[Sid
     plain: list[Law] = [each for each in powers if not each.factors]
     whole = list(_sums(exact, units))
     # What is a whole number for each rank, such as one for each other rank, is no fraction of them.
-    counted = len(sizes) >= LEAST and any(law.form.plain for law in whole)
+    counted = len(sizes) >= LEAST and any(law.form.of_each for law in whole)
     rounded: list[Law] = [each for each in powers if each.factors and not (counted and each.grows)]
-    return tuple([*plain, *whole, *rounded, *products(exact)] or _near(values, units[0], along))
+    return tuple(
+        [*plain, *whole, *rounded, *products(exact, rounded=not _divided(exact))]
+        or _near(values, units[0], along)
+    )
+
+
+def _divided(values: Mapping[Scale, int]) -> bool:
+    """Whether sizes are a power of the ranks without any rounding."""
+    for power in POWERS:
+        factors = [size / _growth(scale, (power, Fraction(0)), None) for scale, size in values.items()]
+        if max(factors) - min(factors) <= 10 * _NEAR * max(factors):
+            return True
+    return False
 
 
 def _growths(values: Ends, along: tuple[Side, ...]) -> list[tuple[tuple[Fraction, Fraction], Side | None]]:
