@@ -174,6 +174,34 @@ def test_communicators_of_blocks_are_known(color: Callable[[int, int], int] | No
             extend(recorded(code, (8, 12, 16)), 32)
 
 
+def chain(comm: program.Comm) -> Any:
+    """To the next two ranks on either side of a line with ends."""
+    near = [comm.rank + step for step in (-2, -1, 1, 2) if 0 <= comm.rank + step < comm.size]
+    for _ in range(3):
+        received = [comm.irecv(peer, 80) for peer in near]
+        yield comm.wait_all(received + [comm.isend(peer, 80) for peer in near])
+
+
+def collected(comm: program.Comm) -> Any:
+    """The first of every four ranks takes what the others have."""
+    first = comm.rank - comm.rank % 4
+    for _ in range(3):
+        if comm.rank == first:
+            for peer in range(first + 1, first + 4):
+                yield comm.recv(peer, 80)
+        else:
+            yield comm.send(first, 80)
+        yield comm.barrier()
+
+
+@pytest.mark.parametrize(("code", "sizes"), [(chain, (8, 12, 16)), (collected, (8, 16, 24))])
+def test_what_many_ranks_do_is_no_chance(code: Any, sizes: tuple[int, ...]) -> None:
+    """Half of the smallest recording's ranks have all neighbours, or two blocks do the same."""
+    assert same(code, sizes, 32)
+    with pytest.raises(UsageError, match=r"recordings|regular form"):
+        extend(recorded(code, (4, 8, 12)), 32)
+
+
 def sides_of(dimensions: int, lengths: Places | None = None) -> Any:
     """A halo whose messages are the edges or the faces of blocks of a square or a cube."""
 

@@ -1,5 +1,6 @@
 """More ranks: a whole that is dealt out among ranks, with what the division leaves over."""
 
+import contextlib
 from collections.abc import Callable
 from math import isqrt
 from typing import Any
@@ -75,13 +76,10 @@ def test_blocks_with_what_a_division_leaves_over(
 
 def test_what_is_no_division_is_not_taken_for_one() -> None:
     """One thing more of the last rank is what a division by the ranks before leaves over, too."""
-    with pytest.raises(UsageError, match="blocks of a|no power"):
+    with pytest.raises(UsageError, match=r"blocks of a|no power"):
         extend(recorded(gathered(lambda ranks, rank: 100 + (rank * 7 + ranks) % 5), (6, 9, 14)), 25)
-    one_more = gathered(last_has_one_more(5040))
-    try:
-        assert same(one_more, (6, 9, 14), 24)
-    except UsageError:
-        pass
+    with contextlib.suppress(UsageError):
+        assert same(gathered(last_has_one_more(5040)), (6, 9, 14), 24)
 
 
 def test_blocks_that_are_alike_follow_the_ranks() -> None:
@@ -129,7 +127,7 @@ def squares(rounded: Callable[[int], int]) -> Any:
 
 
 def test_products_of_rounded_sides_are_exact_or_refused() -> None:
-    """Cells of 17.75 and 10.1 points were no power of the ranks; of 17.1 it is not known how they are rounded."""
+    """Sides of 17.75 and 10.1 points are rounded up; of 17.1 it is not known how they are rounded."""
     assert same(squares(lambda root: -(-71 // root)), (16, 25, 36, 49, 64), 100)
     with pytest.raises(UsageError, match="recordings allow both"):
         extend(recorded(squares(lambda root: 120 // root), (9, 16, 25, 36)), 49)

@@ -1,4 +1,4 @@
-"""More ranks: what recordings have and no rule decides, such as the order in which requests were completed."""
+"""More ranks: what recordings have and no rule decides, such as the order of completion."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -56,16 +56,22 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
     for each in sorted(held, key=lambda each: not each.grouping.sure):
         if each.program is not None:
             _check_alone(each, held, grid)
-            if not each.grouping.sure:
+            if not _is_sure(each, programs):
                 raise UsageError(
                     f"the recordings do not decide what the program is: by {_told(each)} it may be "
-                    "one by chance; record other numbers of ranks"
+                    "one by chance; record more ranks, and other numbers of them"
                 )
             return Extension(each.program, each.fitted, each.lengths)
     for each in held:
         if isinstance(each.problem, Ambiguous):
             raise UsageError(f"the recordings do not decide what the program is: {each.problem}")
     raise UsageError(f"the program has no regular form that can be extended: {search.reason}")
+
+
+def _is_sure(one: Explanation, programs: Sequence[Program]) -> bool:
+    """Whether its groups are no chance: usual ones, or such as many ranks of all recordings are in."""
+    fewest = min(program.ranks for program in programs)
+    return one.grouping.sure or 0 < one.grouping.sure_from <= fewest
 
 
 def _check_alone(chosen: Explanation, held: Sequence[Explanation], grid: Lengths | None) -> None:

@@ -53,7 +53,7 @@ class Fitted:
         return self.programs[-1]
 
     def compare_times(self) -> None:
-        """How far computation is off, into `errors`. It never decides: it is asked for where all else holds."""
+        """How far computation is off, into `errors`. It never decides: it is asked for where all holds."""
         timed = [column.timed for group in self.groups.values() for column in group.columns if column.timed]
         off = computation_off(timed)
         if off is not None:

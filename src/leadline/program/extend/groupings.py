@@ -9,6 +9,7 @@ from math import isqrt, prod
 from leadline.program.extend.grids import Lengths, coordinates
 
 PLAIN = 3  # distinctions that a grouping has at most
+_MANY = 8  # ranks of which half are in the middle, two places from the ends of a line
 FEW = 16  # ranks, or ranks in a row, that may be apart by their number
 
 
@@ -22,6 +23,7 @@ class Grouping:
     known: tuple[int, ...] = ()  # axes whose places are told apart one by one: of the same length everywhere
 
     sure: bool = True  # whether programs are made by it: others tell where the recordings leave a choice
+    sure_from: int = 0  # with how many ranks in the smallest recording one is that is not; never where 0
 
     def keys(self, lengths: Lengths) -> tuple[Hashable, ...]:
         """The key of each rank of a grid."""
@@ -86,7 +88,9 @@ def _along_axes(dimensions: int) -> Iterator[Grouping]:
         alike = len({each.name for each in features}) == 1
         if level <= max(PLAIN, dimensions) or alike:
             known = tuple(axis for axis, each in enumerate(features) if each == _FEATURES[-1])
-            yield Grouping(_name(features), level, _places(features), known, _sure(features))
+            edges = dimensions == 1 and features[0].name == "two places at edges"
+            many = _MANY if edges else 0
+            yield Grouping(_name(features), level, _places(features), known, _sure(features), many)
 
 
 def _sure(features: tuple[_Feature, ...]) -> bool:
@@ -162,8 +166,10 @@ def _by_number(below: int) -> Iterator[Grouping]:
             f"the first rank and the one before the last {name}", 1, _apart_back(number), sure=False
         )
     for every in range(2, below):
-        yield Grouping(f"every {every} ranks the first", 1, _first_of(every), sure=False)
-        yield Grouping(f"places among {every} ranks", 2, _among(every), sure=False)
+        # Of two blocks or more in each recording.
+        found = 2 * every
+        yield Grouping(f"every {every} ranks the first", 1, _first_of(every), sure=False, sure_from=found)
+        yield Grouping(f"places among {every} ranks", 2, _among(every), sure=False, sure_from=found)
 
 
 def _first_of(every: int) -> Callable[[int, Lengths], Hashable]:
