@@ -34,7 +34,7 @@ TEST(Tiers, AutoIsPacketWhereTheyAreAndFlowWhereThatTakesLong) {
     described["node"] = {{"cores", 1}, {"ranks", 1}};
     json line = on(4, described);
     line["topology"]["kind"] = "mesh";
-    for (const auto& [bytes, tier] : {std::pair(65'536, "packet"), std::pair(1 << 20, "flow")})
+    for (const auto& [bytes, tier] : {std::pair(16'384, "packet"), std::pair(1 << 20, "flow")})
         for (const std::string pattern : {"nested", "overlapping"}) {
             const json point{{"pattern", pattern},
                              {"measured", "second"},
