@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,18 @@ static void lock(void) {
 }
 static void unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
 
+/* Whether the disk has room for the bytes, which the file has then. No signal comes between: one would end
+ * the reservation as if there was none, and be the program's last word where it is to end. */
+static bool reserved(int file, size_t start, size_t bytes) {
+    sigset_t all, before;
+    sigfillset(&all);
+    const bool held = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+    int wrong = EINTR;
+    while (wrong == EINTR) wrong = posix_fallocate(file, (off_t)start, (off_t)bytes);
+    if (held) pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return wrong == 0;
+}
+
 /* The next piece of the file; false where the disk is full. Reserved before it is mapped: writing into a hole
  * of a full disk would be a signal to the program. */
 static bool next_piece(void) {
@@ -85,7 +98,7 @@ static bool next_piece(void) {
     const int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) return false;
     char* fresh = MAP_FAILED;
-    if (posix_fallocate(file, (off_t)start, (off_t)(2 * PIECE)) == 0)
+    if (reserved(file, start, 2 * PIECE))
         fresh = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)start);
     else if (!piece && ftruncate(file, 0) != 0) errno = 0; /* a part may have been reserved */
     close(file);

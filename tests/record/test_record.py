@@ -293,6 +293,15 @@ def test_a_program_that_dies_keeps_its_record(mpi: Mpi, build: Build, tmp_path: 
     assert len(only(made, 1, Kind.BARRIER)) >= 100
 
 
+def test_a_signal_while_the_disk_gives_room_is_no_full_disk(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """As in jobs that are told to end, whose records were said to have found no room."""
+    path = tmp_path / "interrupted.program"
+    done = recorded(path, launched(mpi, build("interrupted.c", "-rdynamic")))
+    assert done.exit_code == 0, done.output
+    assert "no room" not in done.output
+    assert [kinds(program.read(path), rank) for rank in range(RANKS)] == [["BARRIER"]] * RANKS
+
+
 def test_what_is_no_mpi_program_is_a_sentence(mpi: Mpi, tmp_path: Path) -> None:
     """Its exit code is kept where it failed, and 1 where it did not."""
     done = recorded(tmp_path / "x.program", launched(mpi, "true"))
