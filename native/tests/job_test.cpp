@@ -45,7 +45,9 @@ TEST(Job, AnswersEachPointBetweenItsBeginAndEnd) {
 }
 
 TEST(Job, ARecordHoldsItsSamplesAndHowTheyWereTaken) {
-    const auto record = answers_to(json::array({ping(0, 8)}))[2];
+    json asked = ping(0, 8);
+    asked["time"] = 3600;  // s, that no busy host takes
+    const auto record = answers_to(json::array({asked}))[2];
     EXPECT_EQ(record.at("metric"), "latency");
     EXPECT_EQ(record.at("unit"), "s");
     EXPECT_EQ(record.at("better"), "lower");
