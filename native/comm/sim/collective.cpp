@@ -21,7 +21,7 @@ std::int64_t mean(Layout parts, int ranks) {
 std::string in_thousands(std::int64_t number) {
     std::string text = std::to_string(number);
     for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
+        text.insert(static_cast<std::size_t>(at), 1, ',');
     return text;
 }
 
