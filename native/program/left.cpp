@@ -51,12 +51,27 @@ void each_message(const Sequence& sequence, Each each) {
     }
 }
 
-using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>;  // comm, to, tag, from
+}  // namespace
 
-// Calls each(key, times) for every end of a message that the program executes: so often it is sent, or, below
-// zero, received; from -1 where a receive does not say what it met.
-template <class Each>
-void each_end(const Program& program, Each each) {
+std::vector<std::vector<Membership>> memberships(const Program& program) {
+    std::vector<std::vector<Membership>> of(static_cast<std::size_t>(program.ranks));
+    for (std::size_t i = 1; i < program.communicators.size(); ++i) {
+        int place = 0;
+        for (const std::int32_t rank : program.communicators[i].members)
+            of[static_cast<std::size_t>(rank)].push_back({i, place++});
+    }
+    return of;
+}
+
+Left left_by(const Program& program) {
+    if (!program.recorded) return {};
+    using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>;  // comm, to, tag, from
+    struct Counts {
+        std::int64_t sent = 0;
+        std::int64_t received = 0;
+    };
+    std::map<Key, Counts> counts;
+    std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> unknown;
     const auto all = memberships(program);
     for (int rank = 0; rank < program.ranks; ++rank) {
         const auto& own = all[static_cast<std::size_t>(rank)];
@@ -72,64 +87,20 @@ void each_end(const Program& program, Each each) {
                                                                    : peer);
             };
             const auto receives = [&](std::int32_t source, std::int32_t tag) {
-                each(Key(step.comm, mine, tag, source < 0 ? -1 : place(source)), -times);
+                if (source < 0) unknown.insert({step.comm, mine, tag});
+                else counts[{step.comm, mine, tag, place(source)}].received += times;
             };
             if (step.kind == Kind::recv) {
                 receives(step.peer, step.tag);
                 return;
             }
-            if (step.peer >= 0) each(Key(step.comm, place(step.peer), step.tag, mine), times);
+            if (step.peer >= 0) counts[{step.comm, place(step.peer), step.tag, mine}].sent += times;
             if (step.kind == Kind::sendrecv) {
                 const Received received = sequence.received(step);
                 receives(received.source, received.tag);
             }
         });
     }
-}
-
-// A number that differs between keys, so that sums over them are equal only where the keys are.
-std::uint64_t mixed(const Key& key) {
-    std::uint64_t number = 0;
-    const auto add = [&](std::int32_t part) {
-        number = (number ^ static_cast<std::uint32_t>(part)) * 0x9E3779B97F4A7C15U;
-        number ^= number >> 29U;
-    };
-    std::apply([&](auto... parts) { (add(parts), ...); }, key);
-    return number * 0xBF58476D1CE4E5B9U;
-}
-
-}  // namespace
-
-std::vector<std::vector<Membership>> memberships(const Program& program) {
-    std::vector<std::vector<Membership>> of(static_cast<std::size_t>(program.ranks));
-    for (std::size_t i = 1; i < program.communicators.size(); ++i) {
-        int place = 0;
-        for (const std::int32_t rank : program.communicators[i].members)
-            of[static_cast<std::size_t>(rank)].push_back({i, place++});
-    }
-    return of;
-}
-
-Left left_by(const Program& program) {
-    if (!program.recorded) return {};
-    // Most leave nothing, and have no need of counts for each pair.
-    std::uint64_t balance = 0;
-    each_end(program, [&](const Key& key, std::int64_t sent) {
-        balance += mixed(key) * static_cast<std::uint64_t>(sent);
-    });
-    if (balance == 0) return {};
-    struct Counts {
-        std::int64_t sent = 0;
-        std::int64_t received = 0;
-    };
-    std::map<Key, Counts> counts;
-    std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> unknown;
-    each_end(program, [&](const Key& key, std::int64_t sent) {
-        const auto& [comm, to, tag, from] = key;
-        if (from < 0) unknown.insert({comm, to, tag});
-        else if (sent > 0) counts[key].sent += sent;
-        else counts[key].received -= sent;
-    });
     Left left;
     for (const auto& [key, count] : counts) {
         const auto& [comm, to, tag, from] = key;
