@@ -12,30 +12,15 @@ from leadline import program
 from leadline.cli import main
 from leadline.program.left import left_behind
 
+from .test_replay import MACHINE
+
 Body = Any
 
 # 0.5 us to send, 2 us between the ends, 1 us a link, 1 GB/s, 0.25 us to receive; a handshake from 10 kB on.
-MACHINE = """
-title = "Two protocols"
-[topology]
-source = "made up"
-kind = "torus"
-shape = [4]
-[links]
-source = "made up"
-rate = "1 GB/s"
-hop = "1 us"
-base = "2 us"
-[node]
-source = "made up"
-cores = 1
-ranks = 1
-[[protocol]]
-name = "eager"
-source = "made up"
+TWO_PROTOCOLS = (
+    MACHINE
+    + """
 up_to = "10 kB"
-send_overhead = "0.5 us"
-receive_overhead = "0.25 us"
 [[protocol]]
 name = "rendezvous"
 source = "made up"
@@ -43,6 +28,7 @@ send_overhead = "0.5 us"
 receive_overhead = "0.25 us"
 handshake = true
 """
+)
 RECORDED = {"mpi": "made up", "memory": [None, None]}
 EAGER, LONG = 1_000, 1_000_000
 
@@ -51,7 +37,7 @@ def executed(
     place: Path, body: Callable[..., Body], *options: str, recorded: bool = True, ranks: int = 2
 ) -> Result:
     """What `leadline replay` says of a program, recorded or written."""
-    (place / "two.toml").write_text(MACHINE)
+    (place / "two.toml").write_text(TWO_PROTOCOLS)
     made = program.evaluate(body, ranks=ranks)
     made.recorded = {**RECORDED, "memory": [None] * ranks} if recorded else {}
     made.write(place / "left.program")
