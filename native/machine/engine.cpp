@@ -108,14 +108,17 @@ RequestId Engine::send(int rank, int to, const Envelope& envelope, std::span<con
     }
     if (coldness_ && !to_itself(message.from, message.to)) [[unlikely]]
         spend(rank, coldness_->sends(message.from, way.handshake));
+    Time handed = 0;
     if (way.handshake) {
         message.leg = Leg::request;
         spend(rank, way.handshake_overhead);
+        handed = at(rank).clock;
     } else {
-        spend(rank, send_cost(way, bytes));
+        const CoreCosts& costs = core_costs(way, bytes);
+        spend(rank, costs.send);
+        handed = at(rank).clock;
+        spend(rank, costs.rest);
     }
-    const Time handed = at(rank).clock;
-    if (!way.handshake) spend(rank, send_rest(way, bytes));
     if (in_line(message)) [[unlikely]]
         message.turn = queue(message).sent++;
     // A send that is over once it is handed over may be forgotten before its message has left.

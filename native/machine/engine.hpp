@@ -283,8 +283,8 @@ private:
     void happen(const Event& event);
     // Has what an event needs fetched while others happen: a rank's state lies far from that of the next.
     // Inlined always: GCC leaves out calls of functions that only fetch.
-    [[gnu::always_inline]] inline void fetch(const Event& event, int step) const;
-    [[gnu::always_inline]] inline void fetch_core(std::uint32_t rank, int step) const;
+    template <int step>
+    [[gnu::always_inline]] inline void fetch(const Event& event) const;
     void inject(std::uint32_t id);
     void send_out(std::uint32_t id, int from, int to, std::int64_t bytes);
     [[nodiscard]] bool is_untrue();

@@ -24,74 +24,65 @@ template <class Object>
 
 }  // namespace
 
-// A core of the LogGOPS model, what waits for it, and what its rank takes up or goes on with.
-[[gnu::always_inline]] inline void Engine::fetch_core(std::uint32_t rank, int step) const {
-    const ModelCore& core = cores_[rank];
-    if (step == 0) {
-        __builtin_prefetch(&ranks_[rank]);
-        fetch_ends(core);
-    }
-    if (step == 1) {
-        __builtin_prefetch(core.arrived.data());
-        posted_.fetch(static_cast<int>(rank));
-        unexpected_.fetch(static_cast<int>(rank));
-    }
-    if (step == 2) {
-        fetch_program(ranks_[rank].handle);
-        if (!core.arrived.empty()) fetch_ends(messages_[core.arrived.front()]);
-    }
-    if (step == 3)
-        if (const auto receive = posted_.first_id(static_cast<int>(rank)); receive != MatchQueues::none)
-            __builtin_prefetch(&operations_[receive]);
-}
-
-void Engine::fetch(const Event& event, int step) const {
+template <int step>
+[[gnu::always_inline]] inline void Engine::fetch(const Event& event) const {
+    // A rank's lines, and what it has posted.
+    const auto fetch_rank = [this](int rank) __attribute__((always_inline)) {
+        if constexpr (step == 1) {
+            __builtin_prefetch(&at(rank));
+            posted_.fetch(rank);
+            unexpected_.fetch(rank);
+        }
+        if constexpr (step == 2) fetch_program(at(rank).handle);
+        if constexpr (step == 3)
+            if (const auto receive = posted_.first_id(rank); receive != MatchQueues::none)
+                __builtin_prefetch(&operations_[receive]);
+    };
     switch (event.kind) {
         case Kind::inject:
-            if (step == 0) fetch_ends(messages_[event.id]);
-            if (step == 1) {
+            if constexpr (step == 0) fetch_ends(messages_[event.id]);
+            if constexpr (step == 1) {
                 __builtin_prefetch(&placement(messages_[event.id].to));
                 __builtin_prefetch(&placement(messages_[event.id].from));
             }
-            if (step == 2) {
+            if constexpr (step == 2) {
                 const Message& message = messages_[event.id];
                 network_->expect(placement(message.from).node, placement(message.to).node);
             }
             break;
         case Kind::reach: {
-            // The receiver's lines, and what it takes up if it goes on.
             const Message& message = messages_[event.id];
-            if (step == 0) fetch_ends(message);
-            if (step == 1) {
-                __builtin_prefetch(&at(message.to));
-                posted_.fetch(message.to);
-                unexpected_.fetch(message.to);
-            }
-            if (step == 2) {
-                fetch_program(at(message.to).handle);
+            if constexpr (step == 0) fetch_ends(message);
+            if constexpr (step > 0) fetch_rank(message.to);
+            if constexpr (step == 2) {
                 posted_.fetch_first(message.to);
                 unexpected_.fetch_first(message.to);
             }
-            if (step == 3) {
-                if (const auto receive = posted_.first_id(message.to); receive != MatchQueues::none)
-                    __builtin_prefetch(&operations_[receive]);
+            if constexpr (step == 3)
                 if (const auto waiting = unexpected_.first_id(message.to); waiting != MatchQueues::none)
                     fetch_ends(messages_[waiting]);
-            }
             break;
         }
         case Kind::together:
         case Kind::call: break;
         case Kind::soon:
-        case Kind::settle: fetch_core(event.id, step); break;
+        case Kind::settle: {
+            const auto& arrived = cores_[event.id].arrived;
+            if constexpr (step == 0) fetch_ends(cores_[event.id]);
+            if constexpr (step == 1) __builtin_prefetch(arrived.data());
+            if constexpr (step > 0) fetch_rank(static_cast<int>(event.id));
+            if constexpr (step == 2)
+                if (!arrived.empty()) fetch_ends(messages_[arrived.front()]);
+            break;
+        }
         case Kind::left:
-            if (step == 0) __builtin_prefetch(&operations_[event.id]);
-            if (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));
-            if (step == 2) fetch_program(at(operations_[event.id].rank).handle);
+            if constexpr (step == 0) __builtin_prefetch(&operations_[event.id]);
+            if constexpr (step == 1) __builtin_prefetch(&at(operations_[event.id].rank));
+            if constexpr (step == 2) fetch_program(at(operations_[event.id].rank).handle);
             break;
         case Kind::wake:
-            if (step == 0) __builtin_prefetch(&at(static_cast<int>(event.id)));
-            if (step == 1) fetch_program(at(static_cast<int>(event.id)).handle);
+            if constexpr (step == 0) __builtin_prefetch(&at(static_cast<int>(event.id)));
+            if constexpr (step == 1) fetch_program(at(static_cast<int>(event.id)).handle);
             break;
     }
 }
@@ -122,8 +113,11 @@ void Engine::run(const std::function<bool(int)>& ended) {
         if (now_ > longest) [[unlikely]]
             too_long(seconds(now_));
         if (event <= inner) {
-            events_.foresee([this](const Event& each, int step) { fetch(each, step); });
-            const Event next = events_.pop([this](const Event& each, int step) { fetch(each, step); });
+            const auto see = [this](const Event& each, auto step) __attribute__((always_inline)) {
+                fetch<step>(each);
+            };
+            events_.foresee(see);
+            const Event next = events_.pop(see);
             now_ = std::max(events_.now(), now_);  // the same, made of what the event's time is
             happen(next);
         } else {

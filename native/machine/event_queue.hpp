@@ -42,41 +42,32 @@ public:
     [[nodiscard]] Time now() const { return now_; }
 
     // The time of the first event; `never` when there is none.
-    [[nodiscard]] Time next() const {
-        if (filled_ == 0) return never;
-        const int level = std::countr_zero(filled_);
-        return bucket(level, first(level)).least;
-    }
+    [[nodiscard]] Time next() const { return next_; }
 
     // Takes the first event; there must be one.
     Event pop() {
-        return pop([](const Event&, int) {});
+        return pop([](const Event&, auto) {});
     }
     // The same; `see(event, step)` is called for events whose turn comes soon, so that what they need may be
     // fetched, one piece of memory after the one that leads to it: steps 0, 1, ..., `steps` - 1, each while
-    // others happen. A hint: what is pushed for very soon may miss some.
+    // others happen, and known when this is compiled. A hint: what is pushed for very soon may miss some.
     template <class See>
     Event pop(See see) {
-        int level = std::countr_zero(filled_);
-        int slot = first(level);
-        now_ = bucket(level, slot).least;
-        if (level > 0 && bucket(level, slot).head != nullptr) {
-            deal(level, slot, see);
-            level = 0;
-            slot = static_cast<int>(picoseconds(now_) & (slots - 1));
+        now_ = next_;
+        if (front_ >= slots && buckets_[front_].head != nullptr) {
+            deal(front_, see);
+            front_ = static_cast<int>(picoseconds(now_) & (slots - 1));
         }
-        return take(level, slot);
+        return take(buckets_[front_]);
     }
 
     // Calls `see(event, step)` for events that follow the next one in its bucket, as pop() does for those in
     // other buckets.
     template <class See>
-    void foresee(See see) const {
-        if (filled_ == 0) return;
-        const int level = std::countr_zero(filled_);
-        const Bucket& from = bucket(level, first(level));
+    [[gnu::always_inline]] void foresee(See see) const {
+        const Bucket& from = buckets_[front_];
         if (from.head == nullptr) return;
-        for (int step = 0; step < steps; ++step) {
+        in_steps([&](auto step) __attribute__((always_inline)) {
             std::uint32_t at = from.read + ahead[step];
             const Block* block = from.head;
             if (at >= block_entries && block != from.tail) {
@@ -84,12 +75,23 @@ public:
                 at -= block_entries;
             }
             if (at < (block == from.tail ? from.fill : block_entries)) see(block->entries[at].event, step);
-        }
+        });
     }
 
     static constexpr int steps = 4;
+    template <int at>
+    using Step = std::integral_constant<int, at>;
 
 private:
+    // Inlined always, as whatever calls `see`: GCC leaves out calls of functions that only fetch.
+    template <class Do>
+    [[gnu::always_inline]] static void in_steps(Do each) {
+        each(Step<0>{});
+        each(Step<1>{});
+        each(Step<2>{});
+        each(Step<3>{});
+    }
+
     static constexpr std::uint32_t ahead[steps] = {24, 16, 10, 5};
     static constexpr int bits = 8;
     static constexpr int slots = 1 << bits;
@@ -115,8 +117,6 @@ private:
         bool has_one = false;
     };
 
-    [[nodiscard]] Bucket& bucket(int level, int slot) const { return buckets_[level * slots + slot]; }
-
     // The first bucket of a level that is not empty.
     [[nodiscard]] int first(int level) const {
         const auto& words = used_[level];
@@ -129,8 +129,12 @@ private:
         const auto distance = static_cast<std::uint64_t>(picoseconds(when) ^ picoseconds(now_));
         const int level = (63 - std::countl_zero(distance | 1)) / bits;
         const int slot = static_cast<int>(picoseconds(when) >> (level * bits)) & (slots - 1);
-        Bucket& to = bucket(level, slot);
+        Bucket& to = buckets_[level * slots + slot];
         to.least = std::min(to.least, when);
+        if (when < next_) {
+            next_ = when;
+            front_ = level * slots + slot;
+        }
         if (to.head != nullptr) {
             if (to.fill == block_entries) {
                 to.tail = to.tail->next = fresh();
@@ -149,15 +153,16 @@ private:
         to.tail->entries[to.fill++] = {when, event};
     }
 
-    // Spreads a bucket over the levels below, in order.
+    // Spreads the first bucket over the levels below, in order.
     template <class See>
-    void deal(int level, int slot, See see) {
-        const Bucket from = bucket(level, slot);
-        forget(level, slot);
-        if (level == 1) look_ahead(slot, see);
-        const auto lower = [&](const Entry& entry) {
-            if (level == 2) see(entry.event, 0);
-            if (level == 1) see(entry.event, steps - 1);
+    void deal(int at, See see) {
+        const int level = at / slots;
+        const Bucket from = buckets_[at];
+        forget(at);
+        if (level == 1) look_ahead(at - slots, see);
+        const auto lower = [&](const Entry& entry) __attribute__((always_inline)) {
+            if (level == 2) see(entry.event, Step<0>{});
+            if (level == 1) see(entry.event, Step<steps - 1>{});
             append(entry.when, entry.event);
             ++moved_;
         };
@@ -172,45 +177,56 @@ private:
         }
     }
 
-    // The steps in between are for the two buckets that come after this one of level 1.
+    // The steps in between are for the buckets that come after this one of level 1, one each.
     template <class See>
-    void look_ahead(int slot, See see) const {
+    [[gnu::always_inline]] void look_ahead(int slot, See see) const {
+        in_steps([&](auto step) __attribute__((always_inline)) {
+            constexpr int before = steps - 2 - step;  // the nearest has its last step
+            if constexpr (before > 0) see_all(slot = next_used(slot), see, Step<before>{});
+        });
+    }
+
+    // The bucket of level 1 after this one that is not empty; `slots` where there is none.
+    [[nodiscard]] int next_used(int slot) const {
+        if (slot >= slots - 1) return slots;
         const auto& words = used_[1];
-        for (int step = steps - 2; step > 0; --step) {
-            if (++slot == slots) return;
-            int word = slot / 64;
-            std::uint64_t rest = words[word] >> (slot % 64) << (slot % 64);
-            while (rest == 0) {
-                if (++word == slots / 64) return;
-                rest = words[word];
-            }
-            slot = word * 64 + std::countr_zero(rest);
-            const Bucket& from = bucket(1, slot);
-            if (from.has_one) see(from.one.event, step);
-            std::uint32_t at = from.read;
-            for (const Block* block = from.head; block != nullptr; block = block->next, at = 0) {
-                const std::uint32_t end = block == from.tail ? from.fill : block_entries;
-                for (; at < end; ++at) see(block->entries[at].event, step);
-                if (block == from.tail) break;
-            }
+        int word = ++slot / 64;
+        std::uint64_t rest = words[word] >> (slot % 64) << (slot % 64);
+        while (rest == 0) {
+            if (++word == slots / 64) return slots;
+            rest = words[word];
+        }
+        return word * 64 + std::countr_zero(rest);
+    }
+
+    template <class See, class At>
+    [[gnu::always_inline]] void see_all(int slot, See see, At step) const {
+        if (slot == slots) return;
+        const Bucket& from = buckets_[slots + slot];
+        if (from.has_one) see(from.one.event, step);
+        std::uint32_t at = from.read;
+        for (const Block* block = from.head; block != nullptr; block = block->next, at = 0) {
+            const std::uint32_t end = block == from.tail ? from.fill : block_entries;
+            for (; at < end; ++at) see(block->entries[at].event, step);
+            if (block == from.tail) break;
         }
     }
 
-    Event take(int level, int slot) {
-        Bucket& from = bucket(level, slot);
+    // The first event of the first bucket, where all have one time.
+    Event take(Bucket& from) {
         --size_;
         if (from.has_one) {
             from.has_one = false;
             now_ = from.one.when;  // no other time, but made of what this event's is
             const Event event = from.one.event;
-            if (from.head == nullptr) forget(level, slot);
+            if (from.head == nullptr) go_on();
             return event;
         }
         Block* const block = from.head;
         now_ = block->entries[from.read].when;
         const Event event = block->entries[from.read++].event;
         if (block == from.tail && from.read == from.fill) {
-            forget(level, slot);
+            go_on();
             release(block);
         } else if (from.read == block_entries) {
             from.head = block->next;
@@ -220,11 +236,24 @@ private:
         return event;
     }
 
-    void forget(int level, int slot) {
-        Bucket& gone = bucket(level, slot);
+    // The first bucket is empty: which is the first now?
+    void go_on() {
+        forget(front_);
+        if (filled_ == 0) {
+            next_ = never;
+            return;
+        }
+        const int level = std::countr_zero(filled_);
+        front_ = level * slots + first(level);
+        next_ = buckets_[front_].least;
+    }
+
+    void forget(int at) {
+        Bucket& gone = buckets_[at];
         gone.least = never;
         gone.has_one = false;
         gone.head = gone.tail = nullptr;
+        const int level = at / slots, slot = at % slots;
         auto& words = used_[level];
         words[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
         if ((words[0] | words[1] | words[2] | words[3]) == 0) filled_ &= ~(1U << level);
@@ -246,6 +275,8 @@ private:
     }
 
     Time now_ = 0;
+    Time next_ = never;  // and the bucket of the first event
+    int front_ = 0;
     std::size_t size_ = 0;
     std::uint64_t moved_ = 0;
     std::uint32_t filled_ = 0;  // levels that are not empty, a bit each

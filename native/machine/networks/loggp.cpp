@@ -45,7 +45,7 @@ public:
         double narrowest = 1;
         Topology::RouteEnds ends;
         if (widths_.empty() && !tracks_) {
-            ends = topology_.route_ends(transfer.from, transfer.to);
+            ends = ends_of(transfer.from, transfer.to).ends;
         } else {
             route_.clear();
             topology_.route(transfer.from, transfer.to, 0, route_);
@@ -80,15 +80,17 @@ public:
     void expect(int from, int to) const override {
         if (from == to || engines_.empty()) return;
         __builtin_prefetch(&engines_[static_cast<std::size_t>(from)]);
-        if (!tracks_)
-            __builtin_prefetch(&ports_[static_cast<std::size_t>(topology_.route_ends(from, to).first)]);
+        if (!tracks_) __builtin_prefetch(&ports_[static_cast<std::size_t>(ends_of(from, to).ends.first)]);
     }
 
     [[nodiscard]] Time next() const override { return events_.next(); }
 
     void advance() override {
-        events_.foresee([this](const Event& each, int step) { fetch(each, step); });
-        const Event event = events_.pop([this](const Event& each, int step) { fetch(each, step); });
+        const auto see = [this](const Event& each, auto step) __attribute__((always_inline)) {
+            fetch<step>(each);
+        };
+        events_.foresee(see);
+        const Event event = events_.pop(see);
         const Id id = event.message;
         if (event.kind == Kind::arrives) {
             arrive(id, events_.now());
@@ -152,11 +154,12 @@ private:
 
     // Has what an event needs fetched while others happen. Inlined always: GCC leaves out calls of functions
     // that only fetch.
-    [[gnu::always_inline]] void fetch(const Event& event, int step) const {
+    template <int step>
+    [[gnu::always_inline]] void fetch(const Event& event) const {
         const InFlight& coming = coming_[event.message];
-        if (step == 0) __builtin_prefetch(&coming);
-        if (step != 1) return;
+        if constexpr (step == 0) __builtin_prefetch(&coming);
         const bool arrives = event.kind == Kind::arrives;
+        if constexpr (step != 1) return;
         __builtin_prefetch(&engines_[static_cast<std::size_t>(arrives ? coming.to : coming.from)]);
         if (const Link port = arrives ? coming.in : coming.out; port != none)
             __builtin_prefetch(&ports_[static_cast<std::size_t>(port)]);
@@ -224,6 +227,18 @@ private:
         clear_ = std::max(clear_, engine);
         waited_ = waited_ || start > now;
         listener_.arrived(coming.token, start + coming.lasts);
+    }
+
+    // The ends of a route: those of a message that is expected are kept until it is sent.
+    struct KnownEnds {
+        int from = -1, to = -1;
+        Topology::RouteEnds ends{};
+    };
+    const KnownEnds& ends_of(int from, int to) const {
+        const auto place = static_cast<unsigned>(from) * 5 + static_cast<unsigned>(to);
+        KnownEnds& known = ends_[place % ends_.size()];
+        if (known.from != from || known.to != to) known = {from, to, topology_.route_ends(from, to)};
+        return known;
     }
 
     // What a message of a length takes of everything that it uses; most have the length of the one before.
@@ -319,6 +334,7 @@ private:
     std::vector<double> widths_;  // of the links; none: all 1
     std::vector<int> places_;     // of nodes, whose engines they use; none: their own
     mutable std::array<Times, 16> times_{};
+    mutable std::array<KnownEnds, 128> ends_{};
     std::vector<Link> route_;
     EventQueue<Event> events_;
     Pool<InFlight> coming_;

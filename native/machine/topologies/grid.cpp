@@ -39,7 +39,6 @@ struct Leg {
 struct Legs {
     std::array<Leg, most_axes> all;
     int count = 0;
-    int sum = 0;  // of the source's coordinates
 };
 
 class Grid final : public Topology {
@@ -115,31 +114,28 @@ public:
     }
 
     // Without writing down what lies between, which may be hundreds of links. The last link leaves the
-    // neighbour of the receiver on the last axis on which there is a way to go.
+    // neighbour of the receiver on the last axis on which there is a way to go. Asked for every message: its
+    // parts stay in registers until it is made.
     [[nodiscard]] RouteEnds route_ends(int from, int to) const override {
-        std::array<int, most_axes> at;     // NOLINT(*-member-init): written before they are read
-        std::array<int, most_axes> lines;  // NOLINT(*-member-init): and both are asked for often
-        int sum = 0;
-        int left_from = from, left_to = to;
-        for (std::size_t i = 0; i < axes_.size(); ++i) {
-            at[i] = take(axes_[i], left_from);
-            lines[i] = take(axes_[i], left_to) - at[i];
-            sum += at[i];
+        int left_from = from, left_to = to, hops = 0, ways = 0;
+        Link first = 0, last = 0;  // ports of a node
+        const Axis* on = nullptr;
+        Leg leg;
+        for (const Axis& axis : axes_) {
+            const int at = take(axis, left_from), goal = take(axis, left_to);
+            if (at != goal) {
+                leg = aimed(axis, at, goal, [&] { return !parity_ || even(from); });
+                last = ways + (leg.grows ? 0 : 1);
+                if (hops == 0) first = last;
+                hops += leg.steps;
+                on = &axis;
+            }
+            ways += 2;
         }
-        RouteEnds ends;
-        for (std::size_t i = 0; i < axes_.size(); ++i) {
-            if (lines[i] == 0) continue;
-            const Axis& axis = axes_[i];
-            Leg leg{.axis = static_cast<int>(i), .at = at[i], .to = at[i] + lines[i]};
-            aim(leg, !parity_ || sum % 2 == 0);
-            const int port = 2 * leg.axis + (leg.grows ? 0 : 1);
-            if (ends.hops == 0) ends.first = from * ports_ + port;
-            const bool over = leg.to == (leg.grows ? 0 : axis.length - 1);  // the end of the axis
-            const int back = (leg.grows ? -1 : 1) * (over ? 1 - axis.length : 1);
-            ends.last = (to + back * axis.stride.by()) * ports_ + port;
-            ends.hops += leg.steps;
-        }
-        return ends;
+        if (!on) return {};
+        const bool over = leg.to == (leg.grows ? 0 : on->length - 1);  // the end of the axis
+        const int back = (leg.grows ? -1 : 1) * (over ? 1 - on->length : 1);
+        return {from * ports_ + first, (to + back * on->stride.by()) * ports_ + last, hops};
     }
 
     [[nodiscard]] std::vector<int> coordinates(int node) const override {
@@ -196,28 +192,37 @@ private:
 
     [[nodiscard]] Legs plan(int from, int to) const {
         Legs legs;
+        const auto grows = [this, from] { return !parity_ || even(from); };
         for (std::size_t i = 0; i < axes_.size(); ++i) {
             const int at = take(axes_[i], from), goal = take(axes_[i], to);
-            legs.sum += at;
-            if (at != goal)
-                legs.all[static_cast<std::size_t>(legs.count++)] = {static_cast<int>(i), at, goal, 0, true};
+            if (at != goal) {
+                Leg& leg = legs.all[static_cast<std::size_t>(legs.count++)];
+                leg = aimed(axes_[i], at, goal, grows);
+                leg.axis = static_cast<int>(i);
+            }
         }
-        for (int i = 0; i < legs.count; ++i)
-            aim(legs.all[static_cast<std::size_t>(i)], !parity_ || legs.sum % 2 == 0);
         return legs;
     }
 
-    // The shorter way of a leg.
-    void aim(Leg& leg, bool even) const {
-        const int line = leg.to - leg.at;
-        leg.grows = line > 0;
-        leg.steps = std::abs(line);
-        if (!wrap_) return;
-        const int other = axis_of(leg).length - leg.steps;
-        if (other == leg.steps) leg.grows = even;
-        if (other >= leg.steps) return;
+    // Whether the sum of a node's coordinates is.
+    [[nodiscard]] bool even(int node) const {
+        int sum = 0;
+        for (const Axis& axis : axes_) sum += take(axis, node);
+        return sum % 2 == 0;
+    }
+
+    // The shorter way on an axis; where both are as long, `tied` says whether it grows.
+    template <class Tied>
+    [[nodiscard]] Leg aimed(const Axis& axis, int at, int to, const Tied& tied) const {
+        const int line = to - at;
+        Leg leg{.at = at, .to = to, .steps = std::abs(line), .grows = line > 0};
+        if (!wrap_) return leg;
+        const int other = axis.length - leg.steps;
+        if (other == leg.steps) leg.grows = tied();
+        if (other >= leg.steps) return leg;
         leg.grows = !leg.grows;
         leg.steps = other;
+        return leg;
     }
 
     // Puts the legs in the order of a variant, counted as words in a dictionary are; in the second half of
