@@ -1,4 +1,4 @@
-"""How long ranks are in regions that are within themselves, do not end, or end without a begin."""
+"""How long ranks are in messages, and in regions within themselves, without an end or without a begin."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from leadline import program
-from leadline.program.model import Kind, Operation
-from leadline.run.replay import by_region
+from leadline.program.build import ProgramBuilder
+from leadline.program.model import FileCall, Kind, Operation
+from leadline.run.replay import by_rank, by_region, recorded_communication
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,15 @@ def test_a_region_counts_once_and_until_the_end(marks: str, turns: int, inside: 
     ends = np.cumsum(lasts)
     (row,) = by_region(made, {0: np.stack([ends - lasts, ends], axis=1)}).rows(named=True)
     assert (row["turns"], row["mean"], row["most"]) == (turns + 1, inside, inside)
+
+
+def test_files_are_no_communication_of_a_rank() -> None:
+    """The table of ranks has the same mean as the summary: 3 s of a barrier count, 5 s of writing do not."""
+    builder = ProgramBuilder(1, measured=True)
+    write, barrier = Operation(int(Kind.FILE), mode=int(FileCall.WRITE)), Operation(int(Kind.BARRIER))
+    times = np.array([[0, 5 * 10**9], [6 * 10**9, 9 * 10**9]])
+    builder.add(0, [write, barrier], times=times)
+    made = builder.build()
+    (row,) = by_rank(made, {0: times}).rows(named=True)
+    assert (row["time"], row["communication"]) == (9, pytest.approx(3))
+    assert row["communication"] == recorded_communication(made)

@@ -180,11 +180,14 @@ def recorded_communication(program: Program) -> float | None:
     """How long a rank was in MPI in the recording, s, mean of all; None if unknown."""
     if program.times_of is None:
         return None
-    inside = 0
-    for rank, times in program.times_of.items():
-        files = np.array([leaf.kind == Kind.FILE for leaf in program.leaves(rank)], bool)
-        inside += int((times[:, 1] - times[:, 0])[~files[program.sequence(rank).order()]].sum())
+    inside = sum(_communicating(program, rank, times) for rank, times in program.times_of.items())
     return inside * 1e-9 / max(program.ranks, 1)
+
+
+def _communicating(program: Program, rank: int, times: npt.NDArray[np.int64]) -> int:
+    """How long a rank is in MPI, ns, without the calls of files."""
+    files = np.array([leaf.kind == Kind.FILE for leaf in program.leaves(rank)], bool)
+    return int((times[:, 1] - times[:, 0])[~files[program.sequence(rank).order()]].sum())
 
 
 def remarks(program: Program, machine: Machine | None) -> list[str]:
@@ -221,11 +224,11 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
 
 
 def by_rank(program: Program, times: Times) -> pl.DataFrame:
-    """A row per rank: when it ended and its time in operations, s."""
+    """A row per rank: when it ended and its time in messages and collectives, s."""
     rows = []
     for rank in range(program.ranks):
         pairs = times[rank]
-        inside = float((pairs[:, 1] - pairs[:, 0]).sum()) * 1e-9
+        inside = _communicating(program, rank, pairs) * 1e-9
         rows.append((rank, float(pairs[-1, 1]) * 1e-9 if len(pairs) else 0.0, inside))
     return pl.DataFrame(rows, schema=["rank", "time", "communication"], orient="row")
 
