@@ -330,3 +330,20 @@ def test_the_command_says_by_which_algorithms(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     assert "collectives are written as messages: bcast by linear" in done.output
+
+
+@pytest.mark.parametrize("collectives", [0, 1])
+def test_a_receive_of_any_tag_stays_one_or_is_refused(collectives: int, tmp_path: Path) -> None:
+    """ABySS ends with such a receive: with collectives it was written with the tag -2, which is none."""
+    builder = ProgramBuilder(1)
+    waiting = Operation(
+        int(Kind.RECV), peer=-1, bytes=8, tag=-1, request=1, form=int(Form.NONBLOCKING), free=3
+    )
+    builder.add(0, [waiting, *[Operation(int(Kind.BARRIER))] * collectives])
+    path = tmp_path / "any.goal"
+    if collectives:
+        with pytest.raises(UsageError, match="a receive that no message met takes any tag"):
+            exporters.write("goal", builder.build(), path)
+    else:
+        exporters.write("goal", builder.build(), path)
+        assert "from -1 tag -1" in path.read_text()

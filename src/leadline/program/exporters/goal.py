@@ -102,6 +102,12 @@ class _Tags:
         self._numbers: dict[tuple[int, int], int] = {}
 
     def __call__(self, comm: int, tag: int) -> int:
+        """Raises UsageError for any tag, where that would also take other communicators' messages."""
+        if tag < 0 and (self._count > 1 or self._numbered):
+            raise UsageError(
+                f"a receive that no message met takes any tag; {TITLE} cannot have it here, "
+                "where tags also say which communicator or collective a message is of"
+            )
         if self._numbered:
             return self._numbers.setdefault((comm, tag), len(self._numbers))
         return tag * self._count + comm
