@@ -1,5 +1,6 @@
 """`leadline record`: runs an MPI program and records what its ranks ask of MPI."""
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
     "--output",
     "-o",
@@ -29,8 +30,21 @@ if TYPE_CHECKING:
     metavar="DIRECTORY",
     help="Where ranks write while they run, about 100 B a call; all hosts must see it. Default: beside FILE.",
 )
+@click.option(
+    "--from",
+    "left",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIRECTORY",
+    help="Instead of running a program, read what its ranks wrote, where 'leadline record' was interrupted. "
+    "The directory stays.",
+)
 def command(
-    *, command: tuple[str, ...], output: Path | None, mpi: str | None, directory: Path | None
+    *,
+    command: tuple[str, ...],
+    output: Path | None,
+    mpi: str | None,
+    directory: Path | None,
+    left: Path | None,
 ) -> None:
     """Run a program, record its MPI calls, and exit with the program's exit code.
 
@@ -38,32 +52,76 @@ def command(
     of MPI and how long it computed between: 'leadline replay FILE' executes it again, 'leadline profile FILE'
     shows where the time went. A program that was killed leaves what was recorded until then.
     """
-    from tempfile import TemporaryDirectory  # noqa: PLC0415
+    from tempfile import mkdtemp  # noqa: PLC0415
 
-    from leadline.core.errors import LeadlineError  # noqa: PLC0415
-    from leadline.core.processes import check_startable  # noqa: PLC0415
     from leadline.record import session  # noqa: PLC0415
 
-    check_startable(command)
+    if left:
+        if command or mpi or directory:
+            raise click.UsageError(
+                "--from reads what is there: it takes no command, --mpi or --directory",
+                click.get_current_context(),
+            )
+        command = session.command_of(left)
+        path = output or _free(Path(f"{_name(command)}.program"))
+        with working("reading the records") as say:
+            recorded = session.program(left, command, None, say)
+            recorded.write(path)
+        _tell(recorded, path)
+        return
+    if not command:
+        raise click.UsageError("Missing argument '-- COMMAND...'.", click.get_current_context())
     path = output or _free(Path(f"{_name(command)}.program"))
     place = directory or path.absolute().parent
     if not place.is_dir():
         raise click.UsageError(f"there is no directory {place}", click.get_current_context())
-    with TemporaryDirectory(prefix=".leadline-record-", dir=place) as name:
-        with working("building the recorder"):
-            found = session.mpi_of(command, mpi)
-            session.check(command, found)
-            library = session.prepare(found, command)
-        status, others = session.run(command, Path(name), library, found)
-        try:
-            with working("reading the records") as say:
-                recorded = session.program(Path(name), command, others, say)
-                recorded.write(path)
-        except LeadlineError as problem:
-            # The program's own failure is what matters then.
-            ended = f"{command[0]} ended with exit code {status}, see what it printed; " if status else ""
-            click.echo(f"leadline: {ended}{problem}", err=True)
-            click.get_current_context().exit(status or 1)
+    name = Path(mkdtemp(prefix=".leadline-record-", dir=place))
+    try:
+        status, others = _run(command, mpi, name)
+    except BaseException:
+        shutil.rmtree(name, ignore_errors=True)
+        raise
+    _read(name, command, path, status, others)
+
+
+def _run(command: tuple[str, ...], mpi: str | None, name: Path) -> tuple[int, float | None]:
+    """Runs a command whose ranks write into a directory: its exit code, and what others did meanwhile."""
+    from leadline.core.processes import check_startable  # noqa: PLC0415
+    from leadline.record import session  # noqa: PLC0415
+
+    check_startable(command)
+    with working("building the recorder"):
+        found = session.mpi_of(command, mpi)
+        session.check(command, found)
+        library = session.prepare(found, command)
+    session.note(name, command)
+    return session.run(command, name, library, found)
+
+
+def _read(name: Path, command: tuple[str, ...], path: Path, status: int, others: float | None) -> None:
+    """Writes the program that the records in a directory make, which then goes, and exits with a status.
+
+    Where that is interrupted, or there is no room for the file, the records stay, and their place is said.
+    """
+    from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.record import session  # noqa: PLC0415
+
+    try:
+        with working("reading the records") as say:
+            recorded = session.program(name, command, others, say)
+            recorded.write(path)
+    except LeadlineError as problem:
+        shutil.rmtree(name, ignore_errors=True)
+        # The program's own failure is what matters then.
+        ended = f"{command[0]} ended with exit code {status}, see what it printed; " if status else ""
+        click.echo(f"leadline: {ended}{problem}", err=True)
+        click.get_current_context().exit(status or 1)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"read what was recorded with 'leadline record --from {name}'") from None
+    except (OSError, MemoryError):
+        click.echo(f"leadline: read what was recorded with 'leadline record --from {name}'", err=True)
+        raise
+    shutil.rmtree(name, ignore_errors=True)
     _tell(recorded, path)
     click.get_current_context().exit(status)
 
@@ -79,8 +137,6 @@ def _free(path: Path) -> Path:
 
 def _name(command: tuple[str, ...]) -> str:
     """What the program is called: the last word that is an executable or a script, without its directory."""
-
-    import shutil  # noqa: PLC0415
 
     for word in reversed(command):
         if shutil.which(word) or (Path(word).is_file() and Path(word).suffix in {".py", ".sh"}):

@@ -46,7 +46,6 @@ class ProgramBuilder:
         number is not that of the operations.
         """
         names: dict[object, int] = {}
-        items: list[int] = []
         known: list[Operation] = []
         exact = before is not None and not self._measured
         folder = Folder()
@@ -56,7 +55,6 @@ class ProgramBuilder:
             name = names.setdefault(key, len(known))
             if name == len(known):
                 known.append(operation)
-            items.append(name)
             folder.add(name)
         nodes, names_of_leaves = folder.nodes()
         folded = Folded(tuple(known[name] for name in names_of_leaves), nodes)
@@ -106,8 +104,8 @@ class ProgramBuilder:
         )
 
     def _relative(self, rank: int, folded: Folded) -> Folded:
-        leaves = tuple(shifted(leaf, self.communicators, rank, -1) for leaf in folded.leaves)
-        return Folded(leaves, folded.nodes, relative=True)
+        moved = {leaf: shifted(leaf, self.communicators, rank, -1) for leaf in set(folded.leaves)}
+        return Folded(tuple(moved[leaf] for leaf in folded.leaves), folded.nodes, relative=True)
 
 
 def _identity(folded: Folded) -> object:

@@ -5,7 +5,7 @@ turn, and the nearest earlier places where its last item stood, which make a loo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from leadline.program.folded import Loop, Node
 
@@ -61,7 +61,7 @@ class Folder:
                 continue  # that loop is gone
             count, body = self._loops[-1 - out[place]]
             items = self._bodies[body]
-            if place + 1 + len(items) == length and tuple(out[place + 1 :]) == items:
+            if place + 1 + len(items) == length and self._same(items, 0, place + 1, len(items)):
                 self._cut(place)
                 self._push(self._loop(count + 1, body))
                 return True
@@ -71,13 +71,14 @@ class Folder:
         """What stands at the end stood just before it too."""
         out, length = self._out, len(self._out)
         places = self._places[out[-1]]
+        last = out[-4:-1]
         for earlier in places[-2 : -2 - TRIED : -1]:
             size = length - 1 - earlier
             if 2 * size > length:
                 return False
-            if out[length - 2 * size] == out[length - size] and (
-                out[length - 2 * size : length - size] == out[length - size :]
-            ):
+            if size > 3 and out[earlier - 3 : earlier] != last:
+                continue
+            if self._same(out, length - 2 * size, length - size, size):
                 items = tuple(out[length - size :])
                 body = self._body_names.setdefault(items, len(self._bodies))
                 if body == len(self._bodies):
@@ -86,6 +87,19 @@ class Folder:
                 self._push(self._loop(2, body))
                 return True
         return False
+
+    def _same(self, items: Sequence[int], begin: int, place: int, size: int) -> bool:
+        """Whether so many items stand at a place of `out`.
+
+        Long ones that differ do so soon, seen from their ends: no more of them is copied than is compared.
+        """
+        piece = 8
+        while size > 0:
+            rest = max(size - piece, 0)
+            if tuple(items[begin + rest : begin + size]) != tuple(self._out[place + rest : place + size]):
+                return False
+            size, piece = rest, 8 * piece
+        return True
 
     def nodes(self) -> tuple[tuple[Node, ...], list[int]]:
         """The folded sequence with its leaves numbered as they stand, and the item of each leaf."""

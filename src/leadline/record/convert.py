@@ -1,13 +1,13 @@
 """The program that recorded processes executed, from what each of them wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from leadline.core.errors import UsageError
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import Program
+from leadline.program.model import Operation, Program
 from leadline.record import sites as naming
 from leadline.record.clocks import align
 from leadline.record.handles import Communicators
@@ -56,11 +56,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     every = [_one_after_another(rank) for rank in read]
     begins = np.array([int(rank.spill.facts["began"]) for rank in read], np.int64)
     for number, rank in enumerate(read):
-        operations = [
-            operation._replace(site=sites.get((number, address), 0)) if address else operation
-            for operation, address in zip(rank.operations, rank.addresses, strict=True)
-        ]
-        made.add(number, operations, times=_counted(every[number], begins))
+        made.add(number, _at_sites(rank, number, sites), times=_counted(every[number], begins))
     program = made.build()
     if len(set(names)) == 1:
         return program
@@ -77,6 +73,19 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     for number, times in enumerate(aligned):
         made.time(number, _counted(times, begins))
     return made.build()
+
+
+def _at_sites(rank: Rank, number: int, sites: dict[tuple[int, int], int]) -> Iterator[Operation]:
+    """A rank's operations with the places in the source from which they were called."""
+    placed: dict[tuple[Operation, int], Operation] = {}
+    for operation, address in zip(rank.operations, rank.addresses, strict=True):
+        if address:
+            key = operation, sites.get((number, address), 0)
+            if key not in placed:
+                placed[key] = operation._replace(site=key[1])
+            yield placed[key]
+        else:
+            yield operation
 
 
 def _one_after_another(rank: Rank) -> npt.NDArray[np.int64]:

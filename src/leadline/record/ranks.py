@@ -1,6 +1,7 @@
 """What a rank executed, from its entries: handles become slots, communicators and windows."""
 
 import heapq
+from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,8 +38,8 @@ class Rank:
     communicators: Communicators
     outside: set[str]
     operations: list[Operation] = field(default_factory=list)
-    times: list[tuple[int, int]] = field(default_factory=list)
-    addresses: list[int] = field(default_factory=list)
+    times: "array[int]" = field(default_factory=lambda: array("q"))  # entered and left, in turn, ns
+    addresses: "array[int]" = field(default_factory=lambda: array("q"))
     ended: bool = False
     threads: set[int] = field(default_factory=set)
     stopped: str = ""
@@ -59,6 +60,7 @@ class Rank:
         self.begun: dict[int, tuple[int, ...]] = {}  # whose it reaches
         self.messages: dict[int, tuple[int, int, int]] = {}  # communicator, source, tag
         self.regions: list[int] = []
+        self.same: dict[Operation, Operation] = {}  # there are millions, most like one before
 
     # ----------------------------------------------------------------------------------- requests and groups
     def slot(self, handle: int, form: int, receive: int | None = None) -> int:
@@ -103,8 +105,9 @@ class Rank:
 
     # ----------------------------------------------------------------------------------------- what was said
     def note(self, entry: Entry, operation: Operation) -> None:
-        self.operations.append(operation)
-        self.times.append((entry.enter, entry.leave))
+        self.operations.append(self.same.setdefault(operation, operation))
+        self.times.append(entry.enter)
+        self.times.append(entry.leave)
         self.addresses.append(entry.site)
 
     def take(self, entry: Entry) -> None:

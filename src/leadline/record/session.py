@@ -1,5 +1,6 @@
 """A program run with the recorder before it, and what came of it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from leadline.record.convert import convert
 
 LIBRARY = "libleadline_record.so"
 SEEN = 0.5  # processors: ranks that poll take one each; with less they are not what was waited for
+_COMMAND = "command.json"  # in the directory of the records
 # Which library of MPI an executable is linked with, as ldd prints it, by family.
 STANDARD = "the standard ABI"  # of MPI 5, which any MPI may have beside its own
 _SONAMES = {
@@ -130,6 +132,25 @@ def prepare(mpi: Mpi, command: Sequence[str] = ()) -> Path:
 def _standard_include(mpi: Mpi) -> tuple[str, ...]:
     """The directories of an MPI's headers where the standard ABI's is among them, else none."""
     return mpi.include if any((Path(place) / "mpi_abi.h").is_file() for place in mpi.include) else ()
+
+
+def note(directory: Path, command: Sequence[str]) -> None:
+    """Writes down whose records a directory has, for whoever reads them later."""
+    (directory / _COMMAND).write_text(json.dumps(list(command)))
+
+
+def command_of(directory: Path) -> tuple[str, ...]:
+    """The command whose ranks wrote into a directory. Raises UsageError where that is none of `record`."""
+    try:
+        words = json.loads((directory / _COMMAND).read_text())
+        if not words or not all(isinstance(word, str) for word in words):
+            raise ValueError
+    except (OSError, ValueError, TypeError) as problem:
+        raise UsageError(
+            f"{directory} has no records: what 'leadline record' leaves where it is interrupted is named "
+            ".leadline-record-... and has a file for each rank"
+        ) from problem
+    return tuple(words)
 
 
 def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> tuple[int, float | None]:
