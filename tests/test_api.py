@@ -113,3 +113,45 @@ def test_what_is_not_there_is_one_sentence(tmp_path: Path, run: leadline.Run) ->
         leadline.run(leadline.Plan.of(PINGPONG, mpi="opnmpi"), "bgp", tmp_path / "run")
     with pytest.raises(LeadlineError):
         leadline.run(run.plan, "bgpp", tmp_path / "run")
+
+
+def test_a_plan_loads_from_a_path_as_text_too(tmp_path: Path) -> None:
+    """As docs/python.md has it: `Plan.load("first.toml")`; a file that is missing is one sentence."""
+    (tmp_path / "first.toml").write_text('time = "9 s"\n[[measure]]\nbenchmark = "pingpong"\n')
+    assert leadline.Plan.load(str(tmp_path / "first.toml")).time == 9
+    with pytest.raises(UsageError, match="No such file"):
+        leadline.Plan.load("no-such.toml")
+
+
+@pytest.mark.parametrize("measure", ["pingpong", [PINGPONG], 8, None])
+def test_a_measurement_that_is_no_mapping_is_refused(measure: Any) -> None:
+    """Neither a benchmark's name alone nor a list of measurements is a measurement."""
+    with pytest.raises(UsageError, match="mine: each measurement is a mapping"):
+        leadline.Plan.of(measure, name="mine")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"ranks": 4}, "ranks needs a described machine"),
+        ({"network": "packet", "noise": True}, "network and noise needs a described machine"),
+        ({"mapping": "TXYZ"}, "mapping needs a described machine"),
+        ({"point_limit": 5.0}, "point_limit needs a described machine"),
+        ({"on": "bgp", "ranks": "4"}, "ranks is a whole number, 1 or more, but got '4'"),
+        ({"on": "bgp", "network": "pakcet"}, "unknown network model 'pakcet'; did you mean 'packet'?"),
+    ],
+)
+def test_options_that_cannot_hold_are_refused(options: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    """As `leadline run` refuses them; nothing is measured, and no directory is made."""
+    with pytest.raises(UsageError, match=sentence.replace("?", r"\?")):
+        leadline.run(leadline.Plan.of(PINGPONG, time="1 s"), path=tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_single_name_needs_no_list_and_a_threshold_may_be_a_text(run: leadline.Run) -> None:
+    """A text was read letter by letter, and "5 %" was a TypeError."""
+    assert {each.name for each in leadline.fit(run, names="asymptotic").models} <= {"asymptotic"}
+    found = leadline.compare(run, run, threshold="5 %", benchmarks="pingpong", across="mpi")
+    assert found.frame.height == 2
+    with pytest.raises(UsageError, match="a fraction is a number"):
+        leadline.compare(run, run, threshold="five")

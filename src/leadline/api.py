@@ -21,13 +21,15 @@ from leadline.analysis.compare import THRESHOLD
 from leadline.analysis.counts import count_points
 from leadline.analysis.fits import Fit
 from leadline.analysis.summary import COLUMNS, summarise
+from leadline.core.errors import UsageError, suggest
 from leadline.core.json_types import JsonValue
 from leadline.core.record import Row, concat
-from leadline.core.units import format_bytes, format_quantity
+from leadline.core.units import format_bytes, format_quantity, parse_fraction
 from leadline.machine import Machine
 from leadline.native.registry import declared
 from leadline.plan import files as plan_files
 from leadline.plan.model import Plan
+from leadline.plan.settings import NETWORKS
 from leadline.report import write
 from leadline.run import session, store
 from leadline.run.campaign import Progress
@@ -148,8 +150,14 @@ def run(
     if isinstance(on, str | Path):
         on = machine_files.load(machine_files.find(on))
     if isinstance(on, Machine):
+        _check_words(ranks, network)
         on = SimulatedMachine.of(
             on, plan.path, ranks, mapping, network, noise=noise, seed=seed, point_limit=point_limit
+        )
+    elif described := _described_only(ranks, mapping, network, noise, point_limit):
+        raise UsageError(
+            f"{' and '.join(described)} needs a described machine: give its name or file as 'on'; "
+            "the number of real ranks is the plan's key 'ranks'"
         )
     target = on or LocalMachine.here()
     path = Path(path) if path else store.RUNS / f"{plan.name}-{datetime.now():%Y%m%d-%H%M%S}"
@@ -168,12 +176,12 @@ def summary(*runs: Run | str | Path, earlier: Sequence[Run | str | Path] = ()) -
     return Table(frame, _told(rows, [name for name in frame.columns if name not in COLUMNS], _quantity))
 
 
-def fit(*runs: Run | str | Path, names: Sequence[str] = ()) -> Fits:
+def fit(*runs: Run | str | Path, names: Sequence[str] | str = ()) -> Fits:
     """Models fitted to runs: latency, bandwidth, protocol switches, LogGP; `names` chooses some of them.
 
     Raises UsageError for an unknown name.
     """
-    models = fits.fit_all(concat(load(each).records for each in runs), names or None)
+    models = fits.fit_all(concat(load(each).records for each in runs), _names(names) or None)
     pairs = [(model, each) for model in models for each in model.parameters]
     facts: list[dict[str, Any]] = [
         {**model.series, "fit": model.name, "parameter": each.name, "value": each.value}
@@ -190,17 +198,23 @@ def compare(
     a: Run | str | Path,
     b: Run | str | Path,
     *,
-    threshold: float = THRESHOLD,
-    benchmarks: Sequence[str] = (),
-    across: Sequence[str] = (),
+    threshold: float | str = THRESHOLD,
+    benchmarks: Sequence[str] | str = (),
+    across: Sequence[str] | str = (),
 ) -> Table:
     """Which points of `b` are slower or faster than those of `a`, the worst first.
 
-    `threshold` is the relative change that matters, `across` the keys that may differ, such as "mpi". The
-    columns are those of `leadline.analysis.compare`. Raises UsageError for what cannot be compared.
+    `threshold` is the relative change that matters, 0.05 or "5 %", `across` the keys that may differ, such as
+    "mpi". The columns are those of `leadline.analysis.compare`. Raises UsageError for what cannot be
+    compared.
     """
     tables = (load(a).records, load(b).records)
-    frame = comparing.compare(*tables, threshold=threshold, benchmarks=benchmarks, across=across)
+    frame = comparing.compare(
+        *tables,
+        threshold=parse_fraction(threshold) if isinstance(threshold, str) else threshold,
+        benchmarks=_names(benchmarks),
+        across=_names(across),
+    )
     names = [name for name in frame.columns if name not in comparing.COLUMNS]
     return Table(frame, _told(frame.rows(named=True), [*names, "verdict"], _change))
 
@@ -220,6 +234,33 @@ def about(path: Path) -> dict[str, JsonValue]:
 def machines() -> dict[str, Machine]:
     """The described machines that come with Leadline, by name."""
     return {name: machine_files.load(machine_files.find(name)) for name in machine_files.names()}
+
+
+def _check_words(ranks: object, network: str) -> None:
+    """UsageError for what the type or the word alone shows to be wrong."""
+    if ranks is not None and (not isinstance(ranks, int) or isinstance(ranks, bool)):
+        raise UsageError(f"ranks is a whole number, 1 or more, but got {ranks!r}")
+    if network not in NETWORKS:
+        raise UsageError(f"unknown network model {network!r}{suggest(str(network), NETWORKS)}")
+
+
+def _described_only(
+    ranks: int | None, mapping: str | None, network: str, noise: bool, point_limit: float
+) -> list[str]:
+    """The names of the options that were given and mean nothing where ranks are real."""
+    given = {
+        "ranks": ranks is not None,
+        "mapping": mapping is not None,
+        "network": network != NETWORKS[0],
+        "noise": noise,
+        "point_limit": point_limit != POINT_LIMIT,
+    }
+    return [name for name, there in given.items() if there]
+
+
+def _names(words: Sequence[str] | str) -> Sequence[str]:
+    """Names, of which a single one needs no list around it."""
+    return [words] if isinstance(words, str) else words
 
 
 def _quantity(row: Row) -> dict[str, str]:

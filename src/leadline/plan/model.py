@@ -84,11 +84,12 @@ class Plan:
         return self.path.stem
 
     @classmethod
-    def load(cls, path: Path, registry: Registry = benchmarks) -> "Plan":
+    def load(cls, path: Path | str, registry: Registry = benchmarks) -> "Plan":
         """Read and check a plan's file.
 
         Raises UsageError, naming file and line, for whatever a person can get wrong in it.
         """
+        path = Path(path)
         return cls._of(path, plan_text.read(path), registry)
 
     @classmethod
@@ -113,6 +114,12 @@ class Plan:
         >>> Plan.of({"benchmark": "pingpong", "bytes": "8 B"}, time="10 s").time
         10.0
         """
+        for each in measures:
+            if not isinstance(each, Mapping):
+                raise UsageError(
+                    f"{name}: each measurement is a mapping such as {{'benchmark': 'pingpong'}}, "
+                    f"but got {each!r}"
+                )
         document = plan_text.Document.made({**keys, "measure": [dict(each) for each in measures]}, name)
         return cls._of(beside / f"{name}.toml", document, registry)
 
@@ -214,7 +221,7 @@ def _launched(words_used: Mapping[str, Value | None]) -> dict[str, Any]:
 
 
 def _share(value: object) -> float:
-    """A part of the whole: more than nothing, less than everything."""
+    """A part of the whole: above 0 and below 1."""
     if not 0 < (fraction := parse_fraction(value)) < 1:
         raise UsageError(f"this lies between 0 and 1, but got {value!r}")
     return fraction
