@@ -113,7 +113,7 @@ def test_each_number_knows_its_source_interval_and_what_it_was_fitted_to(tmp_pat
     ("old", "new", "sentence"),
     [
         ('hop = "50 ns"\n', "", "small.toml:8: [links] of a machine needs the key 'hop'"),
-        ('rate = "100 MB/s"', 'rate = "-100 MB/s"', "small.toml:10: links.rate: a rate is more than nothing"),
+        ('rate = "100 MB/s"', 'rate = "-100 MB/s"', "small.toml:10: links.rate: a rate must be positive"),
         (
             'kind = "torus"',
             'kind = "tours"',

@@ -257,7 +257,7 @@ GOOD = '[[measure]]\nbenchmark = "pingpong"\n'
         (GOOD + 'ranks = "many"\n', 3, "ranks: unknown word 'many'; known are: cores"),
         (GOOD + 'time = "-3 s"\n', 3, "time: a time is 0 or more, but got '-3 s'"),
         (GOOD + "time = 10\n", 3, "time: a time needs its unit"),
-        (GOOD + 'tolerance = "0 %"\n', 3, "tolerance: this is more than nothing"),
+        (GOOD + 'tolerance = "0 %"\n', 3, "tolerance: this must be positive"),
         (GOOD + 'tolerance = "2 s"\n', 3, "tolerance: unknown unit 's' in '2 s'; units for a fraction are %"),
         (GOOD + "launches = {at_least = 9}\n", 3, "launches: this is a number or a table with at_least"),
         (GOOD + "launches = {at_least = 9, at_most = 3}\n", 3, "at_most no less, but got 9 and 3"),
@@ -266,7 +266,7 @@ GOOD = '[[measure]]\nbenchmark = "pingpong"\n'
         (GOOD + "oversubscribe = 1\n", 3, "oversubscribe: this is true or false, but got 1"),
         (GOOD + "question = 'what?'\n", 3, "unknown key 'question' in a [[measure]]"),
         ("measure = 3\n", 1, "measure is written [[measure]]"),
-        ('time = "0 s"\n' + GOOD, 1, "time: this time is more than nothing"),
+        ('time = "0 s"\n' + GOOD, 1, "time: time must be positive"),
         ("question = 3\n" + GOOD, 1, "question: this is a text in quotes"),
         ('[headline]\nbenchmark = "pong"\n' + GOOD, 2, "unknown benchmark 'pong'"),
         (

@@ -134,7 +134,7 @@ def _parse_positive(value: object, what: str, units: Mapping[str, float], exampl
     if not unit:
         raise UsageError(f"{what} needs its unit, as in {example!r}, but got {value!r}")
     if not math.isfinite(number) or number <= 0:
-        raise UsageError(f"{what} is more than nothing, but got {value!r}")
+        raise UsageError(f"{what} must be positive, but got {value!r}")
     return number * units[unit]
 
 

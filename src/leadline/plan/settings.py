@@ -65,14 +65,14 @@ class Settings:
 def positive_time(value: object) -> float:
     """A time above nothing, s."""
     if (seconds := parse_time(value)) <= 0:
-        raise UsageError(f"this time is more than nothing, but got {value!r}")
+        raise UsageError(f"time must be positive, but got {value!r}")
     return seconds
 
 
 def _positive_fraction(value: object) -> float:
     """A part of one above nothing."""
     if (fraction := parse_fraction(value)) <= 0:
-        raise UsageError(f"this is more than nothing, but got {value!r}")
+        raise UsageError(f"this must be positive, but got {value!r}")
     return fraction
 
 
