@@ -1,5 +1,6 @@
 """Comparisons under load, and of runs that have nothing in common."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -9,6 +10,7 @@ from analysis.test_compare import launches, verdicts
 from leadline.analysis import changes
 from leadline.analysis.compare import compare, nearest, study
 from leadline.cli import main as cli
+from leadline.core import record
 from leadline.run import store
 
 
@@ -69,3 +71,13 @@ def test_the_nearest_points_of_two_runs_say_in_what_they_differ() -> None:
     a = launches(1)
     assert nearest(a, launches(2, placement="sockets")) == "placement"
     assert nearest(a, launches(2).with_columns(benchmark=pl.lit("other"))) == ""
+
+
+def test_json_has_the_verdicts_of_the_table_and_the_values_of_both_sides(tmp_path: Path) -> None:
+    """Two MPIs of one run: "faster", not "improvement", and which MPI is A."""
+    both = record.concat([launches(1, mpi="mpich-4.0.2"), launches(2, factor=0.5, mpi="openmpi-4.1.4")])
+    store.write_parquet(both, tmp_path / "both.parquet", {})
+    done = CliRunner().invoke(cli, ["compare", str(tmp_path / "both.parquet"), "--across", "mpi", "--json"])
+    listed = json.loads(done.output)
+    assert {each["verdict"] for each in listed} == {"faster"}
+    assert {(each["mpi_a"], each["mpi_b"]) for each in listed} == {("mpich-4.0.2", "openmpi-4.1.4")}

@@ -129,15 +129,23 @@ def command(
     table, (a, b) = found.table, (compare.one_table(side) for side in sides)
     _refuse_unmatched(table, a, b)
     machines = not CONFIGURATION.isdisjoint(across) or len(runs) == 1
+    keys = dict.fromkeys([*across, *(OF_MACHINE if MACHINE in across else ())])
+    sides_of = {
+        key: ("; ".join(_values(a, key)), "; ".join(_values(b, key)))
+        for key in keys
+        if key in a.columns and key in b.columns and _values(a, key) != _values(b, key)
+    }
     if as_json:
-        print_table(table.to_dicts(), {}, as_json=True)
+        differing = {
+            f"{key}_{side}": value[i] for key, value in sides_of.items() for i, side in enumerate("ab")
+        }
+        rows = [
+            {**row, **differing, "verdict": _verdict(row["verdict"], machines)} for row in table.to_dicts()
+        ]
+        print_table(rows, {}, as_json=True)
     else:
         print_table(_for_people(table, machines), COLUMNS)
-        of_each = [
-            f"{key} is {'; '.join(_values(a, key))} in A, {'; '.join(_values(b, key))} in B"
-            for key in dict.fromkeys([*across, *(OF_MACHINE if MACHINE in across else ())])
-            if key in a.columns and key in b.columns and _values(a, key) != _values(b, key)
-        ]
+        of_each = [f"{key} is {one} in A, {other} in B" for key, (one, other) in sides_of.items()]
         known = [*of_each, *align(a, b, across).notes, *other_cadences(table)]
         notes = [*(f"{note}." for note in known), *found.sentences()]
         for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
@@ -264,7 +272,7 @@ def _for_people(table: "pl.DataFrame", machines: bool) -> list[Row]:
             "point": words(row, telling),
             "change": change(row["ratio"], row["low"], row["high"], exact),
         }
-        verdict = OF_MACHINES.get(row["verdict"], row["verdict"]) if machines else row["verdict"]
+        verdict = _verdict(row["verdict"], machines)
         reason, apart = row["reason"], _apart(row)
         if row["verdict"] == UNDECIDED and row["detectable"] is not None:
             reason = (
@@ -313,6 +321,11 @@ def change(ratio: float | None, low: float | None, high: float | None, exact: bo
     return f"{found} {unit}" if exact else f"({found} {unit})"
 
 
+def _verdict(verdict: str, machines: bool) -> str:
+    """The verdict's name; two configurations are slower or faster, which is no regression."""
+    return OF_MACHINES.get(verdict, verdict) if machines else verdict
+
+
 def _counted(count: int, verdict: str) -> str:
     """How many points have a verdict."""
     plural = "s" if count != 1 and verdict.endswith(("regression", "improvement")) else ""
@@ -329,7 +342,7 @@ def _sentences(
 
     counts = dict(table.get_column("verdict").value_counts().iter_rows())
     listed = ", ".join(
-        _counted(counts[verdict], OF_MACHINES.get(verdict, verdict) if machines else verdict)
+        _counted(counts[verdict], _verdict(verdict, machines))
         for verdict in compare.VERDICTS
         if verdict in counts
     )
