@@ -158,6 +158,13 @@ def test_rows_stand_in_the_order_of_their_sizes(tmp_path: Path) -> None:
     assert "[[protocol]] stand in the order of up_to, but got 1024 B" in refusal(write(tmp_path, text))
 
 
+def test_an_algorithm_of_no_collective_is_refused(tmp_path: Path) -> None:
+    """A misspelt operation matched nothing, and the row was ignored."""
+    row = '[[collective]]\noperation = "allreduc"\nalgorithm = "ring"\n'
+    said = refusal(write(tmp_path, SMALL + row))
+    assert "operation: unknown word 'allreduc'; did you mean 'allreduce'?" in said
+
+
 def test_what_is_not_a_number_may_stand_without_a_source(tmp_path: Path) -> None:
     """A node alone needs no links, and a word or a switch no source."""
     text = SMALL[SMALL.index("[node]") :]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from leadline.core.collectives import OPERATIONS
 from leadline.core.errors import UsageError
 from leadline.core.units import parse_bytes, parse_flops, parse_rate, parse_time
 from leadline.core.values import count, flag, text, word
@@ -65,6 +66,7 @@ WORD = Kind(text, number=False)
 
 
 _PROGRESS = Kind(word(("engine", "calls")), number=False)
+_OPERATION = Kind(word(OPERATIONS), number=False)
 _FILE_SYSTEM = Kind(word(("lustre", "gpfs")), number=False)
 
 
@@ -161,7 +163,7 @@ PARTS: dict[str, TableSchema] = {
     "coalesce": TableSchema({"up_to": BYTES, "wait": TIME}, needed=("up_to", "wait")),
     "noise": TableSchema({"interval": TIME, "detour": TIME}, needed=("interval", "detour")),
     "collective": TableSchema(
-        {"operation": WORD, "up_to": BYTES, "ranks_up_to": COUNT, "algorithm": WORD},
+        {"operation": _OPERATION, "up_to": BYTES, "ranks_up_to": COUNT, "algorithm": WORD},
         needed=("operation", "algorithm"),
         rows=True,
     ),
