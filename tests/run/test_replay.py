@@ -203,7 +203,9 @@ def test_ranks_end_when_loggopsim_says(through_goal: bool, place: Path) -> None:
         (["--what-if", "allreduce=rng"], "'ring'"),
         (["--what-if", "latency*2", "--by", "rank"], "exclude each other"),
         (["--sensitivity", "--by", "rank"], "exclude each other"),
-        (["--seed", "3"], "--noise"),
+        (["--seed", "3"], "--seed needs --noise"),
+        (["--launches", "3"], "--launches needs this machine's MPI: leave out --on"),
+        (["--ranks", "1"], "sum.program needs 2 ranks or more, but got 1"),
     ],
 )
 def test_what_cannot_be_is_refused(place: Path, options: list[str], said: str) -> None:

@@ -127,7 +127,10 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             )
         replaying.check_changes(asked["changes"] or (), read)
         if machine and (asked["partition"] or read.ranks) < read.ranks:
-            raise UsageError(f"--ranks is {asked['partition']}, but {program} has {read.ranks} ranks")
+            raise UsageError(
+                f"--ranks or --partition: {program} needs {read.ranks} ranks or more, "
+                f"but got {asked['partition']}"
+            )
         recorded, inside = replaying.recorded_time(read), replaying.recorded_communication(read)
         target = _described(machine, read, asked) if machine else _here()
         if asked["sensitivity"]:
@@ -173,11 +176,11 @@ def _check(program: Path, machine: Path | None, asked: dict[str, Any]) -> None:
             )
     for name in ("launches", "mpi"):
         if asked[name] and machine:
-            raise click.UsageError(f"--{name} is of real launches: leave out --on", context)
+            raise click.UsageError(f"--{name} needs this machine's MPI: leave out --on", context)
     if asked["times"] and asked["times"].resolve() == program.resolve():
         raise click.UsageError("--times would replace the program itself: name another file", context)
     if asked["seed"] is not None and not asked["noise"]:
-        raise click.UsageError("--seed is of --noise: add that", context)
+        raise click.UsageError("--seed needs --noise", context)
     apart = {"sensitivity": ("changes", "by", "times"), "changes": ("by",)}
     for name, others in apart.items():
         for other in others:

@@ -82,7 +82,7 @@ def sensitivity(
         raise UsageError("--sensitivity needs a simulation without noise: leave out --noise")
     if target.network not in {"auto", NETWORK}:
         raise UsageError(
-            f"--sensitivity is of the network model {NETWORK}, where time is a sum of the machine's "
+            f"--sensitivity needs the network model {NETWORK}, where time is a sum of the machine's "
             f"constants, but got --network {target.network}"
         )
     fixed = replace(target, network=NETWORK, kinds=WORDS | {"message": (ADDED,)})
