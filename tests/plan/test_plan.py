@@ -217,6 +217,7 @@ GOOD = '[[measure]]\nbenchmark = "pingpong"\n'
     ("text", "line", "says"),
     [
         ('mpi = ["openmpi"\n', 1, "this is not TOML"),
+        ("a = 1\na = 2\n", 2, "a key occurs twice in its table"),
         ("a = 1\nb = \n", 2, "this is not TOML, column 5: invalid value"),
         ("", 1, "at least one [[measure]]"),
         ('tolerence = "2 %"\n' + GOOD, 1, "unknown key 'tolerence' in a plan; did you mean 'tolerance'?"),

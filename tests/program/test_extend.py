@@ -177,8 +177,10 @@ def test_three_sizes_are_asked_for() -> None:
         extend(recorded(stencil, (8, 27)), 64)
     with pytest.raises(UsageError, match="same number of ranks"):
         extend(recorded(conjugate_gradient, (4, 8, 16, 16)), 64)
-    with pytest.raises(UsageError, match="has not 125 ranks"):
+    with pytest.raises(UsageError, match="a grid of 5x5x4 has 100 ranks, but got 125"):
         extend(recorded(stencil), 125, (5, 5, 4))
+    with pytest.raises(UsageError, match="a grid of 5x5 has 25 ranks, but got 125"):
+        extend(recorded(stencil), 125, (5, 5))
 
 
 def test_the_command_writes_the_program(tmp_path: Path) -> None:

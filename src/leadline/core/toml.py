@@ -174,6 +174,8 @@ def _syntax_error(path: Path, text: str, message: str) -> UsageError:
     match = _POSITION.search(message)
     line = match[1] if match and match[1] else str(max(1, len(text.splitlines())))
     what = message[: match.start()] if match else message
+    if what == "Cannot overwrite a value":
+        return UsageError(f"{path}:{line}: a key occurs twice in its table")
     column = f", column {match[2]}" if match and match[2] else ""
     return UsageError(f"{path}:{line}: this is not TOML{column}: {what[:1].lower()}{what[1:]}")
 

@@ -9,6 +9,7 @@ the reason.
 """
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -45,6 +46,8 @@ def extend(programs: Sequence[Program], ranks: int, grid: tuple[int, ...] | None
     Raises UsageError, with the reason, where the recordings do not say what it is.
     """
     _check(programs, ranks)
+    if grid and prod(grid) != ranks:
+        raise UsageError(f"a grid of {'x'.join(map(str, grid))} has {prod(grid)} ranks, but got {ranks}")
     search = Search(settled(sorted(programs, key=lambda each: each.ranks)), ranks, grid)
     held: list[Explanation] = []
     for found in search.levels():
