@@ -73,6 +73,12 @@ def test_a_fit_gives_parameters_with_units(run: leadline.Run, tmp_path: Path) ->
         leadline.fit(run, names=["no such"])
 
 
+def test_nothing_fitted_is_an_empty_frame_with_columns(run: leadline.Run) -> None:
+    """Two sizes are too few; what filters by column does not fail."""
+    found = leadline.fit(run, names=["piecewise"]).frame
+    assert found.filter(pl.col("fit") == "piecewise").select("parameter", "value", "unit").is_empty()
+
+
 def test_a_report_is_a_page(run: leadline.Run, tmp_path: Path) -> None:
     """Its path is the answer."""
     assert leadline.report(run, path=tmp_path / "page.html").stat().st_size > 0

@@ -41,6 +41,12 @@ from leadline.targets.simulated.machine import SimulatedMachine
 __all__ = ["Fits", "Plan", "Run", "Table", "compare", "fit", "load", "machines", "report", "run", "summary"]
 
 Show = Callable[[Progress], None]
+# The columns of a frame of fits where nothing could be fitted.
+_PARAMETERS = {
+    **dict.fromkeys(("run", "source", "benchmark", "metric", "mpi", "fit", "parameter"), pl.String),
+    **dict.fromkeys(("value", "low", "high"), pl.Float64),
+    **dict.fromkeys(("unit", "flag"), pl.String),
+}
 SHOWN = 60  # rows of a table that a notebook shows
 
 
@@ -191,7 +197,8 @@ def fit(*runs: Run | str | Path, names: Sequence[str] | str = ()) -> Fits:
     keys = list(dict.fromkeys(name for model in models for name in model.series))
     told = {id(row): each.told() for row, (_, each) in zip(facts, pairs, strict=True)}
     shown = _told(facts, [*keys, "fit", "parameter", "flag"], lambda row: {"value": told[id(row)]})
-    return Fits(pl.DataFrame(facts, infer_schema_length=None), shown, models)
+    frame = pl.DataFrame(facts, infer_schema_length=None) if facts else pl.DataFrame(schema=_PARAMETERS)
+    return Fits(frame, shown, models)
 
 
 def compare(
