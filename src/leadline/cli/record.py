@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Run a program, record its MPI calls, and exit with the program's exit code.
 
-    COMMAND starts the program, such as -- mpirun -n 8 ./app input. Afterwards FILE has what each rank asked
-    of MPI and how long it computed between: 'leadline replay FILE' executes it again, 'leadline profile FILE'
+    COMMAND starts the program, such as -- mpirun -n 8 ./app input. FILE then contains each rank's MPI calls
+    and the computation between them: 'leadline replay FILE' executes it again, 'leadline profile FILE'
     shows where the time went. A program that was killed leaves what was recorded until then.
     """
     from tempfile import mkdtemp  # noqa: PLC0415
