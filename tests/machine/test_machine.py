@@ -165,6 +165,12 @@ def test_an_algorithm_of_no_collective_is_refused(tmp_path: Path) -> None:
     assert "operation: unknown word 'allreduc'; did you mean 'allreduce'?" in said
 
 
+def test_a_library_that_is_none_is_refused(tmp_path: Path) -> None:
+    """It was found out by the simulator, for each point of a run that had begun."""
+    said = refusal(write(tmp_path, f'library = "mpich"\n{SMALL}'))
+    assert "small.toml:1: library: unknown word 'mpich'; did you mean 'mpich-" in said
+
+
 def test_what_is_not_a_number_may_stand_without_a_source(tmp_path: Path) -> None:
     """A node alone needs no links, and a word or a switch no source."""
     text = SMALL[SMALL.index("[node]") :]

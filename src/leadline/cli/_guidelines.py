@@ -25,6 +25,6 @@ def print_verdict(verdict: "Verdict") -> None:
             formatting.meanings(verdict.broken),
             {"guideline": "guideline", "says": "says", "source": "source"},
         )
-    click.echo()
+        click.echo()
     for sentence in formatting.sentences(verdict):
         tell(sentence, indent="")

@@ -28,7 +28,7 @@ def _size(text: str) -> tuple[float, float]:
     "--benchmark",
     "-b",
     metavar="NAME",
-    help="The benchmark, such as pingpong. Without it those of the run are listed.",
+    help="The benchmark, such as pingpong. Needed; a refusal without it lists those of the run.",
 )
 @where_option("Draw only points with this value, such as mpi=openmpi.")
 @click.option("--error-bars", is_flag=True, help="Draw all intervals as error bars, not as bands.")

@@ -62,6 +62,14 @@ def network_tiers() -> tuple[str, ...]:
     return tuple(name for name in named if _first_line(room, name).startswith(f"// Tier `{name}`"))
 
 
+@cache
+def collective_libraries() -> tuple[str, ...]:
+    """The names of the libraries whose choice of algorithms the simulator knows, found likewise."""
+    room, mark = "collectives", "// Library "
+    lines = [_first_line(room, name) for name in sorted(_native(room))]
+    return tuple(line.removeprefix(mark).partition(":")[0] for line in lines if line.startswith(mark))
+
+
 def _native(room: str) -> set[str]:
     """The names of the source files of a room of the native sources; none without sources."""
     try:

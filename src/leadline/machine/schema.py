@@ -12,6 +12,7 @@ from typing import Any
 
 from leadline.core.collectives import OPERATIONS
 from leadline.core.errors import UsageError
+from leadline.core.paths import collective_libraries
 from leadline.core.units import parse_bytes, parse_flops, parse_rate, parse_time
 from leadline.core.values import count, flag, text, word
 
@@ -237,7 +238,7 @@ TOP: dict[str, Kind] = {
     "line_broadcast": FLAG,
     "line_reduce": RATE,
     "lines_from": BYTES,
-    "library": WORD,
+    "library": Kind(word(collective_libraries()), number=False),
 }
 
 # What a file says of itself.
