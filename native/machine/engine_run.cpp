@@ -27,7 +27,7 @@ template <class Object>
 template <int step>
 [[gnu::always_inline]] inline void Engine::fetch(const Event& event) const {
     // A rank's lines, and what it has posted.
-    const auto fetch_rank = [this](int rank) __attribute__((always_inline)) {
+    const auto fetch_rank = [&](int rank) __attribute__((always_inline)) {
         if constexpr (step == 1) {
             __builtin_prefetch(&at(rank));
             posted_.fetch(rank);
