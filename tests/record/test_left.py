@@ -47,6 +47,9 @@ def test_an_interrupted_record_is_read_later(
     made = program.read(Path("hello.program"))
     assert made.ranks == 2
     assert made.recorded["command"][-1] == "./hello"
+    (left / "command.json").unlink()  # where `record` was killed
+    assert CliRunner().invoke(main, ["record", "--from", str(left)]).exit_code == 0
+    assert program.read(Path("recorded.program")).operations_in_all == made.operations_in_all
 
 
 @pytest.mark.parametrize("words", [["--from", "."], ["--from", ".", "--", "true"], []])

@@ -63,7 +63,7 @@ def command(
                 click.get_current_context(),
             )
         command = session.command_of(left)
-        path = output or _free(Path(f"{_name(command)}.program"))
+        path = output or _free(Path(f"{_name(command) if command else 'recorded'}.program"))
         with working("reading the records") as say:
             recorded = session.program(left, command, None, say)
             recorded.write(path)
@@ -94,7 +94,6 @@ def _run(command: tuple[str, ...], mpi: str | None, name: Path) -> tuple[int, fl
         found = session.mpi_of(command, mpi)
         session.check(command, found)
         library = session.prepare(found, command)
-    session.note(name, command)
     return session.run(command, name, library, found)
 
 
@@ -117,8 +116,10 @@ def _read(name: Path, command: tuple[str, ...], path: Path, status: int, others:
         click.echo(f"leadline: {ended}{problem}", err=True)
         click.get_current_context().exit(status or 1)
     except KeyboardInterrupt:
+        session.note(name, command)
         raise KeyboardInterrupt(f"read what was recorded with 'leadline record --from {name}'") from None
     except (OSError, MemoryError):
+        session.note(name, command)
         click.echo(f"leadline: read what was recorded with 'leadline record --from {name}'", err=True)
         raise
     shutil.rmtree(name, ignore_errors=True)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -135,22 +136,28 @@ def _standard_include(mpi: Mpi) -> tuple[str, ...]:
 
 
 def note(directory: Path, command: Sequence[str]) -> None:
-    """Writes down whose records a directory has, for whoever reads them later."""
-    (directory / _COMMAND).write_text(json.dumps(list(command)))
+    """Writes down whose records a directory has, for whoever reads them later, if there is room.
+
+    Said when they stay: before that, room belongs to the records.
+    """
+    with suppress(OSError):
+        (directory / _COMMAND).write_text(json.dumps(list(command)))
 
 
 def command_of(directory: Path) -> tuple[str, ...]:
-    """The command whose ranks wrote into a directory. Raises UsageError where that is none of `record`."""
-    try:
-        words = json.loads((directory / _COMMAND).read_text())
-        if not words or not all(isinstance(word, str) for word in words):
-            raise ValueError
-    except (OSError, ValueError, TypeError) as problem:
+    """The command whose ranks wrote into a directory; none where nobody could write it down.
+
+    Raises UsageError where there are no records.
+    """
+    if not any(directory.glob("*.raw")):
         raise UsageError(
             f"{directory} has no records: what 'leadline record' leaves where it is interrupted is named "
             ".leadline-record-... and has a file for each rank"
-        ) from problem
-    return tuple(words)
+        )
+    try:
+        return tuple(map(str, json.loads((directory / _COMMAND).read_text())))
+    except (OSError, ValueError, TypeError):
+        return ()
 
 
 def run(command: Sequence[str], directory: Path, library: Path, mpi: Mpi) -> tuple[int, float | None]:
