@@ -45,7 +45,7 @@ public:
         double narrowest = 1;
         Topology::RouteEnds ends;
         if (widths_.empty() && !tracks_) {
-            ends = ends_of(transfer.from, transfer.to).ends;
+            ends = ends_of(transfer.from, transfer.to);
         } else {
             route_.clear();
             topology_.route(transfer.from, transfer.to, 0, route_);
@@ -80,7 +80,7 @@ public:
     void expect(int from, int to) const override {
         if (from == to || engines_.empty()) return;
         __builtin_prefetch(&engines_[static_cast<std::size_t>(from)]);
-        if (!tracks_) __builtin_prefetch(&ports_[static_cast<std::size_t>(ends_of(from, to).ends.first)]);
+        if (!tracks_) __builtin_prefetch(&ports_[static_cast<std::size_t>(ends_of(from, to).first)]);
     }
 
     [[nodiscard]] Time next() const override { return events_.next(); }
@@ -234,11 +234,11 @@ private:
         int from = -1, to = -1;
         Topology::RouteEnds ends{};
     };
-    const KnownEnds& ends_of(int from, int to) const {
+    const Topology::RouteEnds& ends_of(int from, int to) const {
         const auto place = static_cast<unsigned>(from) * 5 + static_cast<unsigned>(to);
         KnownEnds& known = ends_[place % ends_.size()];
         if (known.from != from || known.to != to) known = {from, to, topology_.route_ends(from, to)};
-        return known;
+        return known.ends;
     }
 
     // What a message of a length takes of everything that it uses; most have the length of the one before.

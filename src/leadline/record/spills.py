@@ -1,7 +1,6 @@
 """What the preloaded library wrote: a file per process, read entry by entry (native/record/record.c)."""
 
 import json
-import mmap
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ class Spill:
     """The file of one process. `facts` are what it said of itself."""
 
     path: Path
-    data: bytes | mmap.mmap
+    data: bytes
     facts: dict[str, Any]
 
     @property
@@ -73,7 +72,7 @@ class Spill:
             at += length
 
 
-def _length(data: bytes | mmap.mmap, at: int) -> int:
+def _length(data: bytes, at: int) -> int:
     found: int = _HEAD.unpack_from(data, at)[0]
     return found
 
@@ -92,10 +91,8 @@ def is_empty(path: Path) -> bool:
 
 def load(path: Path) -> Spill:
     """The file of a process. Raises UsageError for what is none."""
+    data = path.read_bytes()
     try:
-        # Pages of it that were read may be dropped again.
-        with path.open("rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         length, kind = _HEAD.unpack_from(data, 0)[:2]
         text = data[_HEAD.size : length * WORD].rstrip(b"\0").decode()
         facts = json.loads(text)
