@@ -154,7 +154,8 @@ private:
     [[nodiscard]] bool engine_taken(Index at, bool turn);
     Time pass(Index at, const Packet& packet, Index channel, bool promised);
     void deliver(Index at, const Packet& packet);
-    void fetch(const Event& event, int step) const;
+    template <int step>
+    [[gnu::always_inline]] inline void fetch(const Event& event) const;
     void arm(Index at, Time when);
 
     [[nodiscard]] Index route_at(Index row, unsigned hop) const { return routes_[row * stride_ + hop]; }

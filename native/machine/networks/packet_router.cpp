@@ -7,31 +7,16 @@
 
 namespace leadline::machine {
 
-void PacketNetwork::advance() {
-    const Event event = events_.pop([this](const Event& soon, int step) { fetch(soon, step); });
-    now_ = events_.now();
-    switch (event.kind) {
-        case port_free:
-            if (ports_[event.which].armed != now_) return;  // looked at earlier in the meantime
-            ports_[event.which].armed = never;
-            serve(event.which, false);
-            break;
-        case head_ready: request(event.which); break;
-        case engine_free: serve_engine(event.which); break;
-    }
-    work();
-    give_reports();
-}
-
-// Has what an event will need come nearer: memory is what this tier waits for.
-void PacketNetwork::fetch(const Event& event, int step) const {
+// Has what an event will need come nearer: memory is what this tier waits for. Inlined always: GCC leaves out
+// calls of functions that only fetch.
+template <int step>
+[[gnu::always_inline]] inline void PacketNetwork::fetch(const Event& event) const {
     if (event.kind == engine_free) return;
-    if (step == 0) {
+    if constexpr (step == 0) {
         if (event.kind == port_free) __builtin_prefetch(&ports_[event.which]);
         else __builtin_prefetch(&buffers_[event.which]);
-        return;
     }
-    if (step != 2) return;
+    if constexpr (step != 2) return;
     if (event.kind == port_free) {
         const Index from = ports_[event.which].first;
         if (event.which < links_) __builtin_prefetch(&buffers_[event.which]);
@@ -47,6 +32,23 @@ void PacketNetwork::fetch(const Event& event, int step) const {
         __builtin_prefetch(&ports_[to]);
         if (to < links_) __builtin_prefetch(&buffers_[to]);
     }
+}
+
+void PacketNetwork::advance() {
+    const Event event = events_.pop([this](const Event& soon, auto step)
+                                        __attribute__((always_inline)) { fetch<step>(soon); });
+    now_ = events_.now();
+    switch (event.kind) {
+        case port_free:
+            if (ports_[event.which].armed != now_) return;  // looked at earlier in the meantime
+            ports_[event.which].armed = never;
+            serve(event.which, false);
+            break;
+        case head_ready: request(event.which); break;
+        case engine_free: serve_engine(event.which); break;
+    }
+    work();
+    give_reports();
 }
 
 // What has become possible at this moment: a list, not recursion, since one slot that comes free may let
