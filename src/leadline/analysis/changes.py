@@ -31,7 +31,8 @@ def judge_rows(
     """Gives every point that both sides measured its ratio and verdict; returns what all points share.
 
     A row is one of `leadline.analysis.compare` with `logs`, the logarithms of both sides by launch (larger is
-    slower), and `busy`, the sides on which other work disturbed many launches heavily; `sides` has the run of
+    slower), `busy`, the sides on which other work disturbed many launches heavily, and `chosen`, whether it
+    is asked for: all points show what chance does, those asked for are corrected for. `sides` has the run of
     each launch. `within_run`: both sides were measured in turns.
     `earlier`: the shifts of earlier runs. `groups`: the two groups of launches of a side that is one run.
     """
@@ -39,23 +40,25 @@ def judge_rows(
         if row["reason"] == EXACT:
             row["verdict"] = _beyond(row["ratio"], row["better"] == "higher", threshold)
     tested = [row for row in rows if "logs" in row]
+    chosen = [row for row in tested if row["chosen"]]
+    among = sum(min(map(len, row["logs"])) >= LEAST for row in chosen)
     by_side = [[row["logs"][place] for row in tested] for place in range(2)]
     found = {name: _dependences(points, sides[name]) for name, points in zip("AB", by_side, strict=True)}
     a, b = ([each.inflation for each in found[name]] for name in "AB")
     if within_run:
         factor = [max([*a, *b, 1.0])]
         changes, common = judge(
-            [_in_turns(*row["logs"]) for row in tested], days=False, inflation=((), factor)
+            [_in_turns(*row["logs"]) for row in tested], days=False, inflation=((), factor), among=among
         )
     else:
         points = [
             Compared(_by_run(row["logs"][0], sides["A"]), _by_run(row["logs"][1], sides["B"]))
             for row in tested
         ]
-        changes, common = judge(points, inflation=(a, b), earlier=earlier)
+        changes, common = judge(points, inflation=(a, b), earlier=earlier, among=among)
     for row, change in zip(tested, changes, strict=True):
         del row["logs"]
-        row.update(_too_few(row) if change is None else _judged(row, change, common, threshold, len(tested)))
+        row.update(_too_few(row) if change is None else _judged(row, change, common, threshold, len(chosen)))
         # What was taken in turns met the same disturbance on both sides.
         if row["verdict"] in SUSPECTED and row["busy"] and not within_run:
             said = f"{BUSY} {' and '.join(row['busy'])}"

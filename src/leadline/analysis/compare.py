@@ -35,6 +35,7 @@ from leadline.analysis.changes import (
 from leadline.analysis.dependence import Dependence
 from leadline.analysis.estimates import launch_estimates
 from leadline.analysis.noise import MANY, WILD, groups, with_signs
+from leadline.analysis.select import fitting
 from leadline.analysis.summary import intervals, run_shifts
 from leadline.analysis.verdict import RUN_SPREAD, Common
 from leadline.core.errors import UsageError, suggest
@@ -88,6 +89,8 @@ class Comparison:
     common: Common  # in logarithms of times: what is above zero is slower in B
     dependence: Mapping[str, list[Dependence]]  # of the launches of each run of A and of B
     within_run: bool  # A and B are of one run
+    sides: tuple[pl.DataFrame, pl.DataFrame]  # the records of A and B at the points asked for
+    notes: tuple[str, ...]  # which versions of an MPI were taken for the same
 
     def sentences(self) -> list[str]:
         """What days and drift mean for the verdicts."""
@@ -135,19 +138,21 @@ def study(
     across: Sequence[str] = (),
     *,
     earlier: Sequence[pl.DataFrame] = (),
+    where: Sequence[str] = (),
 ) -> Comparison:
     """The table of `compare` with what concerns all of its points; raises as `compare` does.
 
     `earlier` are the records of runs before A: three or more show how much runs of its points differ as a
-    whole, where single runs would be held against `RUN_SPREAD`.
+    whole, where single runs would be held against `RUN_SPREAD`. `where` has conditions on points, as
+    `leadline.analysis.select` reads them. These and `benchmarks` choose the rows: the interval of a point
+    follows from all points of both runs, whichever are chosen.
     """
     if not 0 <= threshold < 1:
         raise UsageError(f"a threshold is 0 % or more and less than 100 %, but got {100 * threshold:g} %")
     sides = [one_table(side) for side in (a, b)]
     _refuse_unknown(benchmarks, sides)
-    if benchmarks:
-        sides = [table.filter(pl.col("benchmark").is_in(benchmarks)) for table in sides]
-    first, second, keys, _ = align(sides[0], sides[1], across)
+    chosen = [_chosen(table, benchmarks, where) for table in sides]
+    first, second, keys, notes = align(sides[0], sides[1], across)
     runs = [sorted(table.get_column("run").unique().to_list()) for table in (first, second)]
     within_run = bool(keys) and len(runs[0]) == 1 and runs[0] == runs[1]
     named = {name: _named(table, name) for name, table in (("A", first), ("B", second))}
@@ -157,7 +162,9 @@ def study(
     both = concat(table.drop("of_run") for table in named.values())
     match = [key for key in KEYS if key != "run" and key not in keys] + point_columns(both)
     launches = launch_estimates(both)
-    rows = [_prepared(pair) for pair in _paired(both, launches, match)]
+    asked = both.filter(pl.concat(chosen)).select(match).unique().with_columns(chosen=True)
+    pairs = _paired(both, launches, match).join(asked, on=match, how="left", nulls_equal=True)
+    rows = [_prepared(pair) for pair in pairs.rows(named=True)]
     days = () if within_run else run_shifts(sides[0], earlier)
     met = {
         name: groups(launches.filter(pl.col("run") == name))
@@ -169,9 +176,11 @@ def study(
     )
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}
     schema = {name: both.schema[name] for name in match} | COLUMNS
-    table = pl.DataFrame(rows, schema=schema, orient="row")
+    table = pl.DataFrame([row for row in rows if row.pop("chosen")], schema=schema, orient="row")
     rank = pl.col("verdict").replace_strict(order, return_dtype=pl.Int64)
-    return Comparison(table.sort([rank, *match], maintain_order=True), common, dependences, within_run)
+    table = table.sort([rank, *match], maintain_order=True)
+    a, b = (side.filter(fits) for side, fits in zip(sides, chosen, strict=True))
+    return Comparison(table, common, dependences, within_run, (a, b), notes)
 
 
 def is_worse(comparison: pl.DataFrame) -> bool:
@@ -249,7 +258,13 @@ def _refuse_unknown(benchmarks: Sequence[str], tables: Iterable[pl.DataFrame]) -
             raise UsageError(f"neither run has the benchmark {name!r}{suggest(name, known)}")
 
 
-def _paired(both: pl.DataFrame, launches: pl.DataFrame, match: list[str]) -> list[Row]:
+def _chosen(table: pl.DataFrame, benchmarks: Sequence[str], where: Sequence[str]) -> pl.Series:
+    """Which records are of the points asked for."""
+    fits = fitting(table, where)
+    return fits & table.get_column("benchmark").is_in(list(benchmarks)) if benchmarks else fits
+
+
+def _paired(both: pl.DataFrame, launches: pl.DataFrame, match: list[str]) -> pl.DataFrame:
     """For each point the launch medians of either side (`medians_a`, `medians_b`; null where not measured).
 
     `launches` are the `launch_estimates` of `both`; `lost_a` and `lost_b` are a dictionary with status and
@@ -287,7 +302,7 @@ def _paired(both: pl.DataFrame, launches: pl.DataFrame, match: list[str]) -> lis
     )
     busy = loaded.filter("loaded").group_by(point).agg(pl.col("run").sort().alias("busy"))
     paired = paired.join(busy, on=point, how="left", nulls_equal=True)
-    return paired.rows(named=True)
+    return paired
 
 
 def _prepared(pair: Row) -> Row:

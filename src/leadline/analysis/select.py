@@ -23,26 +23,31 @@ def matching(records: pl.DataFrame, wanted: Iterable[str]) -> pl.DataFrame:
     Sizes may have units, "bytes=64 KiB"; an MPI may be named by its family, "mpi=openmpi". Raises UsageError
     for an unknown key, and for a value that no record has.
     """
+    return records.filter(fitting(records, wanted))
+
+
+def fitting(records: pl.DataFrame, wanted: Iterable[str]) -> pl.Series:
+    """Whether each record fits every KEY=VALUE in `wanted`, as `matching` selects; raises as that does."""
     by_key: dict[str, list[str]] = defaultdict(list)
     for condition in wanted:
         key, equals, value = condition.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"a condition is KEY=VALUE, as in bytes=8, but got {condition!r}")
         by_key[key.strip()].append(value.strip())
+    fits = pl.repeat(True, records.height, eager=True)
     for key, values in by_key.items():
         known = [*_SELECTABLE, *point_columns(records)]
         if key not in known:
             there = suggest(key, known) or f"; known are: {', '.join(known)}"
             raise UsageError(f"records have no key {key!r}{there}")
-        records = pl.concat([_with(records, key, value) for value in dict.fromkeys(values)]).unique(
-            maintain_order=True
-        )
-    return records
+        left = records.filter(fits)
+        tests = [_test(left.get_column(key), key, value) for value in dict.fromkeys(values)]
+        fits &= records.select(pl.any_horizontal(tests).fill_null(value=False)).to_series()
+    return fits
 
 
-def _with(records: pl.DataFrame, key: str, value: str) -> pl.DataFrame:
-    """The records whose `key` is `value`; UsageError where there are none."""
-    column = records.get_column(key)
+def _test(column: pl.Series, key: str, value: str) -> pl.Expr:
+    """Whether `key`, whose values are `column`, is `value`; UsageError where it is so of no record."""
     if column.dtype == pl.Int64:
         try:
             test = pl.col(key) == (parse_bytes(value) if key == "bytes" else int(value))
@@ -54,10 +59,9 @@ def _with(records: pl.DataFrame, key: str, value: str) -> pl.DataFrame:
         test = pl.col(key) == value
         if key == "mpi":
             test = test | pl.col(key).str.starts_with(f"{value}-")
-    found = records.filter(test)
-    if found.is_empty():
+    if not column.to_frame().select(test.any()).item():
         there = [str(each) for each in column.drop_nulls().unique().sort().to_list() if each != ""]
         known = ", ".join(there) or "none"
         hint = suggest(value, there) if column.dtype == pl.String and there else f"; known are: {known}"
         raise UsageError(f"no record has {key}={value}{hint}")
-    return found
+    return test

@@ -120,12 +120,14 @@ def judge(
     days: bool = True,
     inflation: tuple[Sequence[float], Sequence[float]] = ((), ()),
     earlier: Sequence[float] = (),
+    among: int | None = None,
 ) -> tuple[list[Change | None], Common]:
     """The change of each point, None with fewer than `LEAST` launches on a side, and what all share.
 
     `days`: whether the sides were measured in different runs. `inflation`: for each run of a side by how much
     serial dependence widens the variance of its means (1 where there is none). `earlier`: the shift
-    (logarithm) of each of some earlier runs against all of them, which shows how much runs differ.
+    (logarithm) of each of some earlier runs against all of them, which shows how much runs differ. `among`:
+    the number of points for which p values are corrected, where it is not that of all with enough launches.
     """
     a, b = (
         _Side([getattr(point, name) for point in points], factors)
@@ -143,7 +145,7 @@ def judge(
     terms: list[tuple[Array, Array | float]] = [(noise, freedom)]
     if not days:
         common = Common(float(np.median(shift)), 0.0, 0.0, runs, error=_typical(noise))
-        return _changes(enough, (shift, shift, shift), terms, WITHIN_RUN), common
+        return _changes(enough, (shift, shift, shift), terms, WITHIN_RUN, among), common
     share = a.share + b.share
     spread, spread_freedom = _point_spread((a, b), variance, shift, noise, _restless(earlier))
     terms.append((spread**2 * share, spread_freedom))
@@ -153,7 +155,7 @@ def judge(
     terms.append((error, inf))
     own = shift - np.clip(taken, -explained, explained)
     shifts = (shift, own, shift if common.changed else own)
-    return _changes(enough, shifts, terms, LEVEL), common
+    return _changes(enough, shifts, terms, LEVEL, among), common
 
 
 def _typical(noise: Array) -> float:
@@ -354,18 +356,21 @@ def _changes(
     shifts: tuple[Array, Array, Array],
     terms: Sequence[tuple[Array, Array | float]],
     level: float,
+    among: int | None,
 ) -> list[Change | None]:
     """Changes at the points with enough launches, from the parts of their variance and their freedoms.
 
     `shifts` are `Change`'s shift, own and size; the parts are launches, the point in its run, what all share.
     """
-    shift, own, size = shifts
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415
+
+    shift, own, size = shifts
+    count = max(1, own.size if among is None else among)
 
     error, freedom = _sum(terms)
     point_error, point_freedom = _sum(terms[:2])
-    higher, lower = (np.minimum(1.0, own.size * stdtr(freedom, -sign * own / error)) for sign in (1, -1))
-    critical = stdtrit(freedom, 1 - level / own.size)
+    higher, lower = (np.minimum(1.0, count * stdtr(freedom, -sign * own / error)) for sign in (1, -1))
+    critical = stdtrit(freedom, 1 - level / count)
     reach = stdtrit(point_freedom, (1 + CONFIDENCE) / 2) * point_error
     detectable = np.expm1((critical + NormalDist().inv_cdf(POWER)) * error)
     columns = (shift, own, size, shift - reach, shift + reach, higher, lower, detectable, error, critical)

@@ -62,10 +62,8 @@ CONFIGURATION = {"machine", "partition", "mapping"}
     help="A certain slow-down counts as a regression only if its estimate is larger than this: per cent "
     "or a fraction, such as '10 %' or 0.1.",
 )
-@click.option(
-    "--benchmark", "-b", "benchmarks", multiple=True, help="Compare only this benchmark; repeatable."
-)
-@where_option("Compare only points with this value, such as mpi=openmpi or bytes=8.")
+@click.option("--benchmark", "-b", "benchmarks", multiple=True, help="Print only this benchmark; repeatable.")
+@where_option("Print only points with this value, such as mpi=openmpi or bytes=8.")
 @click.option(
     "--across",
     multiple=True,
@@ -98,6 +96,8 @@ def command(
     the ratio of the medians contradicts it, the row says so. The detectable change is the smallest that
     would have been found with a probability of 80 %: in a row for an undecided point, below for all of
     them. Where A and B have one version of an MPI each, points are matched although the versions differ.
+    All points of both runs show how much launches and days differ, so the interval of a point is the same
+    whichever points are printed. Verdicts are corrected for the number of points that are printed.
 
     The verdict on a point is regression, improvement, unchanged, or undecided. A regression is certain where
     the interval of the change, corrected for the number of points, excludes no change, and the change is
@@ -113,20 +113,21 @@ def command(
     nothing could be compared, or the request was not understood.
     """
     from leadline.analysis import compare  # noqa: PLC0415  (load numpy and polars)
-    from leadline.analysis.alignment import MACHINE, OF_MACHINE, align, other_cadences  # noqa: PLC0415
+    from leadline.analysis.alignment import MACHINE, OF_MACHINE, other_cadences  # noqa: PLC0415
     from leadline.core.errors import LeadlineError, UsageError  # noqa: PLC0415
 
     with working("reading records") as say:
         try:
-            sides = _sides(runs, across, where)
+            points = [each for each in where if not _of_side(each, across)]
+            sides = _sides(runs, across, [each for each in where if each not in points])
         except LeadlineError as problem:  # its exit code says that a point is slower, which this is not
             raise UsageError(str(problem)) from None
         earlier = _before(runs)
         say("comparing")
         found = compare.study(
-            *sides, threshold=threshold, benchmarks=benchmarks, across=across, earlier=earlier
+            *sides, threshold=threshold, benchmarks=benchmarks, across=across, earlier=earlier, where=points
         )
-    table, (a, b) = found.table, (compare.one_table(side) for side in sides)
+    table, (a, b) = found.table, found.sides
     _refuse_unmatched(table, a, b)
     machines = not CONFIGURATION.isdisjoint(across) or len(runs) == 1
     keys = dict.fromkeys([*across, *(OF_MACHINE if MACHINE in across else ())])
@@ -146,13 +147,23 @@ def command(
     else:
         print_table(_for_people(table, machines), COLUMNS)
         of_each = [f"{key} is {one} in A, {other} in B" for key, (one, other) in sides_of.items()]
-        known = [*of_each, *align(a, b, across).notes, *other_cadences(table)]
+        known = [*of_each, *found.notes, *other_cadences(table)]
         notes = [*(f"{note}." for note in known), *found.sentences()]
         for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
             click.echo(wrapped(sentence))
     if compare.is_worse(table) and not machines:
         ctx.exit(1)
     _refuse_undecidable(table)
+
+
+def _of_side(condition: str, across: Sequence[str]) -> bool:
+    """Whether a condition says what is on a side, such as some of its launches, rather than which points."""
+    from leadline.analysis.alignment import MACHINE, OF_MACHINE  # noqa: PLC0415
+    from leadline.core.record import FIELDS, KEYS  # noqa: PLC0415
+
+    key = condition.partition("=")[0].strip()
+    differing = (*across, *(OF_MACHINE if MACHINE in across else ()))
+    return key in differing or key == "run" or (key in FIELDS and key not in KEYS)
 
 
 def _sides(

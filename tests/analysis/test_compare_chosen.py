@@ -1,0 +1,43 @@
+"""Do intervals follow from all points of both runs, whichever are chosen, and is one run told from two?"""
+
+import json
+from pathlib import Path
+
+import polars as pl
+from click.testing import CliRunner
+
+from leadline.analysis.compare import study
+from leadline.cli.compare import command
+from leadline.run import store
+
+from analysis.test_compare import launches
+
+
+def test_the_interval_of_a_point_is_the_same_whichever_are_chosen() -> None:
+    """What launches and days do follows from all points; the correction is for as many as were chosen."""
+    whole = study(launches(1), launches(2, factor=1.1))
+    one = study(launches(1), launches(2, factor=1.1), where=["bytes=64 B"])
+    assert one.table.height == 1
+    assert {side.get_column("bytes").unique().item() for side in one.sides} == {64}
+    known = ("a_low", "a_high", "b_low", "b_high", "ratio", "low", "high")
+    same = whole.table.filter(pl.col("bytes") == 64)
+    assert one.table.select(known).equals(same.select(known))
+    assert one.common == whole.common
+    assert one.table["detectable"].item() < same["detectable"].item()
+
+
+def test_the_verb_chooses_points_and_launches(tmp_path: Path) -> None:
+    """A condition on a key of points chooses rows; any other, such as on launches, chooses records."""
+    for name, seed in (("a", 1), ("b", 2)):
+        store.write_parquet(launches(seed), tmp_path / f"{name}.parquet", {})
+
+    def found(*where: str) -> dict[int, dict[str, object]]:
+        words = [*(str(tmp_path / f"{name}.parquet") for name in "ab"), "--json", *where]
+        return {row["bytes"]: row for row in json.loads(CliRunner().invoke(command, words).output)}
+
+    one = found("--where", "bytes=64")
+    assert one.keys() == {64}
+    assert one[64]["high"] == found()[64]["high"]
+    words = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "--where", "launch=1"]
+    result = CliRunner().invoke(command, words)
+    assert "1 against 1" in str(result.exception)
