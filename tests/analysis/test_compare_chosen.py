@@ -6,11 +6,10 @@ from pathlib import Path
 import polars as pl
 from click.testing import CliRunner
 
+from analysis.test_compare import launches
 from leadline.analysis.compare import study
 from leadline.cli.compare import command
 from leadline.run import store
-
-from analysis.test_compare import launches
 
 
 def test_the_interval_of_a_point_is_the_same_whichever_are_chosen() -> None:
@@ -41,3 +40,19 @@ def test_the_verb_chooses_points_and_launches(tmp_path: Path) -> None:
     words = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "--where", "launch=1"]
     result = CliRunner().invoke(command, words)
     assert "1 against 1" in str(result.exception)
+
+
+def test_a_run_that_is_compared_with_itself_is_told(tmp_path: Path) -> None:
+    """All of a side, or a run of several."""
+    for name in "abc":
+        store.write_parquet(launches(ord(name)), tmp_path / f"{name}.parquet", {})
+    a, b, c = (str(tmp_path / f"{name}.parquet") for name in "abc")
+
+    def said(*runs: str) -> str:
+        return " ".join(CliRunner().invoke(command, runs).output.split())
+
+    same, shared = "A and B are the same: nothing can have changed.", "a.parquet is on both sides, so A and B"
+    assert same in said(a, a)
+    assert "the same:" not in said(a, b)
+    assert shared in said(a, b, "vs", a, c)
+    assert "on both sides, so" not in said(a, "vs", b, c)

@@ -1,6 +1,6 @@
 """`leadline compare`: is B slower than A, point by point; for a person, and for a nightly check."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -148,12 +148,23 @@ def command(
         print_table(_for_people(table, machines), COLUMNS)
         of_each = [f"{key} is {one} in A, {other} in B" for key, (one, other) in sides_of.items()]
         known = [*of_each, *found.notes, *other_cadences(table)]
-        notes = [*(f"{note}." for note in known), *found.sentences()]
+        notes = [*_same(runs), *(f"{note}." for note in known), *found.sentences()]
         for sentence in [*notes, *_sentences(table, threshold, (a, b), machines)]:
             click.echo(wrapped(sentence))
     if compare.is_worse(table) and not machines:
         ctx.exit(1)
     _refuse_undecidable(table)
+
+
+def _same(runs: Sequence[Path | str]) -> Iterator[str]:
+    """A sentence where runs are on both sides."""
+    cut = runs.index(BETWEEN) if BETWEEN in runs else 1
+    a, b = ({Path(run).resolve() for run in side if run != BETWEEN} for side in (runs[:cut], runs[cut:]))
+    if a == b:
+        yield "A and B are the same: nothing can have changed."
+    elif both := sorted(path.name for path in a & b):
+        verb = "is" if len(both) == 1 else "are"
+        yield f"{' and '.join(both)} {verb} on both sides, so A and B differ less than two runs do."
 
 
 def _of_side(condition: str, across: Sequence[str]) -> bool:
