@@ -145,6 +145,11 @@ def test_each_number_knows_its_source_interval_and_what_it_was_fitted_to(tmp_pat
         ("handshake = true", 'handshake = "yes"', "small.toml:33: handshake: this is true or false"),
         ('source = "measured", interval', 'soruce = "x", interval', "links.base has an unknown key 'soruce'"),
         ('["1.2 us", "0.9 us"]', '"1.2 us"', "links.base.interval is a pair like"),
+        (
+            '["1.2 us", "0.9 us"]',
+            '["1.2 us", "1.3 us"]',
+            ": links.base: the interval does not contain the value, 1 us [1.2 us, 1.3 us]",
+        ),
     ],
 )
 def test_a_wrong_machine_is_refused_with_its_place(tmp_path: Path, old: str, new: str, sentence: str) -> None:

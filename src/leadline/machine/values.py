@@ -6,6 +6,7 @@ the table may have the key `source` and its numbers stand alone. What is wrong i
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import isclose
 from typing import Any
 
 from leadline.core.errors import UsageError
@@ -57,17 +58,22 @@ def number(table: Table, key: str, kind: Kind, path: str) -> Number:
         except UsageError as problem:
             raise table.error(f"{path}{what}: {problem}", key) from None
 
+    found = read("", given["value"])
+    interval = _interval([read(".interval", end) for end in _ends(table, given, key, path)])
+    if interval and not _holds(interval, found):
+        held = _shown(given["value"], _ends(table, given, key, path))
+        raise table.error(f"{path}: the interval does not contain the value, {held}", key)
     words = {word: _word(table, given, key, word, path) for word in ("source", "calibrated", "claim")}
     source = words["source"] or _word(table, table.data, key, "source", path)
     if source is None and words["calibrated"] is None:
         raise table.error(f'{path} has no source; add source = "..." that says where it was read', key)
     return Number(
         key=path,
-        value=read("", given["value"]),
+        value=found,
         unit=kind.unit,
         text=_shown(given["value"], _ends(table, given, key, path)),
         source=source or f"calibrated on {words['calibrated']}",
-        interval=_interval([read(".interval", end) for end in _ends(table, given, key, path)]),
+        interval=interval,
         calibrated=words["calibrated"],
         claim=words["claim"],
         stated=read(".stated", given["stated"]) if "stated" in given else None,
@@ -111,6 +117,14 @@ def _ends(table: Table, given: dict[str, object], key: str, path: str) -> list[o
 def _interval(ends: list[Any]) -> tuple[float, float] | None:
     """A pair, the smaller one first."""
     return (min(ends), max(ends)) if ends else None
+
+
+def _holds(interval: tuple[Any, Any], value: Any) -> bool:
+    """Whether a number lies within its interval, or so near an end that only its form differs."""
+    if isinstance(value, tuple):
+        return True
+    low, high = interval
+    return low <= value <= high or any(isclose(value, end) for end in interval)
 
 
 def _shown(value: object, ends: list[object]) -> str:
