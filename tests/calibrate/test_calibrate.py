@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from leadline import machine
 from leadline.calibrate import calibrate
 from leadline.cli import main
-from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.errors import UsageError
 from leadline.run import store
 from planted import Row, frame_of, rows
 
@@ -272,7 +272,7 @@ def test_a_choice_that_is_needed_is_asked_for_with_what_there_is() -> None:
 def test_what_no_machine_can_do_without_is_named(benchmark: str) -> None:
     """Without one of the three there is no protocol row: the sentence names it and the plan that has it."""
     rest = frame_of([row for row in planted(Truth()) if row["benchmark"] != benchmark])
-    with pytest.raises(LeadlineError, match=rf"lacks .*{benchmark}.*; 'leadline run calibrate'"):
+    with pytest.raises(UsageError, match=rf"lacks .*{benchmark}.*; 'leadline run calibrate'"):
         calibrate(rest, HERE)
 
 

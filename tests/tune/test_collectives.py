@@ -95,7 +95,7 @@ def test_an_algorithm_that_loses_for_another_root_is_not_taken() -> None:
 
 def test_a_run_without_forced_algorithms_says_what_would_do() -> None:
     """There is nothing to choose from."""
-    with pytest.raises(LeadlineError, match="no algorithm of a library was forced in this run"):
+    with pytest.raises(UsageError, match="no algorithm of a library was forced in this run"):
         choose(run({None: {}}))
 
 

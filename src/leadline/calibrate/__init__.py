@@ -19,7 +19,7 @@ from leadline.calibrate._evidence import BOTH, STREAM, WHOLE, Evidence, between_
 from leadline.calibrate._shared import Streams, streams
 from leadline.calibrate._values import FASTEST, Value
 from leadline.calibrate._write import Entry, machine_text, source
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import UsageError
 from leadline.core.units import format_bytes
 
 __all__ = ["Calibration", "Value", "calibrate"]
@@ -99,7 +99,7 @@ def calibrate(
     """The machine that a run's records tell of, under one MPI and stack.
 
     `placement` is that of the two ranks on one node; core-group is taken where it is not said, else default.
-    Raises UsageError where a choice is needed, LeadlineError where the run lacks what every machine needs.
+    Raises UsageError where a choice is needed, also where the run lacks what every machine needs.
     """
     records = _selection.chosen(records, mpi, stack, run)
     first = records.row(0, named=True)
@@ -125,7 +125,7 @@ def calibrate(
         _add_path(made, told, "protocol", ("multistream",) if shared and shared.filled else LINK_FROM)
         _links(made, told, shared)
     if not near.height and not far.height:
-        raise LeadlineError(_lacks(sorted(ROW_BENCHMARKS)))
+        raise UsageError(_lacks(sorted(ROW_BENCHMARKS)))
     own = _own.rows(records)
     _add_rows(made, "own_protocol", "own", own, "what a message of a rank to itself costs")
     for begin, library in LIBRARIES.items():
@@ -177,9 +177,9 @@ def _lacks(benchmarks: list[str], what: str = "what a message costs") -> str:
 
 
 def _evidence(records: pl.DataFrame, of: Callable[[pl.DataFrame], Evidence] = evidence) -> Evidence:
-    """The evidence of a way; LeadlineError where the records lack something."""
+    """The evidence of a way; UsageError where the records lack something."""
     if lacking := missing(records):
-        raise LeadlineError(_lacks(lacking))
+        raise UsageError(_lacks(lacking))
     return of(records)
 
 
@@ -324,7 +324,7 @@ def _links(made: Calibration, told: Evidence, shared: Streams | None) -> None:
     nothing = Value(0.0, "s", source="one hop was measured, so that hops are part of the base")
     links.setdefault("hop", nothing)
     if "rate" not in links:
-        raise LeadlineError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
+        raise UsageError(_lacks(["bandwidth of large messages between nodes"], "the rate of a link"))
 
 
 def _node_table(

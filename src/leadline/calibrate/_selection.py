@@ -3,7 +3,7 @@
 import polars as pl
 
 from leadline.analysis.select import matching
-from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.errors import UsageError
 from leadline.core.record import OK
 
 WITHIN = ("core-group", "default")  # placements that tell a node's own way, the better first
@@ -17,13 +17,13 @@ def chosen(
     """The records of one run, one MPI and one stack that protocols were not forced in.
 
     What is not named must be the only one. Raises UsageError with a list where it is not, and for a name that
-    no record has; LeadlineError where nothing is left.
+    no record has; also where nothing is left.
     """
     wanted = {"run": run, "mpi": mpi, "stack": stack}
     records = matching(records, [f"{key}={value}" for key, value in wanted.items() if value])
     records = records.filter((pl.col("status") == OK) & (pl.col("protocol") == "default"))
     if records.is_empty():
-        raise LeadlineError(f"there is no point here that was measured; {HINT}")
+        raise UsageError(f"there is no point here that was measured; {HINT}")
     for key in wanted:
         there = records.get_column(key).drop_nulls().unique().sort().to_list()
         if len(there) > 1:

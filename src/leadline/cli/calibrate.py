@@ -54,6 +54,8 @@ def command(
     RUN is a run, or a .parquet file of records. Default: the newest run. The plan 'calibrate' measures all
     that is needed. The machine file has each number with its 95 % interval and its benchmarks; 'leadline
     run PLAN --on FILE' simulates any plan on this machine.
+
+    Exit code 2: the run lacks a benchmark that every machine needs, or the request was not understood.
     """
     from leadline import calibrate  # noqa: PLC0415  (load numpy and polars)
     from leadline.core.errors import UsageError  # noqa: PLC0415

@@ -102,8 +102,8 @@ def command(
     --tuned DIRECTORY' then measures with and without these settings, launch by launch, and prints the gain.
     If RUN is such a run, its gain is printed again.
 
-    Exit codes: 0, an algorithm is faster; 1, none is, or nothing could be measured; 2, the request was not
-    understood.
+    Exit codes: 0, an algorithm is faster; 1, none is, or nothing could be measured; 2, RUN forced no
+    algorithm, or the request was not understood.
     """
     from leadline.analysis.select import matching  # noqa: PLC0415
     from leadline.core.collectives import TUNED  # noqa: PLC0415

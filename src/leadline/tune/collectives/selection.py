@@ -19,7 +19,7 @@ from leadline.analysis.guidelines.terms import Series, measured
 from leadline.analysis.verdict import Change, within_run
 from leadline.core.axes import AXES
 from leadline.core.collectives import TUNED, called, members
-from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.errors import UsageError
 from leadline.core.record import KEYS
 from leadline.mpi.tuned import Choice, ranges
 
@@ -94,13 +94,13 @@ def _loses(change: Change) -> bool:
 def choose(records: pl.DataFrame) -> list[Chosen]:
     """The best algorithm of each operation and size of each library of a run.
 
-    Raises LeadlineError where the run forced no algorithm, UsageError where a library was measured in several
+    Raises UsageError where the run forced no algorithm, or a library was measured in several
     ways between which its settings cannot tell.
     """
     places = _places(records)
     forced = {place: found for place, found in places.items() if len(_algorithms(found)) > 0}
     if not forced:
-        raise LeadlineError(
+        raise UsageError(
             "no algorithm of a library was forced in this run beside its own choice; a plan asks for that "
             'with collectives = ["default", "each"], as the shipped plan tune does'
         )
