@@ -1,5 +1,7 @@
 """Settings files and programs before a run: what is read, converted, refused, and said of a program."""
 
+import ctypes
+import json
 import os
 import shutil
 import stat
@@ -52,6 +54,26 @@ def test_check_prints_what_was_read(figure: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "8 settings" in result.output
     assert "fill_time is right only if every element of the dataset is written" in result.output
+
+
+def test_classes_of_safety_have_one_word_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library's "transparent" is "hint", as in --safety and the documents."""
+    rows = [
+        {"layer": "mpi-io", "name": name, "value": "1", "safety": safety}
+        for name, safety in (("cb_nodes", "transparent"), ("chunk", "layout"), ("cray_x", ""))
+    ]
+
+    class Library:
+        """Gives the rows, as the preloaded library does."""
+
+        @staticmethod
+        def leadline_h5_check(_path: bytes, into: "ctypes.Array[ctypes.c_char]", _room: int) -> bool:
+            """Every file has them."""
+            into.value = "\n".join(map(json.dumps, rows)).encode()
+            return True
+
+    monkeypatch.setattr(h5settings, "_library", Library)
+    assert [each.safety for each in h5settings.read(Path("any"))] == ["hint", "layout", ""]
 
 
 def test_forms_are_converted(figure: Path, tmp_path: Path) -> None:
