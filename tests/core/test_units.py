@@ -97,7 +97,7 @@ def test_fractions(written: object, fraction: float) -> None:
         (parse_bytes, "-8", "0 or more, but got '-8'"),
         (parse_bytes, -1, "0 or more, but got -1"),
         (parse_bytes, "0.3 B", "whole number of bytes"),
-        (parse_bytes, True, "but got True"),
+        (parse_bytes, True, "but got true"),
         (parse_bytes, "many", "a number and a unit like '4 MiB', but got 'many'"),
         (parse_bytes, "", "but got ''"),
         (parse_bytes, float("inf"), "but got inf"),

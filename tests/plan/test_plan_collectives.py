@@ -85,6 +85,8 @@ def test_progress_is_a_kind_of_launch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ('collectives = "foo"', "unknown algorithm 'foo'; known are: basic_linear, binary, "),
+        ("collectives = true", "some.toml:1: collectives: this is a word in quotes, but got true"),
         ('collectives = "binomal"', "some.toml:1: collectives: unknown algorithm 'binomal'; did you mean"),
         ('progress = "yes"', "some.toml:1: progress: unknown word 'yes'; known are: default, off, on"),
         ('then = "guideline"', "some.toml:1: then: unknown word 'guideline'; did you mean 'guidelines'"),

@@ -29,6 +29,11 @@ class Interrupted(KeyboardInterrupt):
     """Something from outside ended the work, as Ctrl-C does; the text says what: an allocation is over."""
 
 
+def written(value: object) -> str:
+    """A value of a TOML file in a message: true and false as the file has them."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown `word`: the nearest known name, else all of a few.
 

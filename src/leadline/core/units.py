@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from leadline.core.errors import UsageError
+from leadline.core.errors import UsageError, written
 
 MISSING = "—"
 LARGEST = 2**63 - 1  # of whole numbers; records and benchmarks hold no larger one
@@ -71,7 +71,7 @@ FAR = 100.0  # times the value, from which on an upper bound has three digits of
 def _split(value: object, what: str, units: Mapping[str, float], example: str) -> tuple[str, str]:
     """The digits and the unit word of `value`; UsageError when it is not a number with one of `units`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise UsageError(f"{what} is written like {example!r}, but got {value!r}")
+        raise UsageError(f"{what} is written like {example!r}, but got {written(value)}")
     if not isinstance(value, str):
         return str(value), ""
     match = _NUMBER.fullmatch(value)

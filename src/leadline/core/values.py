@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
-from leadline.core.errors import UsageError, suggest
+from leadline.core.errors import UsageError, suggest, written
 from leadline.core.units import LARGEST, parse_bytes
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ _RANGE = re.compile(r"(?P<first>.+?)\.\.(?P<last>.+?)(?:\bstep\b(?P<step>.+))?")
 def text(value: object) -> str:
     """One word or sentence."""
     if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"this is a text in quotes, but got {value!r}")
+        raise UsageError(f"this is a text in quotes, but got {written(value)}")
     return value
 
 
@@ -38,7 +38,7 @@ def count(value: object) -> int:
     """A whole number, 0 or more; a plan may also write it as text."""
     digits = str(value).strip()
     if not isinstance(value, int | str) or not digits.isdecimal():
-        raise UsageError(f"a count is a whole number, 0 or more, but got {value!r}")
+        raise UsageError(f"a count is a whole number, 0 or more, but got {written(value)}")
     if len(digits) > len(str(LARGEST)) or int(digits) > LARGEST:
         raise UsageError(f"a count is less than 2^63, but got {value!r}")
     return int(digits)
@@ -49,7 +49,7 @@ def word(known: Collection[str] = ()) -> Callable[[object], str]:
 
     def parse(value: object) -> str:
         if not isinstance(value, str) or not value.strip():
-            raise UsageError(f"this is a word in quotes, but got {value!r}")
+            raise UsageError(f"this is a word in quotes, but got {written(value)}")
         if known and value not in known:
             raise UsageError(f"unknown word {value!r}{suggest(value, known)}")
         return value

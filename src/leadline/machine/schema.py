@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.core.collectives import OPERATIONS
-from leadline.core.errors import UsageError
+from leadline.core.errors import UsageError, written
 from leadline.core.paths import collective_libraries
 from leadline.core.units import parse_bytes, parse_flops, parse_rate, parse_time
 from leadline.core.values import count, flag, text, word
@@ -29,28 +29,28 @@ class Kind:
 def _whole(value: object) -> int:
     """A whole number above nothing."""
     if (number := count(value)) < 1:
-        raise UsageError(f"this is 1 or more, but got {value!r}")
+        raise UsageError(f"this is 1 or more, but got {written(value)}")
     return number
 
 
 def _factor(value: object) -> float:
     """A plain number, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise UsageError(f"this is a plain number, 0 or more, but got {value!r}")
+        raise UsageError(f"this is a plain number, 0 or more, but got {written(value)}")
     return float(value)
 
 
 def _shape(value: object) -> tuple[int, ...]:
     """The lengths of a grid's axes."""
     if not isinstance(value, list) or not value:
-        raise UsageError(f"a shape is a list of lengths like [32, 32, 32], but got {value!r}")
+        raise UsageError(f"a shape is a list of lengths like [32, 32, 32], but got {written(value)}")
     return tuple(_whole(length) for length in value)
 
 
 def _widths(value: object) -> tuple[float, ...]:
     """Capacities as multiples of the link rate, one for each level."""
     if not isinstance(value, list) or not value or not all(_factor(width) for width in value):
-        raise UsageError(f"widths are a list of numbers above 0 like [1, 2], but got {value!r}")
+        raise UsageError(f"widths are a list of numbers above 0 like [1, 2], but got {written(value)}")
     return tuple(_factor(width) for width in value)
 
 

@@ -71,7 +71,8 @@ def algorithm(word: str) -> str:
     """A plan's word for an algorithm of a library, or "default", or "each"; UsageError for an unknown one."""
     known = {DEFAULT, EACH, *(name for each in families().values() for name in each.algorithm_names())}
     if word not in known:
-        raise UsageError(f"unknown algorithm '{word}'{suggest(word, known)}")
+        near = suggest(word, known) or f"; known are: {', '.join(sorted(known))}"
+        raise UsageError(f"unknown algorithm '{word}'{near}")
     return word
 
 
