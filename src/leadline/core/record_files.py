@@ -10,6 +10,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -47,7 +48,10 @@ def key_of(record: Record) -> PointKey:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Put `data` in the place of `path` at once and on the disk, or leave what is there and raise OSError."""
+    """Put `data` in the place of `path` at once and on the disk, or leave what is there and raise OSError.
+
+    The error names `path`, and not the draft beside it that takes its place.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("wb") as file:
@@ -55,9 +59,10 @@ def replace(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    except OSError as problem:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
 
 
 # The first line of a journal of records.

@@ -5,6 +5,7 @@ messages of collectives, `say` takes sentences about what is written otherwise t
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -42,6 +43,9 @@ def write(form: str, program: Program, path: Path, flops: float = 1e9, ask: Ask 
             for line in exporter.lines(program, flops, ask, said.append):
                 file.write(f"{line}\n")
         partial.replace(path)
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
     return said

@@ -1,0 +1,29 @@
+"""What is said of files that are missing, or cannot be written, has one form and names what was given."""
+
+from pathlib import Path
+
+import pytest
+
+from leadline.core.record_files import replace
+from leadline.program import evaluate, exporters
+from leadline.program.comm import Comm
+
+
+def silent(_comm: Comm) -> None:
+    """Communicates nothing."""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program of two ranks."""
+    evaluate(silent, ranks=2).write(tmp_path / "silent.program")
+    return tmp_path / "silent.program"
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(program: Path) -> None:
+    """Not the draft beside it."""
+    into = program.parent / "nowhere" / "x"
+    with pytest.raises(OSError, match=f"No such file or directory: '{into}'$"):
+        replace(into, b"")
+    with pytest.raises(OSError, match=f"No such file or directory: '{into}'$"):
+        exporters.write("smpi", evaluate(silent, ranks=2), into)
