@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from leadline.cli import main
 from leadline.core.record_files import replace
 from leadline.program import evaluate, exporters
 from leadline.program.comm import Comm
@@ -27,3 +29,27 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_given(program: Path) -
         replace(into, b"")
     with pytest.raises(OSError, match=f"No such file or directory: '{into}'$"):
         exporters.write("smpi", evaluate(silent, ranks=2), into)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["replay", "{}", "--on", "bgp"],
+        ["profile", "{}"],
+        ["report", "{}"],
+        ["extend", "{}", "--ranks", "8"],
+        ["program", "import", "goal", "{}"],
+        ["program", "export", "goal", "{}", "-o", "x.goal"],
+        ["tune", "collectives", "{}"],
+        ["tune", "mapping", "--matrix", "{}", "--on", "bgp"],
+        ["record", "--from", "{}"],
+        ["io", "check", "{}"],
+        ["import", "osu", "{}", "--mpi", "mpich"],
+    ],
+)
+def test_a_missing_file_is_told_in_one_form(words: list[str], tmp_path: Path) -> None:
+    """Whoever reads it."""
+    path = tmp_path / "none.program"
+    found = CliRunner().invoke(main, [word.format(path) for word in words])
+    assert found.exit_code == 2
+    assert f"leadline: cannot read {path}: No such file or directory" in " ".join(found.output.split())

@@ -73,7 +73,7 @@ def test_classes_of_safety_have_one_word_each(monkeypatch: pytest.MonkeyPatch) -
             return True
 
     monkeypatch.setattr(h5settings, "_library", Library)
-    assert [each.safety for each in h5settings.read(Path("any"))] == ["hint", "layout", ""]
+    assert [each.safety for each in h5settings.read(Path(__file__))] == ["hint", "layout", ""]
 
 
 def test_forms_are_converted(figure: Path, tmp_path: Path) -> None:

@@ -28,6 +28,23 @@ class Word(click.Choice):  # type: ignore[type-arg]
         raise UsageError(f"{param.opts[0] if param else 'value'} cannot be {value!r}{near}")
 
 
+class Existing(click.Path):
+    """A file, or a directory, to be read; a missing one is told as by those who read it."""
+
+    def __init__(self, *, directory: bool = False) -> None:
+        super().__init__(dir_okay=directory, file_okay=not directory, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; UsageError where there is none."""
+        from leadline.core.errors import UsageError  # noqa: PLC0415
+
+        try:
+            Path(value).stat()
+        except OSError as problem:
+            raise UsageError(f"cannot read {value}: {problem.strerror}") from None
+        return super().convert(value, param, ctx)
+
+
 class AtLeast(click.IntRange):
     """A whole number from a least one on."""
 
@@ -65,7 +82,7 @@ class RunOrProgram(Run):
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path; UsageError where there is neither."""
         path = Path(value)
-        if path.suffix == ".program" and path.is_file():
+        if path.suffix == ".program" and not path.is_dir():
             return path
         return super().convert(value, param, ctx)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leadline.cli._output import program_file
+from leadline.cli._types import Existing
 from leadline.cli._working import working
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--from",
     "left",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=Existing(directory=True),
     metavar="DIRECTORY",
     help="Instead of running a program, read what its ranks wrote, where 'leadline record' was interrupted. "
     "The directory stays.",

@@ -10,7 +10,7 @@ from leadline.cli._options import Parsed, machine_option, mapping_option, networ
 from leadline.cli._output import program_file
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table, tell
-from leadline.cli._types import AtLeast
+from leadline.cli._types import AtLeast, Existing
 from leadline.cli._working import working
 from leadline.core.formatting import network_text
 
@@ -44,7 +44,7 @@ _OPTIONS = {"changes": "what-if"}  # by parameter, where they are not called the
 
 
 @click.command(cls=Submittable)
-@click.argument("program", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.argument("program", type=Existing(), metavar="FILE")
 @machine_option("Execute it on this described machine instead of with this machine's MPI.")
 @mapping_option()
 @click.option(

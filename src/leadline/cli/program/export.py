@@ -7,7 +7,7 @@ import click
 
 from leadline.cli._options import Parsed, machine_option
 from leadline.cli._table import tell
-from leadline.cli._types import Word
+from leadline.cli._types import Existing, Word
 from leadline.cli._working import working
 from leadline.program import exporters
 
@@ -27,7 +27,7 @@ def _algorithm(text: str) -> tuple[str, str]:
 
 @click.command(epilog="\b\nExample:\n  leadline program export goal halo.program -o halo.goal")
 @click.argument("form", type=Word(exporters.names()))
-@click.argument("program", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("program", type=Existing())
 @click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="The file to write.")
 @click.option(
     "--flops",

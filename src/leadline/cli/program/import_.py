@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from leadline.cli._output import program_file
-from leadline.cli._types import Word
+from leadline.cli._types import Existing, Word
 from leadline.cli._working import working
 from leadline.program import importers
 
@@ -16,7 +16,7 @@ from leadline.program import importers
     "  leadline replay sweep3d.program --on bgp"
 )
 @click.argument("form", type=Word(importers.names()))
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=Existing())
 @click.option(
     "--output",
     "-o",

@@ -8,7 +8,7 @@ import click
 from leadline.cli._options import Parsed, machine_option, network_option
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table, tell
-from leadline.cli._types import AtLeast, PlanFile, Word
+from leadline.cli._types import AtLeast, Existing, PlanFile, Word
 from leadline.cli._working import working
 from leadline.plan.settings import positive_time
 
@@ -35,7 +35,7 @@ SHOWN = 10  # of the mappings that were simulated
 )
 @click.option(
     "--matrix",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=Existing(),
     metavar="FILE",
     help="Communication matrix of a program: from, to, bytes, in .csv, .parquet or .npz; or a program file.",
 )

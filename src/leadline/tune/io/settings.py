@@ -70,6 +70,10 @@ def read(path: Path) -> list[Setting]:
 
     Raises UsageError with what is wrong, its line, and the nearest word for an unknown one.
     """
+    try:
+        path.open("rb").close()
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
     told = ctypes.create_string_buffer(ROOM)
     good = _library().leadline_h5_check(str(path).encode(), told, ROOM)
     text = told.value.decode(errors="replace")
