@@ -53,3 +53,13 @@ def test_a_missing_file_is_told_in_one_form(words: list[str], tmp_path: Path) ->
     found = CliRunner().invoke(main, [word.format(path) for word in words])
     assert found.exit_code == 2
     assert f"leadline: cannot read {path}: No such file or directory" in " ".join(found.output.split())
+
+
+def test_a_program_without_regions_has_no_rows_for_them(program: Path) -> None:
+    """Exit code 2, as for a benchmark that a run has not; before anything is simulated."""
+    words = ["replay", str(program), "--on", "bgp", "--by", "region"]
+    for form in ([], ["--json"]):
+        found = CliRunner().invoke(main, [*words, *form])
+        assert found.exit_code == 2
+        said = " ".join(found.output.split())
+        assert f"leadline: --by region: {program} has no regions; it marks them with MPI_Pcontrol" in said

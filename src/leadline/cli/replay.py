@@ -120,6 +120,11 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
     _check(program, machine, asked)
     with working("reading the program") as say:
         read = files.read(program)
+        if asked["by"] == "region" and not read.regions:
+            raise UsageError(
+                f"--by region: {program} has no regions; it marks them with MPI_Pcontrol, or comm.region in "
+                "Python"
+            )
         if read.partial and not machine:
             raise LeadlineError(
                 f"the records of {len(read.partial)} ranks of {program} end before the program "
@@ -378,9 +383,6 @@ def _print_parts(program: "Program", found: "Replay", by: str, as_json: bool) ->
     rows = (by_rank if by == "rank" else by_region)(program, found.times).rows(named=True)
     if as_json:
         print_table(rows, {}, as_json=True)
-        return
-    if not rows:
-        click.echo("the program has no regions: it marks them with MPI_Pcontrol, or comm.region in Python")
         return
     times = [name for name in rows[0] if name not in {"rank", "region", "turns"}]
     print_table(
