@@ -1,6 +1,6 @@
 """Numbers of tables and ratios in words."""
 
-from leadline.core.formatting import Column, network_text, next_launch, ratio_text, texts
+from leadline.core.formatting import Column, counted, network_text, next_launch, ratio_text, texts
 from leadline.core.units import format_quantity
 
 
@@ -16,6 +16,12 @@ def test_columns_write_their_numbers_in_their_units() -> None:
     assert texts([row], columns) == [
         {"time": "1.23 µs [1.20, 1.30]", "error": "+20 %", "grid": "3x2", "none": ""}
     ]
+
+
+def test_one_is_counted_as_one() -> None:
+    """And many with commas."""
+    told = [counted(count, noun) for count, noun in ((1, "rank"), (0, "file"), (1024, "rank"), (2, "launch"))]
+    assert told == ["1 rank", "0 files", "1,024 ranks", "2 launches"]
 
 
 def test_ratios_have_their_interval_and_what_it_lacks() -> None:

@@ -331,7 +331,7 @@ def test_a_list_of_traces_is_read(tmp_path: Path) -> None:
             TRACE.replace("1 recv 0 3 10\n", ""),
             r":3: a message from rank 0 to rank 1 with tag 3 has no matching",
         ),
-        (TRACE.replace("0 wait 0 1 3\n", ""), "rank 0 ends with 1 operations that it never waited for"),
+        (TRACE.replace("0 wait 0 1 3\n", ""), "rank 0 ends with 1 operation that it never waited for"),
         (TRACE.replace("0 wait 0 1 3", "0 wait 0 1 4"), r":4: rank 0 waits for a message that was not begun"),
         (TRACE.replace("recv 0 3 10", "recv 0"), r":6: the line is cut"),
         (TRACE.replace("recv 0 3 10", "rcv 0 3 10"), r":6: 'rcv' is no action"),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from leadline.core.errors import UsageError, suggest
+from leadline.core.formatting import counted
 from leadline.core.record import KEYS, point_columns
 
 MACHINE = "machine"  # may be given as a key in which two runs differ
@@ -92,7 +93,8 @@ def other_cadences(table: pl.DataFrame) -> list[str]:
     pairs = sides[0].join(sides[1], on=beside, suffix="_b", how="inner", nulls_equal=True)
     counts = pairs.select(*beside, "cadence", "cadence_b").unique().group_by("cadence", "cadence_b").len()
     return [
-        f"{count} points differ in their cadence only ({a or 'none'} in A, {b or 'none'} in B), which is "
+        f"{counted(count, 'point')} {'differs in its' if count == 1 else 'differ in their'} cadence only "
+        f"({a or 'none'} in A, {b or 'none'} in B), which is "
         f'another definition, so they were not compared; measure with cadence = ["{a or b}"]'
         for a, b, count in counts.sort("cadence", "cadence_b").iter_rows()
         if a != b

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from leadline.analysis.host_pairs import Judgement, Slow
+from leadline.core.formatting import counted
 from leadline.core.paths import state_dir
 from leadline.core.units import format_quantity
 from leadline.run.hosts import Compared, HostsRequest
@@ -53,7 +54,7 @@ def _slow(what: str, judgement: Judgement, names: Sequence[str], advice: str) ->
     if not judgement.slow:
         slowest = judgement.slowest
         said = f"usual {usual}; slowest {_name(slowest, names)}: {_speed(slowest)}"
-        yield Finding(what, OK, f"{said}, {judgement.launches} launches")
+        yield Finding(what, OK, f"{said}, {counted(judgement.launches, 'launch')}")
 
 
 def _name(found: Slow, names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from click.shell_completion import CompletionItem
 
 from leadline.cli._table import print_table
 from leadline.cli._types import MachineFile, Run
+from leadline.core.formatting import counted
 from leadline.core.record import Row
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def show_machine(name: str, as_json: bool) -> None:
     click.secho(f"{described.name}: {described.title}", bold=sys.stdout.isatty())
     click.echo(click.wrap_text(described.about.strip(), 100))
     click.echo(
-        f"At most {described.max_nodes:,} nodes of {described.ranks_per_node} ranks, "
-        f"{described.max_ranks:,} ranks; described in {described.path}\n"
+        f"At most {counted(described.max_nodes, 'node')} of {counted(described.ranks_per_node, 'rank')}, "
+        f"{counted(described.max_ranks, 'rank')}; described in {described.path}\n"
     )
     marked = any(row["mark"] for row in rows)
     print_table(rows, COLUMNS if marked else {key: name for key, name in COLUMNS.items() if key != "mark"})

@@ -8,6 +8,7 @@ from leadline.cli._options import Parsed
 from leadline.cli._output import program_file
 from leadline.cli._types import AtLeast
 from leadline.cli._working import working
+from leadline.core.formatting import counted
 
 
 def _grid(text: str) -> tuple[int, ...]:
@@ -64,7 +65,7 @@ def command(
         found.program.write(path)
     lengths = "x".join(map(str, found.grid))
     click.echo(
-        f"{path}: {ranks:,} ranks in a grid of {lengths} ({found.grouping.name}), "
+        f"{path}: {counted(ranks, 'rank')} in a grid of {lengths} ({found.grouping.name}), "
         f"{found.program.operations_in_all:,} operations, {format_bytes(path.stat().st_size)}"
     )
     told = {

@@ -8,6 +8,7 @@ import click
 
 from leadline.cli._types import AtLeast, Word
 from leadline.cli._working import working
+from leadline.core.formatting import counted
 
 STDIN = "-"
 
@@ -85,6 +86,6 @@ def command(
     for note in about["notes"]:
         click.echo(f"note: {note}", err=True)
     click.echo(
-        f"{path}: {points} point{'' if points == 1 else 's'} imported, {records.height} records; "
+        f"{path}: {counted(points, 'point')} imported, {counted(records.height, 'record')}; "
         f"see 'leadline show {path}'"
     )

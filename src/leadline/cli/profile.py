@@ -12,7 +12,7 @@ from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import RUNS
 from leadline.cli._working import working
 from leadline.core.errors import UsageError
-from leadline.core.formatting import network_text
+from leadline.core.formatting import counted, network_text
 
 if TYPE_CHECKING:
     from leadline.profile import Profile
@@ -105,7 +105,8 @@ def _print_first(path: Path, found: "Profile") -> None:
     time = format_quantity(float(found.end.max(initial=0)) * 1e-9, "s")
     machine = found.program.recorded.get("simulated_on")
     click.echo(
-        f"{path}: {found.program.ranks:,} ranks, {found.program.operations_in_all:,} operations, {time}"
+        f"{path}: {counted(found.program.ranks, 'rank')}, "
+        f"{counted(found.program.operations_in_all, 'operation')}, {time}"
         + (f", simulated on {machine}" if machine else "")
     )
     for warning in warnings(found):

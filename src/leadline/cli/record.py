@@ -9,6 +9,7 @@ import click
 from leadline.cli._output import program_file
 from leadline.cli._types import Existing
 from leadline.cli._working import working
+from leadline.core.formatting import counted
 
 if TYPE_CHECKING:
     from leadline.program.model import Program
@@ -152,7 +153,8 @@ def _tell(recorded: "Program", path: Path) -> None:
 
     size = format_bytes(path.stat().st_size)
     click.echo(
-        f"leadline: {path}: {recorded.ranks:,} ranks, {recorded.operations_in_all:,} operations, {size}",
+        f"leadline: {path}: {counted(recorded.ranks, 'rank')}, "
+        f"{counted(recorded.operations_in_all, 'operation')}, {size}",
         err=True,
     )
     full = recorded.recorded.get("full", [])
@@ -166,7 +168,7 @@ def _tell(recorded: "Program", path: Path) -> None:
     if cut := sorted(recorded.partial - set(full)):
         ranks = ", ".join(map(str, cut[:8]))
         click.echo(
-            f"leadline: {len(cut)} ranks did not come to MPI_Finalize ({ranks}): their records "
+            f"leadline: {counted(len(cut), 'rank')} did not come to MPI_Finalize ({ranks}): their records "
             "end where they did",
             err=True,
         )

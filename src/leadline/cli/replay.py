@@ -12,7 +12,7 @@ from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table, tell
 from leadline.cli._types import AtLeast, Existing
 from leadline.cli._working import working
-from leadline.core.formatting import network_text
+from leadline.core.formatting import counted, network_text
 
 if TYPE_CHECKING:
     from leadline.program.model import Program
@@ -127,13 +127,13 @@ def command(*, program: Path, machine: Path | None, as_json: bool, **asked: Any)
             )
         if read.partial and not machine:
             raise LeadlineError(
-                f"the records of {len(read.partial)} ranks of {program} end before the program "
+                f"the records of {counted(len(read.partial), 'rank')} of {program} end before the program "
                 "did: with an MPI others would wait for them for ever; record the program to its end"
             )
         replaying.check_changes(asked["changes"] or (), read)
         if machine and (asked["partition"] or read.ranks) < read.ranks:
             raise UsageError(
-                f"--ranks or --partition: {program} needs {read.ranks} ranks or more, "
+                f"--ranks or --partition: {program} needs {counted(read.ranks, 'rank')} or more, "
                 f"but got {asked['partition']}"
             )
         recorded, inside = replaying.recorded_time(read), replaying.recorded_communication(read)
@@ -243,7 +243,7 @@ def _sensitivity(
     from leadline.run.program_sensitivity import sensitivity  # noqa: PLC0415
 
     found = sensitivity(path, target, ranks=ranks, compute=asked["compute"], say=say)
-    subject = f"{path}: {ranks:,} ranks on {target.machine.name}"
+    subject = f"{path}: {counted(ranks, 'rank')} on {target.machine.name}"
     print_program_sensitivity(found, subject, asked["as_json"])
 
 
@@ -322,8 +322,9 @@ def _print_first(
     from leadline.run.replay import remarks  # noqa: PLC0415
 
     machine = target.machine if target else None
-    click.echo(f"{path}: {program.ranks:,} ranks, {program.operations_in_all:,} operations, {where}")
-    sampled = "simulated" if machine else f"{found.launches} launches"
+    operations = counted(program.operations_in_all, "operation")
+    click.echo(f"{path}: {counted(program.ranks, 'rank')}, {operations}, {where}")
+    sampled = "simulated" if machine else counted(found.launches, "launch")
     click.echo(f"  time           {_said(found.time)} ({sampled})")
     click.echo(f"  communication  {_said(found.communication)} of a rank, mean")
     for remark in remarks(program, machine):

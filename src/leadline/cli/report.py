@@ -11,6 +11,7 @@ from leadline.cli._options import Parsed, machine_option
 from leadline.cli._output import page_file
 from leadline.cli._types import RUNS, Run, newest_run
 from leadline.cli._working import working
+from leadline.core.formatting import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +108,7 @@ def command(
         earlier = store.load_earlier(paths[0]) if len(paths) == 1 else []
     provenances = [about(path) for path in paths]
     if figures is not None:
-        click.echo(f"{len(_draw(records, figures))} files in {figures}")
+        click.echo(f"{counted(len(_draw(records, figures)), 'file')} in {figures}")
     with working(f"writing {output}"):
         page = write(records, provenances, output, earlier)
     click.echo(page)

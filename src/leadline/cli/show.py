@@ -15,6 +15,7 @@ from leadline.cli._summary import print_lost, print_summary
 from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import RUNS, Run, newest_run
 from leadline.core.axes import AXES
+from leadline.core.formatting import counted
 from leadline.core.record import Row
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def command(
     records = matching(whole, wanted)
     if parquet:
         store.write_parquet(records, parquet, store.provenance(path), store.plan_text(path))
-        click.echo(f"{parquet}: {records.height} records", err=True)
+        click.echo(f"{parquet}: {counted(records.height, 'record')}", err=True)
     if not (wanted or samples or skipped or as_csv or as_json or parquet):
         print_summary(records, path, history)
         _remind(path)
@@ -269,7 +270,7 @@ def _said(name: str, value: object) -> str:
         return ""
     if name in {"run", "source", "mpi"}:
         return "MPI unknown" if value == "unknown" else str(value)
-    return f"{value} ranks" if name == "ranks" else f"{name}={_value(name, value)}"
+    return f"{value} rank{'' if value == 1 else 's'}" if name == "ranks" else f"{name}={_value(name, value)}"
 
 
 def _value(name: str, value: object) -> str:

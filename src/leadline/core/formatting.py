@@ -12,6 +12,12 @@ CLOSE_TO_95 = 0.945
 FAR = 1000.0
 
 
+def counted(count: int, noun: str) -> str:
+    """How many of something there are: "1 rank", "1,024 ranks", "2 launches"."""
+    ending = "es" if noun.endswith("ch") else "s"
+    return f"{count:,} {noun}{'' if count == 1 else ending}"
+
+
 @dataclass(frozen=True)
 class FormattedQuantity:
     """A quantity in parts: its value with its unit, its interval in the same unit, a note, a warning."""

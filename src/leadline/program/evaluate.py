@@ -24,6 +24,7 @@ from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
 from leadline.program.build import ProgramBuilder
 from leadline.program.comm import Comm
 from leadline.program.model import Communicator, Construction, Kind, Operation, Program
@@ -102,7 +103,7 @@ class _Evaluation:
                 first = min(waiting)
                 raise UsageError(
                     f"rank {first} waits to make a communicator to which not all ranks come "
-                    f"({len(waiting)} ranks wait)"
+                    f"({counted(len(waiting), 'rank')} in all)"
                 )
             for number in ready:
                 running, pending = waiting.pop(number)
@@ -134,7 +135,9 @@ class _Evaluation:
                 f"but got {type(running).__name__}"
             )
         if rank.open:
-            raise UsageError(f"rank {rank.rank} ends with {rank.open} operations that it never waited for")
+            raise UsageError(
+                f"rank {rank.rank} ends with {counted(rank.open, 'operation')} that it never waited for"
+            )
         if rank.computed:
             rank.note(Operation(int(Kind.NOP)))
         self.builder.add(rank.rank, rank.operations, before=rank.before)

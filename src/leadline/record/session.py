@@ -13,6 +13,7 @@ from pathlib import Path
 
 from leadline.core.busy import Watch
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.formatting import counted
 from leadline.core.paths import native_dir
 from leadline.core.processes import run_alone
 from leadline.mpi.discover import find, resolve
@@ -195,7 +196,7 @@ def program(
             "statically, that have another MPI than the launcher's, or that use only sessions "
             "(MPI_Session_init) cannot be recorded"
         )
-    say(f"reading the records of {len(paths)} ranks")
+    say(f"reading the records of {counted(len(paths), 'rank')}")
     facts: dict[str, object] = {
         "command": list(command),
         "date": datetime.now(UTC).isoformat("T", "seconds"),
@@ -205,8 +206,9 @@ def program(
     kept = [path for path in paths if not spills.is_empty(path)]
     if not kept:
         raise LeadlineError(
-            f"nothing was recorded: there was no room on the disk for the records of {len(paths)} processes, "
-            f"which begin with 8 MiB each, in {directory.parent}; name another place with --directory"
+            "nothing was recorded: there was no room on the disk for the records of the processes "
+            f"({len(paths)}), which begin with 8 MiB each, in {directory.parent}; name another place with "
+            "--directory"
         )
     return convert(_with_lost([spills.load(path) for path in kept], len(paths) - len(kept)), facts)
 

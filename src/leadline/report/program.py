@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.collectives import VARYING
+from leadline.core.formatting import counted
 from leadline.core.units import format_bytes, format_quantity
 from leadline.profile.analysis import Profile
 from leadline.profile.findings import findings
@@ -86,7 +87,7 @@ def _counts(program: Program, found: Profile | None) -> list[Count]:
         inside = float(found.communication.sum() / (found.end.sum() or 1))
         counts += [Count("time", format_quantity(end, "s")), Count("in MPI", f"{100 * inside:.1f} %")]
     if program.partial:
-        counts.append(Count("incomplete records", f"{len(program.partial):,} ranks", bad=True))
+        counts.append(Count("incomplete records", counted(len(program.partial), "rank"), bad=True))
     return counts
 
 

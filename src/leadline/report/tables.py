@@ -7,7 +7,7 @@ from typing import Any
 from leadline.analysis import start_skew as starts
 from leadline.core import units
 from leadline.core.axes import AXES, DEFAULT
-from leadline.core.formatting import format_row, next_launch
+from leadline.core.formatting import counted, format_row, next_launch
 from leadline.core.record import Row
 from leadline.report.subject import SIZES, sweeps, varying
 from leadline.report.words import coordinates, way
@@ -74,7 +74,7 @@ def common(rows: Sequence[Row]) -> str:
     alike = [name for name in (*_KEYS[2:], *sweeps(rows)) if name not in differing(rows)]
     words = [coordinates(rows[0], [name for name in alike if name != "ranks"])]
     if "ranks" in alike and rows[0]["ranks"] is not None:
-        words.append(f"{rows[0]['ranks']} ranks")
+        words.append(f"{rows[0]['ranks']} rank{'' if rows[0]['ranks'] == 1 else 's'}")
     carried = {(row["mpi"], way(row)) for row in rows if row.get("transport")}
     words += [f"{mpi or 'all'} {how}" for mpi, how in sorted(carried, key=str)]
     if all(row.get("exact") for row in rows):
@@ -153,7 +153,7 @@ def _missing(rows: Sequence[Row]) -> Missing:
     words = list(dict.fromkeys(str(row["mpi"]) for row in rows if row.get("mpi")))
     words.append(coordinates(first, [name for name in _WAY if name != "run"]))
     if len(rows) > 1:
-        words.append(f"{len(rows)} points")
+        words.append(counted(len(rows), "point"))
     else:
         words.append(coordinates(first, ["ranks", *sweeps(rows)]))
     reason = str(first["reason"] or "no reason was recorded")

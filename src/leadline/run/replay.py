@@ -19,6 +19,7 @@ import polars as pl
 
 from leadline.analysis.summary import summarise
 from leadline.core.errors import LeadlineError, UsageError, suggest
+from leadline.core.formatting import counted
 from leadline.core.record import OK
 from leadline.machine import Machine, Number, load
 from leadline.native.registry import benchmarks
@@ -219,7 +220,7 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
     if left := left_behind(program):
         found.append(f"{in_words(left)}, and none is here: who sent one went on at once")
     if program.partial:
-        found.append(f"the records of {len(program.partial)} ranks end before the program did")
+        found.append(f"the records of {counted(len(program.partial), 'rank')} end before the program did")
     return found
 
 

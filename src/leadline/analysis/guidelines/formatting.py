@@ -93,7 +93,7 @@ def _place(each: Finding, several: bool) -> str:
     words += [
         f"{name} {context[name]}" for name in _NAMING if context.get(name) not in (None, "default", "auto")
     ]
-    words.append(f"{context['ranks']} ranks")
+    words.append(f"{context['ranks']} rank{'' if context['ranks'] == 1 else 's'}")
     return ", ".join([str(context["run"])] * several + words)
 
 

@@ -9,6 +9,7 @@ from leadline.cli._options import Parsed, machine_option
 from leadline.cli._table import tell
 from leadline.cli._types import Existing, Word
 from leadline.cli._working import working
+from leadline.core.formatting import counted
 from leadline.program import exporters
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def command(
     with working(f"writing {output}"):
         found = read(program)
         said = exporters.write(form, found, output, flops, _ask(machine, found.ranks, dict(algorithms)))
-    click.echo(f"{output}: {found.ranks:,} ranks, {found.operations_in_all:,} operations")
+    operations = counted(found.operations_in_all, "operation")
+    click.echo(f"{output}: {counted(found.ranks, 'rank')}, {operations}")
     for sentence in said:
         tell(f"  {sentence}", indent="    ")
 

@@ -7,6 +7,7 @@ import click
 from leadline.cli._output import program_file
 from leadline.cli._types import Existing, Word
 from leadline.cli._working import working
+from leadline.core.formatting import counted
 from leadline.program import importers
 
 
@@ -43,4 +44,5 @@ def command(form: str, file: Path, output: Path | None, flops: float) -> None:
         program.write(path)
     for note in notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{path}: {program.ranks:,} ranks, {program.operations_in_all:,} operations")
+    operations = counted(program.operations_in_all, "operation")
+    click.echo(f"{path}: {counted(program.ranks, 'rank')}, {operations}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple, TypeAlias
 
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
 from leadline.program.left import in_words, left_behind
 from leadline.program.messages import Answer, Ask, Question, question, told
 from leadline.program.model import (
@@ -81,7 +82,7 @@ def _said(program: Program, collectives: "_Collectives", empty: int) -> Iterator
     if left := left_behind(program):
         yield f"{in_words(left)}: nothing receives them in the schedule"
     if program.partial:
-        yield f"the records of {len(program.partial)} ranks end before the program did"
+        yield f"the records of {counted(len(program.partial), 'rank')} end before the program did"
 
 
 class _Tags:

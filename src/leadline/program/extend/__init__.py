@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
 from leadline.program.extend.fit import Fitted
 from leadline.program.extend.grids import Lengths, Rule
 from leadline.program.extend.members import Ambiguous
@@ -151,10 +152,11 @@ def _check(programs: Sequence[Program], ranks: int) -> None:
     for each in programs:
         if each.partial:
             raise UsageError(
-                f"the recording of {each.ranks} ranks is incomplete: {len(each.partial)} ranks end early"
+                f"the recording of {counted(each.ranks, 'rank')} is incomplete: "
+                f"{counted(len(each.partial), 'rank')} of it end{'s' if len(each.partial) == 1 else ''} early"
             )
         if any(communicator.remote for communicator in each.communicators):
-            raise UsageError(f"the recording of {each.ranks} ranks has an intercommunicator")
+            raise UsageError(f"the recording of {counted(each.ranks, 'rank')} has an intercommunicator")
 
 
 __all__ = ["Extension", "Rule", "extend"]

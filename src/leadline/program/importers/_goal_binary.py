@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
 from leadline.program.importers._graphs import ANY, Node
 from leadline.program.importers._lines import data_of
 from leadline.program.model import Kind
@@ -85,6 +86,7 @@ class Binary:
         peer, tag = (ANY if receives and each == _ANY_PACKED else each for each in (peer, tag))
         if peer >= count:
             raise UsageError(
-                f"{self.place}{self.numbered}: there is no rank {peer}; the schedule has {count} ranks"
+                f"{self.place}{self.numbered}: there is no rank {peer}; "
+                f"the schedule has {counted(count, 'rank')}"
             )
         return Node(self.numbered, _TYPES[kind], peer, size, tag)

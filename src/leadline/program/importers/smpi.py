@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
 from leadline.program.build import ProgramBuilder
 from leadline.program.importers._lines import lines_of, seconds, whole
 from leadline.program.importers._slots import Slots
@@ -152,7 +153,7 @@ class _Rank:
     def finish(self) -> None:
         if self.pending:
             raise UsageError(
-                f"{self.place}: rank {self.number} ends with {len(self.pending)} operations "
+                f"{self.place}: rank {self.number} ends with {counted(len(self.pending), 'operation')} "
                 "that it never waited for"
             )
         if self.computed or not self.operations:
@@ -292,7 +293,9 @@ def _refuse_lonely(ranks: dict[int, _Rank], count: int) -> None:
     for number, rank in ranks.items():
         for _, operation, place in rank.messages():
             if operation.peer >= count:
-                raise UsageError(f"{place}: there is no rank {operation.peer}; the trace has {count} ranks")
+                raise UsageError(
+                    f"{place}: there is no rank {operation.peer}; the trace has {counted(count, 'rank')}"
+                )
             sends = operation.kind == Kind.SEND
             if operation.peer == ANY_PEER:
                 free.add(number)

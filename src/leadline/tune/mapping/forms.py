@@ -5,6 +5,7 @@ from pathlib import Path
 
 from leadline.core import hosts as host_names
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.formatting import counted
 from leadline.core.record_files import replace
 from leadline.tune.mapping.candidates import ORDER
 from leadline.tune.mapping.tuning import Outcome, Trial, seat_lines
@@ -29,7 +30,9 @@ def hosts(given: str | None, count: int) -> list[str]:
     except UsageError as problem:
         raise UsageError(f"--hosts: {problem}") from None
     if len(found) < count:
-        raise UsageError(f"--hosts: the mapping is of {count} nodes, but {given} names {len(found)}")
+        raise UsageError(
+            f"--hosts: the mapping is of {counted(count, 'node')}, but {given} names {len(found)}"
+        )
     return found[:count]
 
 
