@@ -122,3 +122,15 @@ def test_mpis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leadline.mpi.discover.rows", lambda: [row])
     assert listed_json("mpis") == [row]
     assert listed("mpis").splitlines()[1].split() == ["mpich-4.0.2", "MPICH", "4.0.2", "Debian"]
+
+
+@pytest.mark.parametrize("width", ["80", "100"])
+def test_sizes_of_machines_line_up_on_the_right(width: str) -> None:
+    """With commas, so that a column shows which machine is larger; a narrow terminal has a line for each."""
+    done = CliRunner(env={"COLUMNS": width}).invoke(main, ["list", "machines"])
+    lines = [line for line in done.output.splitlines() if not line.startswith(" ")]
+    assert {len(line) for line in lines} == {len(lines[0])}
+    assert lines[0].endswith("nodes      ranks")
+    assert any(line.endswith(" 262,144  1,048,576") for line in lines)
+    narrow = CliRunner(env={"COLUMNS": "30"}).invoke(main, ["list", "machines"]).output
+    assert "  nodes: 432\n  ranks: 864\n" in narrow

@@ -52,6 +52,18 @@ def print_table(rows: Rows, columns: Mapping[str, str], as_json: bool = False) -
         click.secho(line, bold=terminal and number == 0)
 
 
+def right(rows: Rows, columns: Mapping[str, str], keys: Iterable[str]) -> tuple[Rows, dict[str, str]]:
+    """Rows and columns of a table for people whose whole numbers of `keys` are lined up on the right."""
+    made, headings = [dict(row) for row in rows], dict(columns)
+    for key in keys:
+        texts = ["" if row[key] is None else f"{row[key]:,}" for row in made]
+        width = max(map(len, (columns[key], *texts)))
+        headings[key] = columns[key].rjust(width)
+        for row, text in zip(made, texts, strict=True):
+            row[key] = text.rjust(width)
+    return made, headings
+
+
 def terminal_width() -> int:
     """The columns of the terminal, or what the variable COLUMNS says."""
     return shutil.get_terminal_size().columns
@@ -179,7 +191,8 @@ def _block(headings: Sequence[str], cells: Sequence[str], width: int) -> list[st
     lines = []
     for number, (heading, cell) in enumerate(zip(headings, cells, strict=True)):
         if cell:
-            lines += _lines(f"{'' if number == 0 else '  '}{heading}: {cell}", width, "", "    ")
+            text = f"{'' if number == 0 else '  '}{heading.strip()}: {cell.strip()}"
+            lines += _lines(text, width, "", "    ")
     return lines
 
 

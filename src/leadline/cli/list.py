@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from leadline.cli._table import json_option, print_table, tell
+from leadline.cli._table import json_option, print_table, right, tell
 from leadline.cli._types import Word
 from leadline.cli._working import working
 from leadline.core.record import Row
@@ -242,5 +242,7 @@ def command(what: str, name: str | None, as_json: bool) -> None:
         _print_keys(rows, name, as_json)
     elif name is not None:
         _print_benchmark(name, as_json)
+    elif what == "machines" and not as_json:
+        print_table(*right(rows, columns, ("nodes", "ranks")))
     else:
         print_table(rows, columns, as_json)
