@@ -155,13 +155,14 @@ def _figures(points: pl.DataFrame) -> Row:
     off = _off(points.get_column("ratio"))
     if not off.size:
         return {"points": 0, "median_off": None, "most_off": None, "near": None, "within": None, "bias": None}
-    within = points.get_column("verdict") == WITHIN
+    verdicts = points.get_column("verdict")
     return {
         "points": int(off.size),
         "median_off": float(np.median(off)),
         "most_off": float(off.max()),
         "near": float((off <= NEAR).mean()),
-        "within": float(within.sum() / off.size),
+        # Without one interval nothing can lie within.
+        "within": None if (verdicts == NO_INTERVAL).all() else float((verdicts == WITHIN).sum() / off.size),
         "bias": float(np.median(points.get_column("ratio").to_numpy()) - 1),
     }
 

@@ -97,7 +97,8 @@ def _verdict(row: Row) -> str:
 
 def _pattern(row: Row) -> Row:
     """A pattern's figures in words."""
-    shares = {name: f"{100 * row[name]:.0f} %" for name in ("median_off", "most_off", "near", "within")}
+    names = ("median_off", "most_off", "near", "within")
+    shares = {name: "" if row[name] is None else f"{100 * row[name]:.0f} %" for name in names}
     side = f"{100 * row['bias']:+.0f} %"
     return {"pattern": f"{row['benchmark']}, {row['metric']}", "points": row["points"], "bias": side} | shares
 
@@ -109,9 +110,9 @@ def _sentence(whole: Row, table: "pl.DataFrame") -> str:
     said = (
         f"{whole['points']} point{'' if whole['points'] == 1 else 's'}: median error "
         f"{100 * whole['median_off']:.0f} %, {100 * whole['near']:.0f} % of points within 25 %, "
-        f"{100 * whole['within']:.0f} % within the "
-        "interval"
     )
+    within = whole["within"]
+    said += "none has an interval" if within is None else f"{100 * within:.0f} % within the interval"
     for verdict in (NOT_SIMULATED, NOT_MEASURED):
         if count := table.get_column("verdict").to_list().count(verdict):
             said += f"; {count} {verdict}"
