@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -252,3 +252,22 @@ def test_the_pattern_of_the_page_is_evaluated(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     assert program.read("halo.program").operations_in_all == 512 * 10 * 14
+
+
+def test_a_part_that_is_yielded_and_not_executed_is_refused() -> None:
+    """Its messages were left out without a word: `yield part(comm)` in place of `yield from`."""
+
+    def part(comm: program.Comm) -> Iterator[Any]:
+        yield comm.barrier()
+
+    def code(comm: program.Comm, how: str) -> Iterator[Any]:
+        if how == "from":
+            yield from part(comm)
+        else:
+            yield part(comm) if how == "part" else comm.barrier
+
+    assert program.evaluate(code, 2, how="from").operations_in_all == 2
+    with pytest.raises(UsageError, match="rank 0: yields the function part itself; 'yield from' executes it"):
+        program.evaluate(code, 2, how="part")
+    with pytest.raises(UsageError, match="rank 0: yields the function barrier itself; call it"):
+        program.evaluate(code, 2, how="call")

@@ -127,6 +127,11 @@ class _Evaluation:
                             waiting[rank.rank] = running, value
                             return
                         value = value.comm
+                    elif value is not None and (inspect.isgenerator(value) or callable(value)):
+                        # Otherwise what is in it would be left out, and nobody would know.
+                        way = "'yield from' executes it" if inspect.isgenerator(value) else "call it"
+                        name = getattr(value, "__name__", type(value).__name__)
+                        raise UsageError(f"rank {rank.rank}: yields the function {name} itself; {way}")
             except StopIteration:
                 pass
         elif running is not None:
