@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from analysis.test_compare import launches
 from leadline.analysis.compare import study
 from leadline.cli.compare import command
+from leadline.core.errors import UsageError
+from leadline.core.record import concat
 from leadline.run import store
 
 
@@ -56,3 +58,13 @@ def test_a_run_that_is_compared_with_itself_is_told(tmp_path: Path) -> None:
     assert "the same:" not in said(a, b)
     assert shared in said(a, b, "vs", a, c)
     assert "on both sides, so" not in said(a, "vs", b, c)
+
+
+def test_a_benchmark_without_the_points_asked_for_is_refused(tmp_path: Path) -> None:
+    """Both are there, but not together: one sentence, and not one on each key."""
+    other = launches(2, benchmark="barrier", metric="time").filter(pl.col("bytes") == 1)
+    store.write_parquet(concat([launches(1), other]), tmp_path / "a.parquet", {})
+    words = [str(tmp_path / "a.parquet")] * 2 + ["-b", "barrier", "--where", "bytes=64"]
+    found = CliRunner().invoke(command, words)
+    assert isinstance(found.exception, UsageError)
+    assert str(found.exception) == "A and B: no record fits all of --benchmark and --where"

@@ -219,6 +219,8 @@ def _refuse_unmatched(table: "pl.DataFrame", a: "pl.DataFrame", b: "pl.DataFrame
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.core.record import SIMULATED  # noqa: PLC0415
 
+    if empty := [name for name, side in (("A", a), ("B", b)) if side.is_empty()]:
+        raise UsageError(f"{' and '.join(empty)}: no record fits all of --benchmark and --where")
     alone = (changes.ONLY_IN_A, changes.ONLY_IN_B)
     if not table.get_column("verdict").is_in(alone).all():
         return
