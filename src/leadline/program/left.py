@@ -1,4 +1,4 @@
-"""Messages that nobody had received when a recorded program ended."""
+"""Messages that nobody had received when a recorded program ended, and receives that met no message."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,9 +22,36 @@ def left_behind(program: Program) -> Counter[int]:
     replay leaves behind as well (native/program/left.cpp), and more is an error there.
     """
     left: Counter[int] = Counter()
+    for (comm, source, *_), (_, count) in _messages_left(program).items():
+        left[program.communicators[comm].members[source]] += count
+    return left
+
+
+class Received:
+    """Which of a program's messages are received, asked of each in the order in which it is sent."""
+
+    def __init__(self, program: Program) -> None:
+        self._left = {key: received for key, (received, _) in _messages_left(program).items()}
+
+    def next(self, rank: int, sent: Operation, program: Program) -> bool:
+        """Whether the next message like this of a rank is received: the first ones are."""
+        if not self._left:
+            return True
+        key = sent.comm, program.communicators[sent.comm].rank_of(rank), sent.peer, sent.tag
+        if key not in self._left:
+            return True
+        self._left[key] -= 1
+        return self._left[key] >= 0
+
+
+def _messages_left(program: Program) -> dict[Key, tuple[int, int]]:
+    """Of a recorded program: how many messages with each key were received and how many not, where some were
+    not.
+    """
     if not was_recorded(program):
-        return left
+        return {}
     sent: Counter[Key] = Counter()
+    taken: Counter[Key] = Counter()
     unknown: set[tuple[int, int, int]] = set()
     known: dict[int, tuple[Counter[Operation], Counter[Operation]]] = {}
     for rank in range(program.ranks):
@@ -42,11 +69,12 @@ def left_behind(program: Program) -> Counter[int]:
                     continue
                 other = (end.peer + mine) % len(members.members) if relative else end.peer
                 key = (end.comm, *((mine, other) if sign > 0 else (other, mine)), end.tag)
-                sent[key] += sign * times
-    for (comm, source, destination, tag), count in sent.items():
-        if count > 0 and (comm, destination, tag) not in unknown:
-            left[program.communicators[comm].members[source]] += count
-    return left
+                (sent if sign > 0 else taken)[key] += times
+    return {
+        key: (taken[key], count - taken[key])
+        for key, count in sent.items()
+        if count > taken[key] and (key[0], key[2], key[3]) not in unknown
+    }
 
 
 def in_words(left: Counter[int]) -> str:
@@ -55,12 +83,27 @@ def in_words(left: Counter[int]) -> str:
     >>> in_words(Counter({2: 1, 0: 5}))
     '6 messages were never received in the recording (5 of rank 0, 1 of rank 2)'
     """
-    ranked = left.most_common()
+    count = "1 message was" if left.total() == 1 else f"{left.total():,} messages were"
+    return f"{count} never received in the recording ({_whose(left)})"
+
+
+def unmet(program: Program) -> str | None:
+    """How many receives met no message in the recording, and whose they were, as a sentence without its end;
+    None where there are none. The program does not have them.
+    """
+    counts = Counter({int(rank): int(count) for rank, count in program.recorded.get("unmet", ())})
+    if not counts:
+        return None
+    many = "1 receive was" if counts.total() == 1 else f"{counts.total():,} receives were"
+    return f"{many} met by no message in the recording ({_whose(counts)})"
+
+
+def _whose(counts: Counter[int]) -> str:
+    ranked = counts.most_common()
     named = [f"{count:,} of rank {rank}" for rank, count in ranked[:_TOLD]]
     if others := ranked[_TOLD:]:
         named.append(f"{sum(count for _, count in others):,} of {len(others):,} other ranks")
-    count = "1 message was" if left.total() == 1 else f"{left.total():,} messages were"
-    return f"{count} never received in the recording ({', '.join(named)})"
+    return ", ".join(named)
 
 
 def _ends(program: Program, index: int) -> tuple[Counter[Operation], Counter[Operation]]:
@@ -83,7 +126,9 @@ def _messages(program: Program, index: int) -> Iterator[tuple[Operation, int]]:
     sequence = program.sequences[index]
     leaves = sequence.leaves
     if not any(leaf.kind == Kind.START for leaf in leaves):
-        yield from zip(leaves, sequence.counts, strict=True)
+        for leaf, count in zip(leaves, sequence.counts, strict=True):
+            if leaf.form != Form.PERSISTENT:
+                yield leaf, count
         return
     ready: dict[int, Operation] = {}
     for which in sequence.order().tolist():

@@ -13,6 +13,7 @@ from leadline.record.clocks import align
 from leadline.record.handles import Communicators
 from leadline.record.ranks import Rank
 from leadline.record.spills import NO_ROOM, Spill
+from leadline.record.unmet import leave_out
 
 
 def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
@@ -38,6 +39,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
                 rank.stopped = "an entry of its record is damaged"
                 break
         read.append(rank)
+    unmet = leave_out(read, made.communicators)
     sites = _sites(read, made.sites)
     made.regions = [str(level) for level in range(1, max(max(r.regions, default=0) for r in read) + 1)]
     made.partial = {number for number, rank in enumerate(read) if not rank.ended or rank.stopped}
@@ -52,6 +54,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
         "outside": sorted(outside),
         "full": [number for number, rank in enumerate(read) if rank.stopped.startswith(NO_ROOM)],
         "memory": [rank.memory for rank in read],
+        **({"unmet": unmet} if unmet else {}),
     }
     every = [_one_after_another(rank) for rank in read]
     begins = np.array([int(rank.spill.facts["began"]) for rank in read], np.int64)

@@ -55,6 +55,8 @@ class Slot:
     met: list[tuple[int, int, int]] = field(default_factory=list)  # of any source: operation, source, tag
     several: bool = False  # they were of more than one
     both: bool = False  # of an Isendrecv
+    started: int = -1  # index of the operation that last started a persistent one
+    given_back: int = -1  # index of the operation that did so before it was over
     half: int = 0  # number of the send that the same request completes
 
 
@@ -68,6 +70,16 @@ def parts_of(peers: Iterable[int], sizes: Sequence[int]) -> tuple[int, ...]:
     )
 
 
-def crossed(values: Sequence[int]) -> list[int]:
+def blocks_of_neighbours(
+    group: Group, size: int, gives: Sequence[int], takes: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What goes to the neighbours of a group and what comes from them; `size` each where none is given."""
+    to = gives or [size] * len(group.targets)
+    coming = takes or [size] * len(group.sources)
+    order = _crossed if group.cartesian else list
+    return parts_of(group.targets, to), parts_of(order(group.sources), order(coming))
+
+
+def _crossed(values: Sequence[int]) -> list[int]:
     """Of each dimension up before down: what goes down comes from up, also where both are one rank."""
     return [value for down in range(0, len(values) - 1, 2) for value in (values[down + 1], values[down])]

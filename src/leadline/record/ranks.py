@@ -20,8 +20,8 @@ from leadline.program.model import (
     Operation,
 )
 from leadline.record import spills
-from leadline.record.handles import Communicators, Group, Slot, crossed, parts_of
-from leadline.record.receives import ANY, met_by, receive_is_over
+from leadline.record.handles import Communicators, Group, Slot, blocks_of_neighbours, parts_of
+from leadline.record.receives import ANY, exchange, met_by, receive_is_over, without
 from leadline.record.spills import Entry, Spill
 
 OF_A_FILE = -1  # instead of the number of a slot
@@ -43,6 +43,7 @@ class Rank:
     ended: bool = False
     threads: set[int] = field(default_factory=set)
     stopped: str = ""
+    unmet: int = 0  # receives that met no message
     memory: int | None = None  # B, of its own that it took after MPI_Init, at most
 
     def __post_init__(self) -> None:
@@ -56,6 +57,7 @@ class Rank:
         self.highest = 0
         self.windows: dict[int, tuple[int, int]] = {}  # number and communicator
         self.free_windows: list[int] = []
+        self.given_back: list[Slot] = []  # receives that were not over
         self.posted: dict[int, tuple[int, ...]] = {}  # whom a window is open for, and
         self.begun: dict[int, tuple[int, ...]] = {}  # whose it reaches
         self.messages: dict[int, tuple[int, int, int]] = {}  # communicator, source, tag
@@ -169,18 +171,7 @@ class Rank:
         index = self.group(comm).index
         free = (FREE_SOURCE if source == ANY else 0) | (FREE_TAG if coming_tag == ANY else 0)
         receive = met_by(Operation(int(Kind.RECV), index, source, coming, coming_tag, free=free), met)
-        if to == NOBODY and source == NOBODY:
-            self.note(entry, Operation(int(Kind.NOP)))
-        elif to == NOBODY:
-            self.note(entry, receive)
-        elif source == NOBODY:
-            self.note(entry, Operation(int(Kind.SEND), index, to, size, tag))
-        else:
-            both = Operation(int(Kind.SENDRECV), index, to, size, tag, free=free)
-            self.note(
-                entry,
-                both._replace(source=receive.peer, source_bytes=receive.bytes, source_tag=receive.tag),
-            )
+        self.note(entry, exchange(Operation(int(Kind.SEND), index, to, size, tag), receive))
 
     def probe(self, entry: Entry) -> None:
         comm, peer, _, tag, message, *met = entry.values
@@ -196,7 +187,7 @@ class Rank:
         slots = [self.requests[handle][0] for handle in entry.values if self.requests[handle]]
         for slot in slots:
             if slot:
-                slot.active = True
+                slot.active, slot.started = True, len(self.operations)
         numbers = tuple(slot.number for slot in slots if slot)
         self.note(entry, Operation(int(Kind.START), gives=numbers) if numbers else Operation(int(Kind.NOP)))
 
@@ -230,6 +221,7 @@ class Rank:
             if slot.receive is not None and not receive_is_over(
                 slot, done[place + 1 : place + 4], self.operations, self.outside
             ):
+                self.leave_out_receive(slot)
                 numbers += [slot.half] if slot.half else []
                 continue
             several += [slot.number, *slot.met[-1][1:]] if slot.several else []
@@ -249,7 +241,15 @@ class Rank:
             self.note(entry, Operation(int(Kind.NOP)))
             return
         heapq.heappush(self.free, slot.number)
+        if slot.receive is not None and slot.active:
+            slot.given_back = len(self.operations)
+            self.given_back.append(slot)
         self.note(entry, Operation(int(Kind.FREE), request=slot.number))
+
+    def leave_out_receive(self, slot: Slot) -> None:
+        """A receive that met no message."""
+        self.unmet += 1
+        without(slot, self.operations)
 
     def cancel(self, entry: Entry) -> None:
         """Whether it came in time is known when the request is over."""
@@ -260,12 +260,8 @@ class Rank:
         group = self.group(comm)
         number = self.slot(request, entry.form) if entry.form else 0
         gives, takes = blocks[:given], blocks[given:]
-        neighbours = entry.kind in (Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL)
-        if neighbours:
-            to = gives if gives else [size] * len(group.targets)
-            coming = takes or [size] * len(group.sources)
-            order = crossed if group.cartesian else list
-            parts = parts_of(group.targets, to), parts_of(order(group.sources), order(coming))
+        if entry.kind in (Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL):
+            parts = blocks_of_neighbours(group, size, gives, takes)
         else:
             ranks = range(len(group.remote or group.members))
             parts = parts_of(ranks, gives), parts_of(ranks, takes)

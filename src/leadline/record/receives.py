@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from leadline.program.model import FREE_SOURCE, Kind, Operation
+from leadline.program.model import FREE_SOURCE, NOBODY, Kind, Operation
 from leadline.record.handles import Slot
 
 ANY, CANCELLED = -1, -5  # peers as the recorder writes them
-LATER = "the cancel of a persistent receive"
 SEVERAL = "a persistent receive of any tag that met several"
 
 
@@ -20,17 +19,30 @@ def met_by(posted: Operation, met: Sequence[int]) -> Operation:
     )
 
 
+def exchange(send: Operation, receive: Operation) -> Operation:
+    """Both as one operation, or the one that has a partner."""
+    if send.peer == NOBODY and receive.peer == NOBODY:
+        return Operation(int(Kind.NOP))
+    if send.peer == NOBODY:
+        return receive
+    if receive.peer == NOBODY:
+        return send
+    return send._replace(
+        kind=int(Kind.SENDRECV),
+        source=receive.peer,
+        source_bytes=receive.bytes,
+        source_tag=receive.tag,
+        free=receive.free,
+    )
+
+
 def receive_is_over(slot: Slot, met: Sequence[int], operations: list[Operation], outside: set[str]) -> bool:
     """What a receive met becomes its operation's; whether it met anything."""
     assert slot.receive is not None
     if slot.both:
         return True  # MPICH 4.0 fills in no status
     posted = operations[slot.receive]
-    if met[0] == CANCELLED and slot.persistent:
-        outside.add(LATER)
-        return True
     if met[0] == CANCELLED:
-        operations[slot.receive] = Operation(int(Kind.NOP))
         return False
     found = met_by(posted, met)
     slot.turns += 1
@@ -45,6 +57,20 @@ def receive_is_over(slot: Slot, met: Sequence[int], operations: list[Operation],
         found = found._replace(peer=peer, bytes=max(posted.bytes, found.bytes))
     operations[slot.receive] = found
     return True
+
+
+def without(slot: Slot, operations: list[Operation]) -> None:
+    """Takes a receive that met nothing out of the operations: nobody waits for it."""
+    nothing = Operation(int(Kind.NOP))
+    if slot.persistent:
+        begun = operations[slot.started]
+        numbers = tuple(number for number in begun.gives if number != slot.number)
+        operations[slot.started] = begun._replace(gives=numbers) if numbers else nothing
+        return
+    assert slot.receive is not None
+    operations[slot.receive] = nothing
+    if slot.given_back >= 0:
+        operations[slot.given_back] = nothing
 
 
 def _meets_several(slot: Slot, operations: list[Operation]) -> None:

@@ -26,7 +26,7 @@ from leadline.native.registry import benchmarks
 from leadline.plan.model import Plan
 from leadline.program import files
 from leadline.program.change import scaled_bytes
-from leadline.program.left import in_words, left_behind
+from leadline.program.left import in_words, left_behind, unmet
 from leadline.program.model import COLLECTIVES, Kind, Program, SendMode
 from leadline.run.session import simulate
 from leadline.targets import Target
@@ -219,6 +219,8 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         )
     if left := left_behind(program):
         found.append(f"{in_words(left)}, and none is here: who sent one went on at once")
+    if words := unmet(program):
+        found.append(f"{words}, and left out here: nobody waited for them")
     if program.partial:
         found.append(f"the records of {counted(len(program.partial), 'rank')} end before the program did")
     return found

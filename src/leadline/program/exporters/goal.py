@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from leadline.core.errors import UsageError
 from leadline.core.formatting import counted
-from leadline.program.left import in_words, left_behind
+from leadline.program.left import Received, in_words, left_behind, unmet
 from leadline.program.messages import Answer, Ask, Question, question, told
 from leadline.program.model import (
     ANY_PEER,
@@ -43,12 +43,12 @@ def lines(program: Program, flops: float, ask: Ask, say: Callable[[str], None]) 
     """The lines of the schedule (`exporters.write`)."""
     del flops
     collectives = _Collectives(program, ask)
-    tags = _Tags(program, collectives.there)
+    tags, received = _Tags(program, collectives.there), Received(program)
     yield f"num_ranks {program.ranks}"
     empty = 0
     for rank in range(program.ranks):
         yield f"rank {rank} {{"
-        writing = _Rank(program, rank, tags, collectives)
+        writing = _Rank(program, rank, tags, collectives, received)
         yield from writing.lines()
         empty += writing.empty
         yield "}"
@@ -80,7 +80,9 @@ def _said(program: Program, collectives: "_Collectives", empty: int) -> Iterator
     if any(kind == Kind.CANCEL for kind, _ in program.calls):
         yield "cancelled operations are written as if they were not"
     if left := left_behind(program):
-        yield f"{in_words(left)}: nothing receives them in the schedule"
+        yield f"{in_words(left)}: left out"
+    if words := unmet(program):
+        yield f"{words}: left out"
     if program.partial:
         yield f"the records of {counted(len(program.partial), 'rank')} end before the program did"
 
@@ -172,8 +174,11 @@ class _Collectives:
 class _Rank:
     """One rank's graph while it is written."""
 
-    def __init__(self, program: Program, rank: int, tags: _Tags, collectives: _Collectives) -> None:
+    def __init__(
+        self, program: Program, rank: int, tags: _Tags, collectives: _Collectives, received: Received
+    ) -> None:
         self.program, self.rank, self._tag, self._collectives = program, rank, tags, collectives
+        self._received = received
         self.count = 0
         self.empty = 0  # messages without bytes
         self.after: list[str] = []  # edges that the next operation has
@@ -247,6 +252,8 @@ class _Rank:
         return self._add(f"recv {size}b from {peer} tag {tag}", edges)
 
     def _message(self, operation: Operation) -> Iterator[str]:
+        if operation.kind == Kind.SEND and not self._received.next(self.rank, operation, self.program):
+            return
         peer, tag = self._peer(operation.comm, operation.peer), self._tag(operation.comm, operation.tag)
         receives = operation.kind == Kind.RECV
         if receives:
@@ -269,6 +276,9 @@ class _Rank:
         tag = self._tag(operation.comm, operation.source_tag)
         yield from self._receive(operation.source_bytes, source, tag, [*edges, *self.posted])
         self.posted = []
+        if not self._received.next(self.rank, operation, self.program):
+            self.after = [f"requires l{self.count}"]
+            return
         peer, tag = self._peer(operation.comm, operation.peer), self._tag(operation.comm, operation.tag)
         yield from self._send(operation.bytes, peer, tag, edges)
         self.after = [f"requires l{self.count - 1}", f"requires l{self.count}"]

@@ -1,0 +1,106 @@
+"""Receives that met no message: begun, and cancelled, given back or still open when the program ended.
+
+A request that is completed says whether its receive met a message. Of one that is given back before
+(MPI_Request_free), or that nobody completes, what others sent says it: messages that no other receive took.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from leadline.program.model import ANY_PEER, Communicator, Form, Kind, Operation
+from leadline.record.handles import Slot
+from leadline.record.ranks import Rank
+
+Key = tuple[int, int, int, int]  # communicator, destination, source, tag; ranks are the communicator's
+
+
+def leave_out(read: Sequence[Rank], communicators: Sequence[Communicator]) -> list[list[int]]:
+    """Takes receives that met no message out of the ranks' operations; rank and number of each that had some.
+
+    Nothing waits for such a receive, so the program is the same without it.
+    """
+    begun = [[slot for slot in _open(rank) if _is_known(rank, slot, communicators)] for rank in read]
+    if any(begun):
+        messages = Counter[Key]()
+        for rank, slots in zip(read, begun, strict=True):
+            _count(rank, {_begin(slot) for slot in slots}, communicators, messages)
+        for rank, slots in zip(read, begun, strict=True):
+            for slot in sorted(slots, key=_begin):
+                _decide(rank, slot, communicators, messages)
+    return [[number, rank.unmet] for number, rank in enumerate(read) if rank.unmet]
+
+
+def _open(rank: Rank) -> Iterator[Slot]:
+    """Receives that were begun and whose request nobody completed: given back, or open to the end."""
+    yield from rank.given_back
+    for slots in rank.requests.values():
+        for slot in slots:
+            if slot and slot.receive is not None and slot.active and not slot.both:
+                yield slot
+
+
+def _is_known(rank: Rank, slot: Slot, communicators: Sequence[Communicator]) -> bool:
+    """Whether the ranks of a receive's communicator are those that send in it: it joins no two groups."""
+    assert slot.receive is not None
+    return not communicators[rank.operations[slot.receive].comm].remote
+
+
+def _begin(slot: Slot) -> tuple[int, int]:
+    """The operation with which an open receive began, and the number of its request."""
+    assert slot.receive is not None
+    return (slot.started if slot.persistent else slot.receive), slot.number
+
+
+def _count(
+    rank: Rank,
+    begun: set[tuple[int, int]],
+    communicators: Sequence[Communicator],
+    messages: Counter[Key],
+) -> None:
+    """Adds what a rank sent, and subtracts what it received by others than the open receives."""
+    own = rank.spill.rank
+    ready: dict[int, Operation] = {}
+
+    def add(by: int, comm: int, peer: int, tag: int) -> None:
+        if peer >= 0 and own in (members := communicators[comm].members):
+            mine = members.index(own)
+            messages[(comm, peer, mine, tag) if by > 0 else (comm, mine, peer, tag)] += by
+
+    def message(each: Operation) -> None:
+        add(-1 if each.kind == Kind.RECV else 1, each.comm, each.peer, each.tag)
+        if each.kind == Kind.SENDRECV:
+            add(-1, each.comm, each.source, each.source_tag)
+
+    for index, each in enumerate(rank.operations):
+        if each.kind in (Kind.SEND, Kind.RECV, Kind.SENDRECV):
+            if each.form == Form.PERSISTENT:
+                ready[each.request] = each
+            elif (index, each.request) not in begun:
+                message(each)
+        elif each.kind == Kind.START:
+            for slot in each.gives:
+                if slot in ready and (index, slot) not in begun:
+                    message(ready[slot])
+        elif each.kind == Kind.WAIT:
+            for slot, source, tag in zip(*(each.takes[part::3] for part in range(3)), strict=True):
+                add(-1, ready[slot].comm, source, tag)
+
+
+def _decide(rank: Rank, slot: Slot, communicators: Sequence[Communicator], messages: Counter[Key]) -> None:
+    """An open receive takes a message that is left for it, or goes."""
+    assert slot.receive is not None
+    posted = rank.operations[slot.receive]
+    mine = communicators[posted.comm].members.index(rank.spill.rank)
+    for key in sorted(messages):
+        comm, to, source, tag = key
+        if (
+            messages[key] > 0
+            and (comm, to) == (posted.comm, mine)
+            and posted.peer in (ANY_PEER, source)
+            and posted.tag in (-1, tag)
+        ):
+            messages[key] -= 1
+            if not slot.persistent:
+                rank.operations[slot.receive] = posted._replace(peer=source, tag=tag)
+            return
+    rank.leave_out_receive(slot)
