@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from leadline import program
 from leadline.cli import main
+from leadline.core.errors import LeadlineError
 from leadline.mpi.discover import find
 from leadline.program.fold import Folder
 from leadline.program.model import Program
@@ -86,3 +87,15 @@ def test_folding_copies_no_more_than_it_must(monkeypatch: pytest.MonkeyPatch) ->
         folder.add(item)
     assert len(folder.nodes()[0]) > 14_000
     assert Watched.copied < 300 * len(items)  # 64 places are tried, a few items at each
+
+
+def test_a_script_with_its_own_launcher_is_the_reason(tmp_path: Path) -> None:
+    """Open MPI's mpirun starts no other one: nothing was recorded, and the sentence tells what to record."""
+    script = tmp_path / "inner.sh"
+    script.write_text("#!/bin/sh\nmpirun.openmpi -n 2 ./app\n")
+    script.chmod(0o755)
+    with pytest.raises(LeadlineError, match=rf"leadline record --mpi NAME -- {script}"):
+        session.program(tmp_path, ["mpirun", "-n", "1", str(script)])
+    script.write_text("#!/bin/sh\n./app\n")
+    with pytest.raises(LeadlineError, match="use no MPI"):
+        session.program(tmp_path, ["mpirun", "-n", "1", str(script)])

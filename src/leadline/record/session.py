@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import uuid
@@ -27,6 +28,7 @@ LIBRARY = "libleadline_record.so"
 SEEN = 0.5  # processors: ranks that poll take one each; with less they are not what was waited for
 _COMMAND = "command.json"  # in the directory of the records
 # Which library of MPI an executable is linked with, as ldd prints it, by family.
+_LAUNCHER = re.compile(rb"\b(mpirun|mpiexec|srun)\b")
 STANDARD = "the standard ABI"  # of MPI 5, which any MPI may have beside its own
 _SONAMES = {
     "libmpi.so.40": "openmpi",
@@ -190,6 +192,12 @@ def program(
         raise LeadlineError(
             f"nothing was recorded: the program's MPI is '{met}', not its launcher's; name it with --mpi"
         )
+    if not paths and (script := _script_with_launcher(command)):
+        raise LeadlineError(
+            f"nothing was recorded: no process called MPI_Init. {script} starts ranks itself, and "
+            "Open MPI's mpirun starts none within another one; record the script alone: "
+            f"leadline record --mpi NAME -- {script}"
+        )
     if not paths:
         raise LeadlineError(
             "nothing was recorded: no process called MPI_Init. Programs that use no MPI, that are linked "
@@ -211,6 +219,15 @@ def program(
             "--directory"
         )
     return convert(_with_lost([spills.load(path) for path in kept], len(paths) - len(kept)), facts)
+
+
+def _script_with_launcher(command: Sequence[str]) -> str | None:
+    """The script that a launcher starts and that has a launcher itself; None where there is none."""
+    for word in command[1:]:
+        path = shutil.which(word)
+        if path and Path(path).read_bytes()[:2] == b"#!" and _LAUNCHER.search(Path(path).read_bytes()):
+            return word
+    return None
 
 
 def _with_lost(kept: list[spills.Spill], empty: int) -> list[spills.Spill]:
