@@ -13,6 +13,7 @@ constexpr std::int64_t of_split = 8;  // B: colour and key that each rank tells 
 // Of the operation's buffers, bytes that one rank needs.
 std::int64_t buffer(const Program& program, const Sequence& sequence) {
     std::int64_t most = of_split * program.ranks;
+    std::int64_t wholes = 8;  // so much more do blocks of whole elements take
     for (const Step& step : sequence.steps) {
         if (step.kind == Kind::loop || step.kind == Kind::end) continue;
         if (step.kind == Kind::win || step.kind == Kind::file) continue;  // bytes of no message
@@ -20,12 +21,13 @@ std::int64_t buffer(const Program& program, const Sequence& sequence) {
         const bool blocks = step.kind == Kind::gather || step.kind == Kind::scatter ||
                             step.kind == Kind::allgather || step.kind == Kind::alltoall ||
                             step.kind == Kind::reduce_scatter;
+        if (step.kind == Kind::reduce_scatter) wholes = std::max(wholes, 8 * std::int64_t{ranks});
         std::int64_t bytes = 0;
         if (__builtin_mul_overflow(step.bytes, blocks ? std::int64_t{ranks} : 1, &bytes))
             Run::skip("an operation's buffer is larger than any memory");
         most = std::max(most, bytes);
     }
-    return std::max(most, sequence.largest) + 8;
+    return std::max(most, sequence.largest) + wholes;
 }
 
 // Communicators that one split makes: pairwise without a common rank. Their numbers, from `first` on.

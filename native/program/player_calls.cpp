@@ -8,15 +8,19 @@
 namespace leadline::program {
 namespace {
 
-Type type_of(const Step& step) {
+Type type_of(const Step& step, std::span<const std::int64_t> blocks) {
     switch (step.type) {
         case 1: return Type::int32;
         case 2: return Type::int64;
         case 3: return Type::float32;
         case 4: return Type::float64;
-        // Whatever it was, as the widest number that fits its bytes.
-        default: return step.bytes % 8 == 0 ? Type::float64 : Type::int32;
+        default: break;
     }
+    // Whatever it was, as the widest number that fits its bytes; where blocks vary, those of every rank, as
+    // all must take it for the same.
+    bool fits = step.bytes % 8 == 0;
+    for (std::size_t i = 1; i < blocks.size(); i += 2) fits = fits && blocks[i] % 8 == 0;
+    return fits ? Type::float64 : Type::int32;
 }
 
 Reduce reduce_of(const Step& step) {
@@ -30,6 +34,18 @@ bool reduces(Kind kind) {
            kind == Kind::scan || kind == Kind::exscan;
 }
 
+// So many bytes as whole elements, of which a reduction is.
+std::int64_t whole(std::int64_t bytes, Type type) {
+    const auto unit = static_cast<std::int64_t>(size_of(type));
+    return (bytes + unit - 1) / unit * unit;
+}
+
+// Blocks follow one another.
+void follow(std::vector<Part>& parts) {
+    std::int64_t offset = 0;
+    for (Part& part : parts) part.offset = std::exchange(offset, offset + part.bytes);
+}
+
 void parts_of(std::span<const std::int64_t> list, int peers, std::vector<Part>& parts) {
     parts.clear();
     for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
@@ -41,8 +57,7 @@ void parts_of(std::span<const std::int64_t> list, int peers, std::vector<Part>& 
     if (!std::ranges::is_sorted(parts, {}, &Part::peer)) std::ranges::sort(parts, {}, &Part::peer);
     if (const auto twice = std::ranges::adjacent_find(parts, {}, &Part::peer); twice != parts.end())
         throw std::runtime_error("a list of blocks names rank " + std::to_string(twice->peer) + " twice");
-    std::int64_t offset = 0;
-    for (Part& part : parts) part.offset = std::exchange(offset, offset + part.bytes);
+    follow(parts);
 }
 
 // Of a call whose blocks every rank names, its own is also told apart.
@@ -57,13 +72,14 @@ void agree(const std::vector<Part>& parts, int rank, std::int64_t own) {
 }  // namespace
 
 Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes) {
-    Call made{.what = *collective_of(step.kind), .root = step.peer, .type = type_of(step)};
+    Call made{.what = *collective_of(step.kind),
+              .root = step.peer,
+              .type = type_of(step, sequence_.list(step.takes))};
     if (const auto found = playing_.algorithms.find(step.kind); found != playing_.algorithms.end())
         made.algorithm = found->second;
     std::int64_t bytes = step.bytes;
     if (reduces(step.kind)) {
-        const auto unit = static_cast<std::int64_t>(size_of(made.type));
-        bytes = (bytes + unit - 1) / unit * unit;
+        bytes = whole(bytes, made.type);
         made.reduce = reduce_of(step);
     }
     if (step.kind == Kind::bcast) {
@@ -115,6 +131,10 @@ void Player::lay_out(Call& made, const Step& step, std::int64_t bytes, std::vect
             const bool gathers = step.kind == Kind::allgather;
             if (varies) agree(takes, among.rank(), step.bytes);
             if (varies && takes.empty()) takes.push_back({0, 0, 0});
+            if (!gathers) {
+                for (Part& part : takes) part.bytes = whole(part.bytes, made.type);
+                follow(takes);
+            }
             made.out = out(gathers ? bytes : all(takes));
             made.in = in(gathers ? all(takes) : bytes);
             if (varies) made.takes = takes;

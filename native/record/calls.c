@@ -183,7 +183,7 @@ static int64_t count_at(struct counts counts, size_t i) {
 
 static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
                    struct counts gives, const MPI_Datatype* gives_types, struct counts takes,
-                   const MPI_Datatype* takes_types, bool each, MPI_Request request) {
+                   const MPI_Datatype* takes_types, bool each, MPI_Op op, MPI_Request request) {
     int size = 0, inter = 0, in = 0, out = 0;
     PMPI_Comm_test_inter(comm, &inter);
     if (inter) PMPI_Comm_remote_size(comm, &size);
@@ -194,8 +194,10 @@ static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm
     const size_t count = 8 + given + taken;
     int64_t* values = malloc(8 * count);
     if (!values) return;
-    const int64_t head[] = {lr_comm_handle(comm), peer_of(root), own, 0, 0, lr_handle(request), 1,
-                            (int64_t)given};
+    const bool reduces = kind == LR_REDUCE_SCATTER;
+    const int64_t head[] = {
+        lr_comm_handle(comm),           peer_of(root),      own, reduces ? type_of(*takes_types) : 0,
+        reduces ? reduction_of(op) : 0, lr_handle(request), 1,   (int64_t)given};
     memcpy(values, head, sizeof head);
     int64_t* at = values + 8;
     for (size_t i = 0; i < given; ++i) *at++ = lr_bytes(count_at(gives, i), gives_types[each ? i : 0]);
@@ -213,13 +215,23 @@ void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, in
                const int* gives, const MPI_Datatype* gives_types, const int* takes,
                const MPI_Datatype* takes_types, bool each, MPI_Request request) {
     blocks(call, kind, form, comm, root, own, (struct counts){gives, false}, gives_types,
-           (struct counts){takes, false}, takes_types, each, request);
+           (struct counts){takes, false}, takes_types, each, MPI_OP_NULL, request);
 }
 void lr_blocks_c(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
                  const MPI_Count* gives, const MPI_Datatype* gives_types, const MPI_Count* takes,
                  const MPI_Datatype* takes_types, bool each, MPI_Request request) {
     blocks(call, kind, form, comm, root, own, (struct counts){gives, true}, gives_types,
-           (struct counts){takes, true}, takes_types, each, request);
+           (struct counts){takes, true}, takes_types, each, MPI_OP_NULL, request);
+}
+void lr_reduce_blocks(const struct lr_call* call, int form, MPI_Comm comm, const int* takes,
+                      const MPI_Datatype* type, MPI_Op op, MPI_Request request) {
+    blocks(call, LR_REDUCE_SCATTER, form, comm, 0, 0, (struct counts){NULL, false}, NULL,
+           (struct counts){takes, false}, type, false, op, request);
+}
+void lr_reduce_blocks_c(const struct lr_call* call, int form, MPI_Comm comm, const MPI_Count* takes,
+                        const MPI_Datatype* type, MPI_Op op, MPI_Request request) {
+    blocks(call, LR_REDUCE_SCATTER, form, comm, 0, 0, (struct counts){NULL, true}, NULL,
+           (struct counts){takes, true}, type, false, op, request);
 }
 
 /* World ranks of a group; false where memory lacks. */

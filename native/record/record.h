@@ -188,6 +188,11 @@ void lr_blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm, in
 void lr_blocks_c(const struct lr_call* call, int kind, int form, MPI_Comm comm, int root, int64_t own,
                  const MPI_Count* gives, const MPI_Datatype* gives_types, const MPI_Count* takes,
                  const MPI_Datatype* takes_types, bool each, MPI_Request request);
+/* Where what is combined goes to all in blocks that vary. */
+void lr_reduce_blocks(const struct lr_call* call, int form, MPI_Comm comm, const int* takes,
+                      const MPI_Datatype* type, MPI_Op op, MPI_Request request);
+void lr_reduce_blocks_c(const struct lr_call* call, int form, MPI_Comm comm, const MPI_Count* takes,
+                        const MPI_Datatype* type, MPI_Op op, MPI_Request request);
 void lr_comm(const struct lr_call* call, int constructor, MPI_Comm parent, MPI_Comm made);
 void lr_idup(const struct lr_call* call, MPI_Comm parent, MPI_Comm made, MPI_Request request);
 void lr_comm_free(const struct lr_call* call, int64_t comm);

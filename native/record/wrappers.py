@@ -344,7 +344,7 @@ LR_SEEN void {symbol}({declared}{comma}MPI_Fint *lr_error{behind_declared}) {{
 def large_row(row: Row) -> Row:
     """The call whose counts are MPI_Count."""
     name, parameters, note = row
-    return f"{name}_c", parameters, note.replace("lr_blocks(", "lr_blocks_c(")
+    return f"{name}_c", parameters, note.replace("_blocks(", "_blocks_c(")
 
 
 def main(output: str, compiler: str, *includes: str) -> None:

@@ -12,8 +12,10 @@ from leadline import program
 from leadline.cli import main
 from leadline.core.errors import LeadlineError
 from leadline.mpi.discover import find
+from leadline.program.build import ProgramBuilder
 from leadline.program.fold import Folder
-from leadline.program.model import Program
+from leadline.program.left import left_behind
+from leadline.program.model import Communicator, Construction, Kind, Operation, Program
 from leadline.record import session
 
 MPIS = [mpi for mpi in find() if mpi.family == "mpich" and mpi.launcher]
@@ -99,3 +101,15 @@ def test_a_script_with_its_own_launcher_is_the_reason(tmp_path: Path) -> None:
     script.write_text("#!/bin/sh\n./app\n")
     with pytest.raises(LeadlineError, match="use no MPI"):
         session.program(tmp_path, ["mpirun", "-n", "1", str(script)])
+
+
+def test_messages_between_two_groups_are_not_left(tmp_path: Path) -> None:
+    """Each group has a communicator of its own there: what one sends is received in the other's."""
+    made = ProgramBuilder(2)
+    for rank in range(2):
+        made.communicators.append(Communicator((rank,), Construction.INTER, 0, remote=(1 - rank,)))
+        kind = Kind.RECV if rank else Kind.SEND
+        made.add(rank, [Operation(int(kind), 1 + rank, 0, 8, 1)])
+    made.recorded = {"mpi": "made up"}
+    made.build().write(tmp_path / "two.program")
+    assert not left_behind(program.read(tmp_path / "two.program"))

@@ -15,7 +15,7 @@ from leadline.mpi import Mpi
 from leadline.profile import profile
 from leadline.profile.sentences import shares
 from leadline.program.left import left_behind
-from leadline.program.model import WAITED, FileCall, Form, Kind, Program
+from leadline.program.model import WAITED, Datatype, FileCall, Form, Kind, Program, Reduction
 from record.test_record import Build, _as_root, build, launched, mpi, only, recorded
 
 __all__ = ["_as_root", "build", "mpi"]  # fixtures
@@ -161,6 +161,21 @@ def test_groups_that_are_merged_are_executed(mpi: Mpi, build: Build, tmp_path: P
     bcast, *others = [each for rank in range(3) for each in only(made, rank, Kind.BCAST)]
     assert others == [bcast] * 2
     assert (tuple(made.communicators[bcast.comm].members), bcast.bytes) == ((1, 0, 2), 24)
+    _replayed(tmp_path, "--on", "bgp")
+    _replayed(tmp_path, "--launches", "1")
+
+
+def test_sums_whose_blocks_vary(mpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """Each has its type and reduction, and is the same call for all ranks. With the MPI, too."""
+    made = _of(tmp_path, mpi, build("scatters.c"), 4)
+    for rank in range(4):
+        sizes = [size * rank for size in (4, 48, 3, 12)]
+        assert _fields(only(made, rank, Kind.REDUCE_SCATTER), "bytes", "type", "reduction") == [
+            (sizes[0], Datatype.INT32, Reduction.SUM),
+            (sizes[1] + 16, Datatype.OTHER, Reduction.SUM),
+            (sizes[2] + 1, Datatype.OTHER, Reduction.LARGEST),
+            (sizes[3] + 4, Datatype.FLOAT32, Reduction.LARGEST),
+        ]
     _replayed(tmp_path, "--on", "bgp")
     _replayed(tmp_path, "--launches", "1")
 

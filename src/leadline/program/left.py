@@ -62,6 +62,8 @@ def _messages_left(program: Program) -> dict[Key, tuple[int, int]]:
         for ends, sign in zip(known[index], (1, -1), strict=True):
             for end, times in ends.items():
                 members = program.communicators[end.comm]
+                if members.remote:  # whose ranks have another number for it
+                    continue
                 mine = members.rank_of(rank)
                 if end.peer < 0:
                     if sign < 0:
@@ -100,8 +102,9 @@ def unmet(program: Program) -> str | None:
 
 def _whose(counts: Counter[int]) -> str:
     ranked = counts.most_common()
-    named = [f"{count:,} of rank {rank}" for rank, count in ranked[:_TOLD]]
-    if others := ranked[_TOLD:]:
+    told = _TOLD + (len(ranked) == _TOLD + 1)  # one more is as short as "1 other rank"
+    named = [f"{count:,} of rank {rank}" for rank, count in ranked[:told]]
+    if others := ranked[told:]:
         named.append(f"{sum(count for _, count in others):,} of {len(others):,} other ranks")
     return ", ".join(named)
 

@@ -13,7 +13,7 @@ from leadline.record.clocks import align
 from leadline.record.handles import Communicators
 from leadline.record.ranks import Rank
 from leadline.record.spills import NO_ROOM, Spill
-from leadline.record.unmet import leave_out
+from leadline.record.unmet import close, leave_out
 
 
 def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
@@ -38,6 +38,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
             except (ValueError, IndexError, KeyError, OverflowError):
                 rank.stopped = "an entry of its record is damaged"
                 break
+        close(rank)
         read.append(rank)
     unmet = leave_out(read, made.communicators)
     sites = _sites(read, made.sites)

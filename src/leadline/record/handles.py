@@ -54,6 +54,7 @@ class Slot:
     turns: int = 0  # messages that the receive has met
     met: list[tuple[int, int, int]] = field(default_factory=list)  # of any source: operation, source, tag
     several: bool = False  # they were of more than one
+    collective: bool = False
     both: bool = False  # of an Isendrecv
     started: int = -1  # index of the operation that last started a persistent one
     given_back: int = -1  # index of the operation that did so before it was over

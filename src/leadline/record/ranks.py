@@ -260,6 +260,8 @@ class Rank:
         group = self.group(comm)
         number = self.slot(request, entry.form) if entry.form else 0
         gives, takes = blocks[:given], blocks[given:]
+        if slot := self.requests[request][-1] if number else None:
+            slot.collective = True
         if entry.kind in (Kind.NEIGHBOR_ALLGATHER, Kind.NEIGHBOR_ALLTOALL):
             parts = blocks_of_neighbours(group, size, gives, takes)
         else:

@@ -5,13 +5,25 @@ A request that is completed says whether its receive met a message. Of one that 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from leadline.program.model import ANY_PEER, Communicator, Form, Kind, Operation
 from leadline.record.handles import Slot
-from leadline.record.ranks import Rank
+from leadline.record.ranks import OF_A_FILE, Rank
+from leadline.record.spills import Entry
 
 Key = tuple[int, int, int, int]  # communicator, destination, source, tag; ranks are the communicator's
+
+
+def close(rank: Rank) -> None:
+    """Messages that nobody waited for when the record ended are given back there, so that nobody needs to."""
+    end = rank.times[-1] if rank.times else 0
+    for handle, slots in list(rank.requests.items()):
+        for slot in list(slots):
+            if slot is None or slot.number == OF_A_FILE or slot.collective or slot.both or not slot.active:
+                slots.rotate(-1)
+            else:
+                rank.release(Entry(int(Kind.FREE), 0, 0, 0, end, end, 0, [handle]))
 
 
 def leave_out(read: Sequence[Rank], communicators: Sequence[Communicator]) -> list[list[int]]:
@@ -19,7 +31,7 @@ def leave_out(read: Sequence[Rank], communicators: Sequence[Communicator]) -> li
 
     Nothing waits for such a receive, so the program is the same without it.
     """
-    begun = [[slot for slot in _open(rank) if _is_known(rank, slot, communicators)] for rank in read]
+    begun = [[slot for slot in rank.given_back if _is_known(rank, slot, communicators)] for rank in read]
     if any(begun):
         messages = Counter[Key]()
         for rank, slots in zip(read, begun, strict=True):
@@ -28,15 +40,6 @@ def leave_out(read: Sequence[Rank], communicators: Sequence[Communicator]) -> li
             for slot in sorted(slots, key=_begin):
                 _decide(rank, slot, communicators, messages)
     return [[number, rank.unmet] for number, rank in enumerate(read) if rank.unmet]
-
-
-def _open(rank: Rank) -> Iterator[Slot]:
-    """Receives that were begun and whose request nobody completed: given back, or open to the end."""
-    yield from rank.given_back
-    for slots in rank.requests.values():
-        for slot in slots:
-            if slot and slot.receive is not None and slot.active and not slot.both:
-                yield slot
 
 
 def _is_known(rank: Rank, slot: Slot, communicators: Sequence[Communicator]) -> bool:

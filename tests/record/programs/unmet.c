@@ -1,5 +1,6 @@
 /* Receives of rank 0 that meet no message: open at the end, given back, cancelled, persistent ones too; one
- * that is given back and met; between them a message each way. Rank 1 sends one that nobody receives. */
+ * that is given back and met, of a send that nobody waits for; between them a message each way. Rank 1 sends
+ * one that nobody receives. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {
@@ -21,7 +22,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
         MPI_Send(data[0], 10, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
-        MPI_Send(data[0], 20, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
+        MPI_Isend(data[0], 20, MPI_BYTE, 0, 9, MPI_COMM_WORLD, &request); /* nobody waits for it */
         MPI_Send(data[0], 30, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
     }
     if (rank == 0) {
