@@ -133,3 +133,20 @@ def test_regions_that_overlap_end_by_their_own_numbers() -> None:
 
     assert sent("A") == 11_111 + 2 * (1 + 10)
     assert sent("B") == 11_111 + 2 * (10 + 100)
+
+
+def test_windows_have_room_for_larger_accesses(tmp_path: Path) -> None:
+    """A put that fills a window does so with other sizes as well."""
+
+    def fills(comm: program.Comm) -> Generator[Any, Any, None]:
+        window = comm.window(25)
+        yield window.fence()
+        yield window.put(1 - comm.rank, 25)
+        yield window.fence()
+
+    path = tmp_path / "fills.program"
+    program.evaluate(fills, ranks=2).write(path)
+    target = SimulatedMachine.of(load("bgp"), None, 2, network="loggp")
+    found = what_if(path, target, [parse_change("bytes*1.5"), parse_change("bytes*0.5")], ranks=2)
+    assert [each.words for each, _ in found] == ["bytes*1.5", "bytes*0.5"]
+    assert [leaf.bytes for leaf in scaled_bytes(program.read(path), 1.5).leaves(0) if leaf.bytes] == [38, 38]

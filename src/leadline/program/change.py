@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 from leadline.core.errors import UsageError
 from leadline.program.folded import Folded, Node
@@ -32,7 +33,8 @@ def scaled_bytes(program: Program, factor: float, region: str | None = None) -> 
                 f"{f' at {site}' if site else ''} made ready is started inside the region and outside it"
             )
         leaves = tuple(
-            _resized(leaf, factor) if n in inside else leaf for n, leaf in enumerate(sequence.leaves)
+            _resized(leaf, factor) if n in inside else _with_room(leaf, factor)
+            for n, leaf in enumerate(sequence.leaves)
         )
         changed.append(replace(sequence, leaves=leaves))
     return replace(program, sequences=changed)
@@ -70,6 +72,13 @@ def _by_region(folded: Folded, wanted: int | None) -> tuple[set[int], set[int]]:
 
     go(folded.nodes)
     return found
+
+
+def _with_room(leaf: Operation, factor: float) -> Operation:
+    """A window with room for larger accesses; what is no window as it is."""
+    if leaf.kind != Kind.WIN or factor <= 1:
+        return leaf
+    return leaf._replace(bytes=ceil(leaf.bytes * factor))
 
 
 def _resized(leaf: Operation, factor: float) -> Operation:
