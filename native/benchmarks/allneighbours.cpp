@@ -118,10 +118,10 @@ Task<> collective(Run& run, const Directions& directions, double on_node) {
                     .in = directions.arriving,
                     .gives = directions.gives,
                     .takes = directions.takes};
-    auto operation = co_await run.world().prepare(call, Form::blocking);
     const double bytes = on_node * directions.bytes();
-    co_await sampled(run, operation, [&run, bytes] { run.sample("bandwidth", bytes / run.each()); });
-    co_await operation.free();
+    co_await sampled<Comm::Prepared>(
+        run, [&](Run& run, auto& made) { return make_ready(run.world(), call, made); },
+        [bytes](Run& run) { run.sample("bandwidth", bytes / run.each()); });
 }
 
 }  // namespace

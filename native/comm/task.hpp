@@ -76,8 +76,12 @@ public:
         Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
     };
 
+    Task() noexcept = default;  // none
     Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-    Task& operator=(Task&&) = delete;
+    Task& operator=(Task&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
     Task(const Task&) = delete;
     Task& operator=(const Task&) = delete;
     ~Task() {
@@ -94,6 +98,8 @@ public:
         return true;
     }
     T await_resume() { return finish(); }
+
+    explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
     // Begins the task from ordinary code; true once it has come to its end.
     bool resume() {
@@ -119,7 +125,7 @@ public:
 
 private:
     explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
-    std::coroutine_handle<promise_type> handle_;
+    std::coroutine_handle<promise_type> handle_{};
 };
 
 }  // namespace leadline

@@ -109,6 +109,7 @@ struct Shape {
     std::int64_t row_stride = 0;
     std::int64_t planes = 1;
     std::int64_t plane_stride = 0;
+    bool operator==(const Shape&) const = default;
 };
 
 // A collective that is asked for. Every rank says the same but for its own buffers and layouts.

@@ -26,7 +26,7 @@ enum class Over { root, largest, smallest, mean, sum };
 // A sweep's value at one point: a number (bytes, counts) or a word.
 using Value = std::variant<std::int64_t, std::string>;
 // The values of a point, by their sweeps.
-using Point = std::map<std::string, Value>;
+using Point = std::map<std::string, Value, std::less<>>;
 
 struct Ranks {
     int least;

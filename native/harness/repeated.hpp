@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 
 #include "harness/run.hpp"
 
@@ -25,33 +26,56 @@ void do_again(Operation& operation, std::size_t times) {
     }
 }
 
-// Samples of it back to back; `give` is called after each. (What is awaited has a name since GCC 12
+// Samples of it back to back; `give(run)` is called after each. `make(run, operation)` makes it ready where
+// it is told to, and may leave a rank without one, which stands by. All is in one frame, of which a million
+// ranks have one each, so that what is made is made in its place. (What is awaited has a name since GCC 12
 // miscompiles what a template awaits without one.)
-template <Immediate Operation, class Give>
-Task<> sampled(Run& run, Operation& operation, Give give) {
+template <Immediate Operation, class Make, class Give>
+Task<> sampled(Run& run, Make make, Give give) {
+    std::optional<Operation> operation;
+    {
+        auto made = make(run, operation);
+        co_await made;
+    }
     for (;;) {
         auto next = run.next_sample();
         if (!co_await next) break;
+        if (!operation) continue;
         run.start();
-        do_again(operation, run.batch().size);
+        do_again(*operation, run.batch().size);
         run.stop();
-        give();
+        give(run);
     }
+    if (operation) (void)operation->free();
 }
 
-template <class Operation, class Give>
-Task<> sampled(Run& run, Operation& operation, Give give) {
+template <class Operation, class Make, class Give>
+Task<> sampled(Run& run, Make make, Give give) {
+    std::optional<Operation> operation;
+    {
+        auto made = make(run, operation);
+        co_await made;
+    }
     for (;;) {
         auto next = run.next_sample();
         if (!co_await next) break;
+        if (!operation) continue;
         run.start();
         for ([[maybe_unused]] auto i : run.batch()) {
-            co_await operation.begin();
-            co_await operation.end();
+            auto begun = operation->begin();
+            co_await begun;
+            auto ended = operation->end();
+            co_await ended;
         }
         run.stop();
-        give();
+        give(run);
     }
+    if (operation) co_await operation->free();
+}
+
+// A collective that blocks, made ready as `sampled` wants it.
+inline Task<> make_ready(Comm& comm, const Call& call, std::optional<Comm::Prepared>& operation) {
+    operation.emplace(co_await comm.prepare(call, Form::blocking));
 }
 
 }  // namespace leadline

@@ -52,13 +52,12 @@ std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
     return held.memory.get();
 }
 
-double fold(Over over, const std::vector<double>& of_ranks) {
-    std::vector<double> given;
-    std::ranges::copy_if(of_ranks, std::back_inserter(given),
-                         [](double value) { return !std::isnan(value); });
+double fold(Over over, std::vector<double> given) {
+    const double root = given.empty() ? no_value : given.front();
+    std::erase_if(given, [](double value) { return std::isnan(value); });
     if (given.empty()) return no_value;
     switch (over) {
-        case Over::root: return of_ranks.front();
+        case Over::root: return root;
         case Over::largest: return *std::ranges::max_element(given);
         case Over::smallest: return *std::ranges::min_element(given);
         case Over::sum: return std::accumulate(given.begin(), given.end(), 0.0);
@@ -76,17 +75,17 @@ Run::Run(SharedPoint& asked, Comm world, Control control)
 
 void Values::clear() { std::fill_n(data(), count_, no_value); }
 
-const Value& Run::value(const std::string& sweep) const {
+const Value& Run::value(std::string_view sweep) const {
     const auto found = asked_->point.find(sweep);
     if (found == asked_->point.end())
-        throw std::logic_error("benchmark " + asked_->benchmark.name + " has no sweep '" + sweep +
-                               "' at this point");
+        throw std::logic_error("benchmark " + asked_->benchmark.name + " has no sweep '" +
+                               std::string(sweep) + "' at this point");
     return found->second;
 }
 
-std::int64_t Run::operator[](const std::string& sweep) const { return std::get<std::int64_t>(value(sweep)); }
+std::int64_t Run::operator[](std::string_view sweep) const { return std::get<std::int64_t>(value(sweep)); }
 
-const std::string& Run::word(const std::string& sweep) const { return std::get<std::string>(value(sweep)); }
+const std::string& Run::word(std::string_view sweep) const { return std::get<std::string>(value(sweep)); }
 
 Buffers Run::buffers(std::int64_t bytes, std::int64_t count) {
     const auto size = static_cast<std::size_t>(bytes);
@@ -125,10 +124,10 @@ Verdict Run::decide(const std::vector<double>& all) {
     if (!sampling_) return {1, static_cast<double>(sampler.batch())};
     const auto& metrics = asked_->benchmark.metrics;
     const std::size_t width = metrics.size() + 1;
-    std::vector<double> values(all.size() / width);
     const auto folded = [&](std::size_t index, Over over) {
+        std::vector<double> values(all.size() / width);
         for (std::size_t rank = 0; rank < values.size(); ++rank) values[rank] = all[rank * width + index];
-        return fold(over, values);
+        return fold(over, std::move(values));
     };
     std::vector<double> sample;
     for (std::size_t i = 0; i < metrics.size(); ++i) sample.push_back(folded(i + 1, metrics[i].over));

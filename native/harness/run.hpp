@@ -117,8 +117,8 @@ public:
     [[nodiscard]] Comm& world() { return world_; }
     [[nodiscard]] int rank() const { return world_.rank(); }
     [[nodiscard]] int ranks() const { return world_.size(); }
-    [[nodiscard]] std::int64_t operator[](const std::string& sweep) const;  // a number of the point
-    [[nodiscard]] const std::string& word(const std::string& sweep) const;  // a word of the point
+    [[nodiscard]] std::int64_t operator[](std::string_view sweep) const;  // a number of the point
+    [[nodiscard]] const std::string& word(std::string_view sweep) const;  // a word of the point
     [[nodiscard]] const std::string& benchmark() const { return asked_->benchmark.name; }
     // Where files may be written; ranks of all nodes see the same one.
     [[nodiscard]] const std::string& directory() const { return asked_->directory; }
@@ -236,7 +236,7 @@ public:
     [[nodiscard]] Verdict decide(const std::vector<double>& all);
 
 private:
-    [[nodiscard]] const Value& value(const std::string& sweep) const;
+    [[nodiscard]] const Value& value(std::string_view sweep) const;
     bool begin_sample(Verdict verdict);
 
     // There is one of these for each of a million ranks: what they share is in SharedPoint.
@@ -251,6 +251,6 @@ private:
 };
 
 // How the values of the ranks become one; not-a-number where no rank gave one.
-double fold(Over over, const std::vector<double>& of_ranks);
+double fold(Over over, std::vector<double> of_ranks);
 
 }  // namespace leadline

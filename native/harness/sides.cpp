@@ -56,28 +56,29 @@ Task<> by_requests(Run& run, Comm& comm, const Sides& sides) {
     }
 }
 
-// Of what was made ready: persistent messages, or a collective of the neighbourhood.
-template <class Operation>
-Task<> repeated(Run& run, Operation& operation) {
-    co_await sampled(run, operation, [&run] { run.sample("time", run.each()); });
-    co_await operation.free();
+// Of what is made ready: persistent messages, or a collective of the neighbourhood.
+template <class Operation, class Make>
+Task<> repeated(Run& run, Make make) {
+    return sampled<Operation>(run, make, [](Run& run) { run.sample("time", run.each()); });
 }
 
 Task<> by_persistent(Run& run, Comm& comm, const Sides& sides) {
-    std::vector<PersistentMessage> sends;
-    std::vector<PersistentMessage> receives;
-    for (std::size_t side = 0; side < sides.peers.size(); ++side) {
-        sends.push_back({sides.out(side), sides.peers[side], static_cast<int>(side)});
-        receives.push_back({sides.in(side), sides.peers[side], static_cast<int>(Sides::opposite(side))});
-    }
-    auto exchange = comm.prepare_exchange(sends, receives);
-    co_await repeated(run, exchange);
+    return repeated<
+        Comm::Exchange>(run, [&comm, &sides](Run&, std::optional<Comm::Exchange>& made) -> Ready<> {
+        std::vector<PersistentMessage> sends;
+        std::vector<PersistentMessage> receives;
+        for (std::size_t side = 0; side < sides.peers.size(); ++side) {
+            sends.push_back({sides.out(side), sides.peers[side], static_cast<int>(side)});
+            receives.push_back({sides.in(side), sides.peers[side], static_cast<int>(Sides::opposite(side))});
+        }
+        made.emplace(comm.prepare_exchange(sends, receives));
+        return {};
+    });
 }
 
 Task<> by_collective(Run& run, Comm& comm, const Sides& sides) {
     const Call call{.what = Collective::neighbor_alltoall, .out = sides.leaving, .in = sides.arriving};
-    auto operation = co_await comm.prepare(call, Form::blocking);
-    co_await repeated(run, operation);
+    co_await repeated<Comm::Prepared>(run, [&](Run&, auto& made) { return make_ready(comm, call, made); });
 }
 
 // A rank is at most one exchange ahead of its neighbours, since it waits for their notices: two places for

@@ -34,8 +34,8 @@ private:
     std::size_t count_ = 0;
 };
 
-std::string tagged(std::int32_t context, std::int32_t tag) {
-    return context < 0 ? " of a collective" : " with tag " + std::to_string(tag);
+std::string tagged(bool inner, std::int32_t tag) {
+    return inner ? " of a collective" : " with tag " + std::to_string(tag);
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ std::string tagged(std::int32_t context, std::int32_t tag) {
 std::string Engine::doing(RequestId operation) const {
     const RequestState& pending = operations_[operation];
     if (pending.peer == everybody) return "a collective that it has begun";
-    return (pending.receives ? "a message from " : "its send to ") + name(pending.peer) + " with tag " +
-           std::to_string(pending.tag);
+    return (pending.receives ? "a message from " : "its send to ") + name(pending.peer) +
+           tagged(pending.inner, pending.tag);
 }
 
 std::string Engine::who_waits() const {
@@ -76,7 +76,7 @@ std::string Engine::who_waits() const {
             if (peer == everybody) return;
             if (peer >= 0 && at(peer).ended) said += ", which has ended";
             if (const Envelope* other = pending.receives ? unexpected_.first(rank) : nullptr)
-                said += " (a message with tag " + std::to_string(other->tag) + " is there)";
+                said += " (a message" + tagged(other->context < 0, other->tag) + " is there)";
             rank = peer;
         }
     };
@@ -87,7 +87,8 @@ std::string Engine::who_waits() const {
             ++waiting;
             tell(rank);
         }
-    if (waiting > count) said += ", and " + std::to_string(waiting - count) + " ranks more wait";
+    if (const int more = waiting - count; more > 0)
+        said += ", and " + std::to_string(more) + (more == 1 ? " rank more waits" : " ranks more wait");
     return said;
 }
 // A rank asks whether something is over. Where nothing else is under way, only what ranks do after so many
@@ -106,7 +107,7 @@ void Engine::ask() {
 
 void Engine::does_not_fit(const Message& message, std::size_t room) const {
     throw Truncation(name(message.from) + " sent " + std::to_string(message.bytes) + " B" +
-                     tagged(message.envelope.context, message.envelope.tag) + " to " + name(message.to) +
+                     tagged(message.envelope.context < 0, message.envelope.tag) + " to " + name(message.to) +
                      ", whose receive has room for " + std::to_string(room) + " B");
 }
 
@@ -118,11 +119,11 @@ void Engine::check_nothing_left() const {
     unexpected_.each([&](int rank, const Envelope& envelope, std::uint32_t id) {
         const Message& message = messages_[id];
         messages.add(name(message.from) + " sent " + std::to_string(message.bytes) + " B" +
-                     tagged(envelope.context, envelope.tag) + " to " + name(rank));
+                     tagged(envelope.context < 0, envelope.tag) + " to " + name(rank));
     });
     posted_.each([&](int rank, const Envelope& envelope, RequestId id) {
         receives.add(name(rank) + " expects one from " + name(operations_[id].peer) +
-                     tagged(envelope.context, envelope.tag));
+                     tagged(envelope.context < 0, envelope.tag));
     });
     // What is under way still is one of those, or a collective that others did not begin.
     for (RequestId id = 1; id < operations_.size(); ++id) {

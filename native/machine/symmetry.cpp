@@ -6,22 +6,41 @@
 namespace leadline::machine {
 namespace {
 
-// Where a node is moved to.
+// Where nodes are moved to. It knows all coordinates, since a topology makes those of one anew.
 class Moves {
 public:
-    Moves(const Topology& topology, const std::vector<int>& by)
-        : topology_(topology), axes_(topology.axes()), by_(by) {}
-    int operator()(int node) const {
-        std::vector<int> at = topology_.coordinates(node);
-        for (std::size_t axis = 0; axis < axes_.size(); ++axis)
-            at[axis] = (at[axis] + by_[axis]) % axes_[axis];
-        return topology_.node_at(at);
+    explicit Moves(const Topology& topology)
+        : topology_(topology), axes_(topology.axes()), to_(axes_.size()) {
+        places_.resize(static_cast<std::size_t>(topology.nodes()) * axes_.size());
+        std::vector<int> at(axes_.size());
+        for (bool more = true; more;) {
+            std::ranges::copy(at, places_.begin() + first(topology.node_at(at)));
+            std::size_t axis = axes_.size();
+            more = false;
+            while (!more && axis-- > 0) {
+                more = ++at[axis] < axes_[axis];
+                if (!more) at[axis] = 0;
+            }
+        }
+    }
+    int operator()(int node, const std::vector<int>& by) {
+        const auto at = places_.begin() + first(node);
+        for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+            const int place = at[static_cast<std::ptrdiff_t>(axis)] + by[axis];
+            to_[axis] = place < axes_[axis] ? place : place - axes_[axis];
+        }
+        return topology_.node_at(to_);
     }
 
 private:
+    [[nodiscard]] std::ptrdiff_t first(int node) const {
+        return static_cast<std::ptrdiff_t>(node) * static_cast<std::ptrdiff_t>(axes_.size());
+    }
+
     const Topology& topology_;
     std::vector<int> axes_;
-    const std::vector<int>& by_;
+    std::vector<int> to_;
+    std::vector<int> places_{};  // of nodes, along the axes
 };
 
 // What becomes what by `moved`: for each the first of its round, and how many moves it is from there.
@@ -87,23 +106,24 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
     const std::vector<int> axes = topology.axes();
     const auto node = [&](int rank) { return placements[static_cast<std::size_t>(rank)].node; };
     const std::vector<int> first = topology.coordinates(node(0));
+    std::optional<Moves> moved;
     for (int step = period; 2 * step <= ranks; step += period) {
         if (ranks % step != 0) continue;
         std::vector<int> by = topology.coordinates(node(step));
         for (std::size_t axis = 0; axis < axes.size(); ++axis)
             by[axis] = (by[axis] - first[axis] + axes[axis]) % axes[axis];
         if (!topology.moves(by)) continue;
-        const Moves moved(topology, by);
+        if (!moved) moved.emplace(topology);
         int rank = 0;
         for (; rank < ranks; ++rank) {
             const Placement& from = placements[static_cast<std::size_t>(rank)];
             const Placement& to = placements[static_cast<std::size_t>((rank + step) % ranks)];
-            if (moved(from.node) != to.node || from.core != to.core) break;
+            if ((*moved)(from.node, by) != to.node || from.core != to.core) break;
         }
         if (rank < ranks) continue;
         std::vector<int> nodes(static_cast<std::size_t>(topology.nodes()));
         for (int each = 0; each < topology.nodes(); ++each)
-            nodes[static_cast<std::size_t>(each)] = moved(each);
+            nodes[static_cast<std::size_t>(each)] = (*moved)(each, by);
         Symmetry found;
         found.ranks_ = ranks;
         found.step_ = step;

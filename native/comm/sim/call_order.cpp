@@ -96,26 +96,29 @@ Signature signature_of(const Call& call, Form form) {
     return made;
 }
 
+bool CallOrder::Plain::is(const Call& call, Form of) const {
+    return plain && what == call.what && form == of && out == call.out.size() && in == call.in.size() &&
+           root == call.root && type == call.type && reduce == call.reduce && varies == call.varies &&
+           algorithm == call.algorithm.data() && length == call.algorithm.size() && !call.gives.data() &&
+           !call.takes.data();
+}
+
 void CallOrder::enter(const Group& group, int rank, const Call& call, Form form) {
     if (made_.empty()) made_.resize(static_cast<std::size_t>(group.players));
-    const Plain plain{.algorithm = call.algorithm.data(),
-                      .length = call.algorithm.size(),
-                      .out = call.out.size(),
-                      .in = call.in.size(),
-                      .root = call.root,
-                      .what = call.what,
-                      .form = form,
-                      .type = call.type,
-                      .reduce = call.reduce,
-                      .plain = !call.gives.data() && !call.takes.data(),
-                      .varies = call.varies};
     std::uint32_t& made = made_[static_cast<std::size_t>(rank)];
     const std::uint32_t turn = made - done_;
-    if (turn < open_.size() && plain.plain && open_[turn].plain == plain) {
+    Open* const open = turn == 0 ? first_ : turn < open_.size() ? &open_[turn] : nullptr;
+    if (open && open->plain.is(call, form)) {
         ++made;
-        count(group, open_[turn]);
-        return;
+        count(group, *open);
+    } else {
+        compare(group, rank, call, form);
     }
+}
+
+// What is not as plain as the first one's call, or is the first one's.
+void CallOrder::compare(const Group& group, int rank, const Call& call, Form form) {
+    const std::uint32_t turn = made_[static_cast<std::size_t>(rank)] - done_;
     const bool first = turn == open_.size();
     // Blocks of a gather or scatter are laid out at the root, those of an alltoall are one rank's own.
     const bool all_say = call.what == Collective::allgather || call.what == Collective::reduce_scatter;
@@ -125,7 +128,18 @@ void CallOrder::enter(const Group& group, int rank, const Call& call, Form form)
                           : call.what == Collective::scatter ? call.gives
                                                              : Layout();
     enter(group, rank, signature_of(call, form), blocks);
-    if (first && turn < open_.size()) open_[turn].plain = plain;
+    if (first && turn < open_.size())
+        open_[turn].plain = {.algorithm = call.algorithm.data(),
+                             .length = call.algorithm.size(),
+                             .out = call.out.size(),
+                             .in = call.in.size(),
+                             .root = call.root,
+                             .what = call.what,
+                             .form = form,
+                             .type = call.type,
+                             .reduce = call.reduce,
+                             .plain = !call.gives.data() && !call.takes.data(),
+                             .varies = call.varies};
 }
 
 void CallOrder::enter(const Group& group, int rank, const Signature& call, Layout blocks) {
@@ -133,6 +147,7 @@ void CallOrder::enter(const Group& group, int rank, const Signature& call, Layou
     const std::uint32_t turn = made_[static_cast<std::size_t>(rank)]++ - done_;
     if (turn == open_.size()) {
         open_.push_back({.call = call, .rank = rank});
+        first_ = &open_.front();
         if (!rooted_blocks(call)) open_.back().blocks.assign(blocks.begin(), blocks.end());
     }
     Open& open = open_[turn];
@@ -157,6 +172,7 @@ void CallOrder::count(const Group& group, Open& open) {
     if (rooted_blocks(open.call)) check_blocks(group, open);
     // The earliest is the first that all have made: each rank makes its calls in order.
     open_.pop_front();
+    first_ = open_.empty() ? nullptr : &open_.front();
     ++done_;
 }
 

@@ -63,7 +63,7 @@ private:
         Reduce reduce = Reduce::sum;
         bool plain = false;  // has no layouts
         bool varies = false;
-        bool operator==(const Plain&) const = default;
+        [[nodiscard]] bool is(const Call& call, Form of) const;
     };
     // A call that some ranks have made and others not yet.
     struct Open {
@@ -74,10 +74,12 @@ private:
         std::vector<Part> blocks{};  // as the root or the first has them, which may go on before others come
         std::vector<std::pair<std::int32_t, std::int64_t>> others{};  // ranks whose blocks have another size
     };
+    void compare(const Group& group, int rank, const Call& call, Form form);
     void count(const Group& group, Open& open);
     static void check_blocks(const Group& group, Open& open);
 
     std::deque<Open> open_{};
+    Open* first_ = nullptr;              // of them, which most ranks make next
     std::uint32_t done_ = 0;             // calls that all ranks have made; both numbers may wrap together
     std::vector<std::uint32_t> made_{};  // by each rank
 };

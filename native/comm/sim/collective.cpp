@@ -180,10 +180,10 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
 Meeting& World::join(Group& group, int rank, const Call& call) {
     while (!group.meetings.empty() && group.meetings.front()->left == group.players) {
         group.over.push_back(std::move(group.meetings.front()));
-        group.meetings.pop_front();
+        group.meetings.erase(group.meetings.begin());
         ++group.first_meeting;
     }
-    group.entered.resize(static_cast<std::size_t>(group.players));
+    if (group.entered.empty()) group.entered.resize(static_cast<std::size_t>(group.players));
     const auto turn =
         static_cast<std::size_t>(group.entered[static_cast<std::size_t>(rank)] - group.first_meeting);
     if (turn >= group.meetings.size()) {

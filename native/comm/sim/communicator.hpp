@@ -78,7 +78,7 @@ public:
             return member.world->stop_for(*member.group, member.rank, handle, call, stay);
         }
         void await_resume() {
-            if (stay.program) stay.program->finish();
+            if (stay.program) stay.program.finish();
         }
     };
 
@@ -131,7 +131,7 @@ public:
                 .type = type,
                 .reduce = reduce};
     }
-    sim::Doing collective(const Call& call) { return {me_, call, Form::blocking, nullptr}; }
+    sim::Doing collective(const Call& call) { return {me_, call}; }
     Ready<Prepared> prepare(const Call& call, Form form) { return {Prepared(me_, call, form)}; }
     Exchange prepare_exchange(std::span<const PersistentMessage> out, std::span<const PersistentMessage> in) {
         return {me_, out, in};

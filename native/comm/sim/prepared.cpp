@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace leadline {
 namespace sim {
@@ -12,9 +13,27 @@ namespace {
 // Tags of the messages that collectives consist of: all but a neighbourhood's are of one kind.
 constexpr int plain = 0;
 
+// Whether two calls are one to a described machine, where a buffer is only a length. Layouts and names are
+// compared by where they are, since those of a call before may be gone.
+bool same(const Call& a, const Call& b) {
+    const auto at = [](const auto& each) { return std::pair(each.data(), each.size()); };
+    return a.what == b.what && a.out.size() == b.out.size() && a.in.size() == b.in.size() &&
+           a.root == b.root && a.type == b.type && a.reduce == b.reduce && at(a.gives) == at(b.gives) &&
+           at(a.takes) == at(b.takes) && a.shape == b.shape && a.varies == b.varies &&
+           at(a.algorithm) == at(b.algorithm);
+}
+
 bool has_layout(const Call& call) { return call.gives.data() || call.takes.data(); }
 
 }  // namespace
+
+std::shared_ptr<const KeptCall> World::kept(const Call& call, Form form) {
+    for (const auto& known : calls_)
+        if (known && known->form == form && same(known->call, call)) return known;
+    auto& next = calls_[next_call_++ % calls_.size()];
+    next = std::make_shared<const KeptCall>(KeptCall{.call = call, .form = form});
+    return next;
+}
 
 Neighbours Member::shift(int dimension, int by) const {
     const auto& lengths = group->dimensions;
@@ -123,27 +142,31 @@ Task<> Member::exchange(const Call& call) const {
     co_await All{engine(), mine, operations};
 }
 
+bool Member::stop_for(const Call& call, std::coroutine_handle<> handle, Stay& stay) const {
+    enter(call, Form::blocking);
+    if (!by_messages(call)) return world->stop_for(*group, rank, handle, call, stay);
+    stay.program = exchange(call);
+    return stay.program.await_suspend(handle);
+}
+
 void begin_anew(std::vector<machine::RequestId>& operations) {
     if (std::ranges::any_of(operations, [](auto each) { return each != machine::no_request; }))
         throw std::logic_error("an operation was begun again before it was ended");
     operations.clear();
 }
 
-bool Doing::await_suspend(std::coroutine_handle<> handle) {
-    member.enter(call, form);
-    if (operations) {
-        if (member.by_messages(call)) member.post(call, *operations);
-        else operations->push_back(member.world->begin(*member.group, member.rank, call));
-        return false;
-    }
-    if (member.by_messages(call)) {
-        stay.program.emplace(member.exchange(call));
-        return stay.program->await_suspend(handle);
-    }
-    return member.world->stop_for(*member.group, member.rank, handle, call, stay);
-}
+bool Doing::await_suspend(std::coroutine_handle<> handle) { return member.stop_for(call, handle, stay); }
 
 }  // namespace sim
+
+bool Prepared::begin(std::coroutine_handle<> handle, sim::Stay& stay) {
+    const auto& [call, form] = *kept_;
+    if (form == Form::blocking) return member_.stop_for(call, handle, stay);
+    member_.enter(call, form);
+    if (member_.by_messages(call)) member_.post(call, operations_);
+    else operations_.push_back(member_.world->begin(*member_.group, member_.rank, call));
+    return false;
+}
 
 Ready<> Exchange::begin() {
     sim::begin_anew(operations_);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coroutine>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -39,44 +39,70 @@ struct Member {
     void send(const Outgoing& message, std::vector<machine::RequestId>& operations) const;
     void receive(int from, int tag, std::int64_t bytes, std::vector<machine::RequestId>& operations) const;
     [[nodiscard]] Task<> exchange(const Call& call) const;
+    // It does a collective that blocks; whether it stops for it.
+    bool stop_for(const Call& call, std::coroutine_handle<> handle, Stay& stay) const;
 };
 
 // What is begun again has been ended: its operations make room. Throws std::logic_error where it is under
 // way.
 void begin_anew(std::vector<machine::RequestId>& operations);
 
-// A collective begins, or is done where it blocks. The call is the caller's as long as this is awaited.
+// A collective is done at once. The call is the caller's as long as this is awaited.
 struct Doing {
     Member member;
     const Call& call;
-    Form form;
-    std::vector<machine::RequestId>* operations;  // under way from now on; null: the rank stops until its end
     Stay stay{};
     [[nodiscard]] bool await_ready() const { return member.group->ranks == 1 && !member.by_messages(call); }
     bool await_suspend(std::coroutine_handle<> handle);
     void await_resume() {
-        if (stay.program) stay.program->finish();
+        if (stay.program) stay.program.finish();
     }
 };
 
 }  // namespace sim
 
+// A collective that is done again and again. Each of a million ranks keeps one, so that ranks that ask for
+// the same share its call.
 class Prepared {
 public:
     Prepared(const sim::Member& member, const Call& call, Form form)
-        : member_(member), call_(call), form_(form) {}
-    sim::Doing begin() {
+        : member_(member), kept_(member.world->kept(call, form)) {}
+
+    // It begins, or is done where it blocks.
+    struct Begin {
+        Prepared& what;
+        sim::Stay stay{};
+        [[nodiscard]] bool await_ready() const { return what.is_nothing(); }
+        bool await_suspend(std::coroutine_handle<> handle) { return what.begin(handle, stay); }
+        void await_resume() {
+            if (stay.program) stay.program.finish();
+        }
+    };
+    Begin begin() {
         sim::begin_anew(operations_);
-        return {member_, call_, form_, form_ == Form::blocking ? nullptr : &operations_};
+        return {*this};
     }
     sim::Test test() { return {member_.engine(), member_.mine, operations_}; }
-    sim::All end() { return {member_.engine(), member_.mine, operations_}; }
+    struct End {
+        Prepared& what;
+        [[nodiscard]] sim::All all() const {
+            return {what.member_.engine(), what.member_.mine, what.operations_};
+        }
+        static constexpr bool await_ready() { return false; }
+        bool await_suspend(std::coroutine_handle<> handle) const { return all().await_suspend(handle); }
+        void await_resume() const { all().await_resume(); }
+    };
+    End end() { return {*this}; }
     static Ready<> free() { return {}; }
 
 private:
+    [[nodiscard]] bool is_nothing() const {
+        return member_.group->ranks == 1 && !member_.by_messages(kept_->call);
+    }
+    bool begin(std::coroutine_handle<> handle, sim::Stay& stay);
+
     sim::Member member_;
-    Call call_;
-    Form form_;
+    std::shared_ptr<const sim::KeptCall> kept_;
     std::vector<machine::RequestId> operations_{};
 };
 

@@ -79,10 +79,9 @@ std::int64_t copied(const Meeting& meeting, int rank) {
 bool World::start(Meeting& meeting, int rank) {
     const auto at = static_cast<std::size_t>(rank);
     if (Stay* stay = meeting.stays[at]) {
-        stay->program.emplace(meeting.asked.varies
-                                  ? play_in_turn(meeting, rank, meeting.group->world_rank(rank))
-                                  : play(meeting, rank, meeting.group->world_rank(rank)));
-        return stay->program->await_suspend(stay->caller);
+        stay->program = meeting.asked.varies ? play_in_turn(meeting, rank, meeting.group->world_rank(rank))
+                                             : play(meeting, rank, meeting.group->world_rank(rank));
+        return stay->program.await_suspend(stay->caller);
     }
     meeting.beside.resize(meeting.stays.size());
     meeting.beside[at].emplace(play_beside(meeting, rank));

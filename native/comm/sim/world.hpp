@@ -2,6 +2,7 @@
 // members.
 #pragma once
 
+#include <array>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,13 @@ const char* stands(Collective what);
 // A rank's stay in a collective that it stops for, in the frame of its caller.
 struct Stay {
     std::coroutine_handle<> caller{};
-    std::optional<Task<>> program{};  // of its messages
+    Task<> program{};  // of its messages
+};
+
+// A collective that is made ready to be done again and again.
+struct KeptCall {
+    Call call;
+    Form form;
 };
 
 // A collective, from the first rank that comes to it until the last has left.
@@ -105,15 +112,15 @@ struct Group {
     // theirs.
     std::vector<std::pair<Group*, int>> parts{};
     std::shared_ptr<WindowState> opened{};
-    std::vector<std::size_t> exposed{};               // B at each rank of the window that is being made
-    std::deque<std::unique_ptr<Meeting>> meetings{};  // in their order
-    std::vector<std::unique_ptr<Meeting>> over{};     // to be used again
-    std::int32_t first_meeting = 0;                   // the number of the first of them
-    std::vector<std::int32_t> entered{};              // how many each rank has come to
-    std::vector<NodePlace> placements{};              // once somebody has asked
-    int per_node = 0;                                 // ranks on the first node; once somebody has asked
-    std::optional<bool> node_by_node{};               // see World::node_by_node; once somebody has asked
-    std::int32_t split = -1;                          // by which it was made: its groups share no rank
+    std::vector<std::size_t> exposed{};                // B at each rank of the window that is being made
+    std::vector<std::unique_ptr<Meeting>> meetings{};  // in their order
+    std::vector<std::unique_ptr<Meeting>> over{};      // to be used again
+    std::int32_t first_meeting = 0;                    // the number of the first of them
+    std::vector<std::int32_t> entered{};               // how many each rank has come to
+    std::vector<NodePlace> placements{};               // once somebody has asked
+    int per_node = 0;                                  // ranks on the first node; once somebody has asked
+    std::optional<bool> node_by_node{};                // see World::node_by_node; once somebody has asked
+    std::int32_t split = -1;                           // by which it was made: its groups share no rank
     // The box that its nodes fill, if they do, each with one rank; once somebody has asked.
     std::optional<std::optional<machine::Box>> box{};
 
@@ -178,6 +185,8 @@ public:
         engine.park(group.world_rank(rank), handle, why);
         progress(group);
     }
+    // A call that is kept by a rank: one for all that keep the same.
+    [[nodiscard]] std::shared_ptr<const KeptCall> kept(const Call& call, Form form);
     // A rank comes to a collective; whether it stops there.
     bool stop_for(Group& group, int rank, std::coroutine_handle<> handle, const Call& call, Stay& stay);
     // A rank comes to a collective and goes on; the operation is over when its part is.
@@ -230,7 +239,9 @@ private:
     };
     [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
                                                                       const CollectiveArguments& asked);
-    std::deque<Made> made_;       // programs, the latest first
+    std::deque<Made> made_;                                   // programs, the latest first
+    std::array<std::shared_ptr<const KeptCall>, 4> calls_{};  // the latest
+    std::size_t next_call_ = 0;
     std::vector<Meeting*> held_;  // with ranks that have come, and may be computed at once
     machine::Kept kept_;
     machine::LineTraffic lines_{engine};

@@ -336,7 +336,7 @@ TEST(Repeated, WhatIsBegunAgainIsAsLongAsBefore) {
             EXPECT_EQ(exchange.end().operations.size(), 2U);
             co_await exchange.end();
             co_await barrier.begin();
-            EXPECT_EQ(barrier.end().operations.size(), 1U);
+            EXPECT_EQ(barrier.end().all().operations.size(), 1U);
             while (!co_await barrier.test()) continue;
         }
         co_await exchange.free();
