@@ -61,7 +61,7 @@ Task<> sampled(Run& run, Make make, Give give) {
         if (!co_await next) break;
         if (!operation) continue;
         run.start();
-        for ([[maybe_unused]] auto i : run.batch()) {
+        for (std::size_t left = run.batch().size; left > 0; --left) {
             auto begun = operation->begin();
             co_await begun;
             auto ended = operation->end();

@@ -52,17 +52,26 @@ std::byte* Arena::reserve(std::size_t slot, std::size_t bytes) {
     return held.memory.get();
 }
 
-double fold(Over over, std::vector<double> given) {
-    const double root = given.empty() ? no_value : given.front();
-    std::erase_if(given, [](double value) { return std::isnan(value); });
-    if (given.empty()) return no_value;
+double fold(Over over, const std::vector<double>& all, std::size_t first, std::size_t step) {
+    std::size_t given = 0;
+    double sum = 0;
+    double largest = no_value;
+    double smallest = no_value;
+    for (std::size_t at = first; at < all.size(); at += step) {
+        const double value = all[at];
+        if (std::isnan(value)) continue;
+        ++given;
+        sum += value;
+        largest = std::fmax(largest, value);
+        smallest = std::fmin(smallest, value);
+    }
+    if (given == 0) return no_value;
     switch (over) {
-        case Over::root: return root;
-        case Over::largest: return *std::ranges::max_element(given);
-        case Over::smallest: return *std::ranges::min_element(given);
-        case Over::sum: return std::accumulate(given.begin(), given.end(), 0.0);
-        case Over::mean:
-            return std::accumulate(given.begin(), given.end(), 0.0) / static_cast<double>(given.size());
+        case Over::root: return all[first];
+        case Over::largest: return largest;
+        case Over::smallest: return smallest;
+        case Over::sum: return sum;
+        case Over::mean: return sum / static_cast<double>(given);
     }
     return no_value;
 }
@@ -124,11 +133,7 @@ Verdict Run::decide(const std::vector<double>& all) {
     if (!sampling_) return {1, static_cast<double>(sampler.batch())};
     const auto& metrics = asked_->benchmark.metrics;
     const std::size_t width = metrics.size() + 1;
-    const auto folded = [&](std::size_t index, Over over) {
-        std::vector<double> values(all.size() / width);
-        for (std::size_t rank = 0; rank < values.size(); ++rank) values[rank] = all[rank * width + index];
-        return fold(over, std::move(values));
-    };
+    const auto folded = [&](std::size_t index, Over over) { return fold(over, all, index, width); };
     std::vector<double> sample;
     for (std::size_t i = 0; i < metrics.size(); ++i) sample.push_back(folded(i + 1, metrics[i].over));
     if (asked_->isolated) {

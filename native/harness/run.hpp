@@ -250,7 +250,8 @@ private:
     bool sampling_ : 1 = false;
 };
 
-// How the values of the ranks become one; not-a-number where no rank gave one.
-double fold(Over over, std::vector<double> of_ranks);
+// How a value of each rank becomes one: the first rank's is at `first`, the next one's `step` further.
+// Not-a-number where no rank gave one.
+double fold(Over over, const std::vector<double>& all, std::size_t first = 0, std::size_t step = 1);
 
 }  // namespace leadline
