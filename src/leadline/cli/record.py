@@ -151,6 +151,7 @@ def _tell(recorded: "Program", path: Path) -> None:
     """What was recorded, and what of it cannot be executed again."""
     from leadline.core.units import format_bytes  # noqa: PLC0415
     from leadline.program.left import unmet  # noqa: PLC0415
+    from leadline.program.threads import threads_in_words  # noqa: PLC0415
 
     size = format_bytes(path.stat().st_size)
     click.echo(
@@ -177,8 +178,5 @@ def _tell(recorded: "Program", path: Path) -> None:
         click.echo(f"leadline: recorded, but not executed again: {', '.join(outside)}", err=True)
     if words := unmet(recorded):
         click.echo(f"leadline: {words}: left out", err=True)
-    if recorded.recorded.get("threads", 1) > 1:
-        click.echo(
-            "leadline: several threads of a rank called MPI: a replay executes their calls one after another",
-            err=True,
-        )
+    if words := threads_in_words(recorded):
+        click.echo(f"leadline: {words}", err=True)

@@ -199,6 +199,7 @@ def _executed(
 ) -> "Replay":
     """The program executed; where it cannot be, the reason, and what was executed otherwise than recorded."""
     from leadline.core.errors import LeadlineError  # noqa: PLC0415
+    from leadline.program.threads import in_order  # noqa: PLC0415
     from leadline.run.replay import remarks, replay  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
@@ -212,7 +213,7 @@ def _executed(
             launches=asked["launches"],
             mpi=asked["mpi"],
             # Threads that are executed one after another may wait for ever, which is found out first.
-            recorded=None if read.recorded.get("threads", 1) > 1 else asked["recorded"],
+            recorded=asked["recorded"] if in_order(read) else None,
             say=say,
         )
     except LeadlineError as problem:

@@ -4,9 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.busy import BUSY
+from leadline.core.formatting import counted
 from leadline.core.units import format_quantity
 from leadline.profile.analysis import WORTH, Profile
 from leadline.profile.waits import WAITS
+from leadline.program.threads import in_order
 
 RANKS = 3  # that are named
 LEAST = 0.05  # of the whole; ranks with less are not named
@@ -91,9 +93,21 @@ def threads(found: Profile) -> str | None:
     most = found.program.recorded.get("threads", 1)
     if not isinstance(most, int) or most < 2:
         return None
+    if not in_order(found.program):
+        return (
+            f"Up to {most} threads of a rank called MPI. Their calls count as if they came one after "
+            "another: of calls at the same time only a part counts, and waits in them are too short."
+        )
+    ranks = found.program.recorded["at_once"]
+    if not ranks:
+        return (
+            f"Up to {most} threads of a rank called MPI, but never during blocking calls of each other. What "
+            "a thread computed while another one was in MPI counts as computation."
+        )
     return (
-        f"Up to {most} threads of a rank called MPI. Their calls count as if they came one after another: "
-        "of calls at the same time only a part counts, and waits in them are too short."
+        f"Up to {most} threads of a rank called MPI, on {counted(ranks, 'rank')} during blocking calls of "
+        "other threads: such calls are shown as nonblocking ones and a wait. Time counts once for all "
+        "threads of a rank: as computation until a thread begins a call, as time in MPI until a wait is over."
     )
 
 

@@ -7,12 +7,13 @@ import numpy.typing as npt
 
 from leadline.core.errors import UsageError
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import Operation, Program
+from leadline.program.model import Communicator, Operation, Program
 from leadline.record import sites as naming
 from leadline.record.clocks import align
 from leadline.record.handles import Communicators
 from leadline.record.ranks import Rank
 from leadline.record.spills import NO_ROOM, Spill
+from leadline.record.threads import Threads, sizes_as_sent, split_alike, take
 from leadline.record.unmet import close, leave_out
 
 
@@ -26,20 +27,17 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     found = [spill for spill in found if not spill.facts.get("spawned")] or found
     ranks = _check(found)
     made = ProgramBuilder(ranks, measured=True)
-    shared, outside = Communicators(made.communicators), set[str]()
-    read = []
-    for spill in sorted(found, key=lambda each: each.rank):
-        rank = Rank(spill, shared, outside)
-        if spill.facts.get("lost"):
-            rank.stopped = NO_ROOM
-        for entry in spill.entries():
-            try:
-                rank.take(entry)
-            except (ValueError, IndexError, KeyError, OverflowError):
-                rank.stopped = "an entry of its record is damaged"
-                break
-        close(rank)
-        read.append(rank)
+    read, outside = _read(sorted(found, key=lambda each: each.rank), made.communicators)
+    at_once = None  # ranks whose threads called MPI during blocking calls of each other
+    if max(len(rank.threads) for rank in read) > 1:
+        threads = [Threads(list(rank.spill.entries())) for rank in read]
+        at_once = sum(each.at_once for each in threads)
+    if at_once:
+        spoilt = made.communicators[:1]
+        shared = Communicators(spoilt)
+        split_alike([Rank(rank.spill, shared, set()) for rank in read], threads)
+        del made.communicators[1:]
+        read, outside = _read([rank.spill for rank in read], made.communicators, threads)
     unmet = leave_out(read, made.communicators)
     sites = _sites(read, made.sites)
     made.regions = [str(level) for level in range(1, max(max(r.regions, default=0) for r in read) + 1)]
@@ -52,6 +50,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
         "hosts": sorted(set(names)),
         "nodes": names,
         "threads": max(len(rank.threads) for rank in read),
+        **({} if at_once is None else {"at_once": at_once}),
         "outside": sorted(outside),
         "full": [number for number, rank in enumerate(read) if rank.stopped.startswith(NO_ROOM)],
         "memory": [rank.memory for rank in read],
@@ -62,6 +61,11 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     for number, rank in enumerate(read):
         made.add(number, _at_sites(rank, number, sites), times=_counted(every[number], begins))
     program = made.build()
+    if at_once and (changed := sizes_as_sent(program, read)):
+        for number in sorted(changed):
+            operations = _at_sites(read[number], number, sites)
+            made.add(number, operations, times=_counted(every[number], begins))
+        program = made.build()
     if len(set(names)) == 1:
         return program
     hosts = list(dict.fromkeys(names))
@@ -77,6 +81,30 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     for number, times in enumerate(aligned):
         made.time(number, _counted(times, begins))
     return made.build()
+
+
+def _read(
+    found: Sequence[Spill], communicators: list[Communicator], threads: Sequence[Threads] = ()
+) -> tuple[list[Rank], set[str]]:
+    """The ranks of the files in their order, and what cannot be executed again; `threads` of each, if any."""
+    shared, outside = Communicators(communicators), set[str]()
+    read = []
+    for number, spill in enumerate(found):
+        rank = Rank(spill, shared, outside)
+        if spill.facts.get("lost"):
+            rank.stopped = NO_ROOM
+        try:
+            if threads:
+                for piece in threads[number].pieces():
+                    take(rank, piece)
+            else:
+                for entry in spill.entries():
+                    rank.take(entry)
+        except (ValueError, IndexError, KeyError, OverflowError):
+            rank.stopped = "an entry of its record is damaged"
+        close(rank)
+        read.append(rank)
+    return read, outside
 
 
 def _at_sites(rank: Rank, number: int, sites: dict[tuple[int, int], int]) -> Iterator[Operation]:

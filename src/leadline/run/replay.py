@@ -28,6 +28,7 @@ from leadline.program import files
 from leadline.program.change import scaled_bytes
 from leadline.program.left import in_words, left_behind, unmet
 from leadline.program.model import COLLECTIVES, Kind, Program, SendMode
+from leadline.program.threads import threads_in_words
 from leadline.run.session import simulate
 from leadline.targets import Target
 from leadline.targets.simulated.machine import SimulatedMachine, whole
@@ -195,7 +196,7 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
     """What of a program is executed otherwise than it was recorded, a sentence each; on a described machine
     or, without one, by an MPI.
     """
-    found = []
+    found = list(filter(None, [threads_in_words(program)]))
     if (Kind.SEND, SendMode.SYNCHRONOUS) in program.calls:
         found.append("synchronous sends are executed as standard ones, which may end earlier")
     if any(kind == Kind.PROBE for kind, _ in program.calls):
@@ -204,8 +205,6 @@ def remarks(program: Program, machine: Machine | None) -> list[str]:
         found.append("accumulating is executed as a put, without its sums")
     if any(kind == Kind.FILE for kind, _ in program.calls):
         found.append("calls of MPI's files take as long as they were recorded, and wait for nobody")
-    if program.recorded.get("threads", 1) > 1:
-        found.append("several threads of a rank called MPI: their calls are executed one after another")
     if simulated := program.recorded.get("simulated_on"):
         found.append(
             f"its times are simulated, on {simulated}: what shared cores, noise and --compute made of its "
