@@ -10,8 +10,9 @@ from click.testing import CliRunner
 from leadline import program
 from leadline.cli import main
 from leadline.mpi import Mpi
+from leadline.program.build import ProgramBuilder
 from leadline.program.events import messages
-from leadline.program.model import Construction, Form, Kind, Program
+from leadline.program.model import Construction, Form, Kind, Operation, Program, SendMode
 from leadline.record import spills
 from leadline.record.convert import convert
 from record.test_record import Build, _as_root, build, launched, mpi, recorded
@@ -188,6 +189,15 @@ def test_a_thread_computes_while_another_one_waits() -> None:
     assert made.before(0).sum() * 1e9 == pytest.approx(50 + 50 + 290)
 
 
+def test_a_send_that_ended_before_its_receive_waits_for_nobody() -> None:
+    """Where it has to wait, only its thread does: rank 0's other thread sends what rank 1 needs first."""
+    first = Raw(0).receive(3, 0, 50).send(1, 10, 20, size=1 << 20)
+    second = Raw(1).send(1, 35, 45).receive(1, 60, 70, size=1 << 20)
+    made = program_of(first.end(90), second.end(90))
+    assert next(each.mode for _, each in made.operations(0) if each.kind == Kind.SEND) == SendMode.BUFFERED
+    assert [each.mode for _, each in made.operations(1) if each.kind == Kind.SEND] == [SendMode.STANDARD]
+
+
 @pytest.mark.mpi
 def test_a_program_whose_threads_wait_for_one_another_is_replayed(
     mpi: Mpi, build: Build, tmp_path: Path
@@ -207,3 +217,17 @@ def test_a_program_whose_threads_wait_for_one_another_is_replayed(
         played = CliRunner().invoke(main, command)
         assert played.exit_code == 0, played.output
         assert "threads" in played.output
+
+
+@pytest.mark.mpi
+def test_a_nonblocking_collective_is_begun_before_others_come_to_it(mpi: Mpi, tmp_path: Path) -> None:
+    """Rank 1 begins its part after a message that rank 0 sends once it has begun its own."""
+    made = ProgramBuilder(2)
+    begin = Operation(int(Kind.ALLREDUCE), 0, 0, 8, request=1, form=int(Form.NONBLOCKING), type=4)
+    over = Operation(int(Kind.WAIT), gives=(1,))
+    made.add(0, [begin, Operation(int(Kind.SEND), 0, 1, 8, 1), over])
+    made.add(1, [Operation(int(Kind.RECV), 0, 0, 8, 1), begin, over])
+    made.build().write(tmp_path / "begun.program")
+    words = ["replay", str(tmp_path / "begun.program"), "--mpi", mpi.id, "--launches", "1"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output

@@ -81,8 +81,11 @@ Prepared::Prepared(const Call& call, Form form, MPI_Comm comm) : form_(form) {
     refuse_shape(call);
     const Sized mine = size_up(call, comm);
     const std::array<std::int64_t, 3> own{mine.elements, mine.by_layout, mine.gaps};
-    std::array<std::int64_t, 3> most{};
-    check(MPI_Allreduce(own.data(), most.data(), 3, MPI_INT64_T, MPI_MAX, comm));
+    std::array<std::int64_t, 3> most = own;
+    // What is begun at once waits for no other rank; a program may begin it before a message that others
+    // need.
+    if (form == Form::persistent)
+        check(MPI_Allreduce(own.data(), most.data(), 3, MPI_INT64_T, MPI_MAX, comm));
     const bool by_layout = most[1] != 0;
     refuse_gaps(most[2] != 0);
     refuse_faulty(call, by_layout, form, comm);
