@@ -13,7 +13,7 @@ from leadline.record.clocks import align
 from leadline.record.handles import Communicators
 from leadline.record.ranks import Rank
 from leadline.record.spills import NO_ROOM, Spill
-from leadline.record.threads import Threads, sizes_as_sent, split_alike, take
+from leadline.record.threads import Threads, settle, sizes_as_sent, take
 from leadline.record.unmet import close, leave_out
 
 
@@ -35,7 +35,7 @@ def convert(found: Sequence[Spill], recorded: dict[str, object]) -> Program:
     if at_once:
         spoilt = made.communicators[:1]
         shared = Communicators(spoilt)
-        split_alike([Rank(rank.spill, shared, set()) for rank in read], threads)
+        settle([Rank(rank.spill, shared, set()) for rank in read], threads)
         del made.communicators[1:]
         read, outside = _read([rank.spill for rank in read], made.communicators, threads)
     unmet = leave_out(read, made.communicators)

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from leadline.program.build import ProgramBuilder
 from leadline.program.events import messages
 from leadline.program.model import COLLECTIVES, Construction, Form, Kind, Program, SendMode
 from leadline.record.ranks import BY_MESSAGE, Rank
@@ -52,6 +53,7 @@ class Threads:
             if can_be_split(entry) and places[entry.enter] + 1 < places[entry.leave]
         }
         self.at_once = bool(self.split)
+        self.several = len({entry.thread for entry in entries}) > 1
         self._begun_as: dict[int, int] = {}
         self._match_receives()
 
@@ -164,15 +166,19 @@ def _wait(entry: Entry, handles: Sequence[int]) -> Entry:
     return entry._replace(kind=int(Kind.WAIT), form=0, mode=int(len(handles) > 1), values=values)
 
 
-def split_alike(ranks: Sequence[Rank], every: Sequence[Threads]) -> None:
+def settle(ranks: Sequence[Rank], every: Sequence[Threads]) -> None:
     """Collectives that one rank begins and waits for, so do all: the two forms do not match in MPI.
+
+    And sends that waited for nobody do not wait.
 
     `ranks` are empty; they are spoilt.
     """
     turns: list[dict[tuple[int, int], int]] = []
+    calls: list[list[int]] = []  # of each operation the number of its entry
     for rank, threads in zip(ranks, every, strict=True):
         counts = Counter[int]()
         found: dict[tuple[int, int], int] = {}
+        of: list[int] = []
         for piece in threads.pieces():
             entry = piece.entry
             if not piece.quiet and (entry.kind in COLLECTIVES or entry.kind == Kind.COMM):
@@ -184,7 +190,9 @@ def split_alike(ranks: Sequence[Rank], every: Sequence[Threads]) -> None:
                 take(rank, piece)
             except (ValueError, IndexError, KeyError, OverflowError):
                 break  # damaged: its record ends here, which is found out again
+            of += [piece.call] * (len(rank.operations) - len(of))
         turns.append(found)
+        calls.append(of)
     split = {
         turn
         for found, threads in zip(turns, every, strict=True)
@@ -194,6 +202,31 @@ def split_alike(ranks: Sequence[Rank], every: Sequence[Threads]) -> None:
     for found, threads in zip(turns, every, strict=True):
         alike = {found[turn] for turn in split & found.keys()}
         threads.split |= {call for call in alike if can_be_split(threads.entries[call])}
+    _free_early_sends(ranks, every, calls)
+
+
+def _free_early_sends(
+    ranks: Sequence[Rank], every: Sequence[Threads], calls: Sequence[Sequence[int]]
+) -> None:
+    """Of ranks with several threads a send that ended before its receive began waits for nobody.
+
+    Elsewhere it may wait for the receive, as only its thread did then: others went on.
+    """
+    made = ProgramBuilder(len(ranks))
+    made.communicators = ranks[0].communicators.made
+    for number, rank in enumerate(ranks):
+        made.add(number, rank.operations)
+    for message in messages(made.build()):
+        sent, taken = message.sent, message.taken
+        threads = every[sent.rank]
+        call = calls[sent.rank][sent.posted]
+        send, receive = threads.entries[call], every[taken.rank].entries[calls[taken.rank][taken.posted]]
+        left = send.leave + int(ranks[sent.rank].spill.facts["shift"])
+        came = receive.enter + int(ranks[taken.rank].spill.facts["shift"])
+        blocks = send.kind == Kind.SEND and send.form == Form.BLOCKING and send.mode != SendMode.SYNCHRONOUS
+        if threads.several and blocks and left < came:
+            threads.entries[call] = send._replace(mode=int(SendMode.BUFFERED))
+            threads.split.discard(call)
 
 
 def take(rank: Rank, piece: Piece) -> None:
