@@ -84,7 +84,7 @@ Prepared::Prepared(const Call& call, Form form, MPI_Comm comm) : form_(form) {
     std::array<std::int64_t, 3> most = own;
     // What is begun at once waits for no other rank; a program may begin it before a message that others
     // need.
-    if (form == Form::persistent)
+    if (form != Form::nonblocking)
         check(MPI_Allreduce(own.data(), most.data(), 3, MPI_INT64_T, MPI_MAX, comm));
     const bool by_layout = most[1] != 0;
     refuse_gaps(most[2] != 0);
