@@ -89,7 +89,9 @@ public:
             return {what.member_.engine(), what.member_.mine, what.operations_};
         }
         static constexpr bool await_ready() { return false; }
-        bool await_suspend(std::coroutine_handle<> handle) const { return all().await_suspend(handle); }
+        [[nodiscard]] bool await_suspend(std::coroutine_handle<> handle) const {
+            return all().await_suspend(handle);
+        }
         void await_resume() const { all().await_resume(); }
     };
     End end() { return {*this}; }
