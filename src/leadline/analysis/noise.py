@@ -349,8 +349,8 @@ def _judge_launches(launches: pl.DataFrame, sentences: list[str], figures: dict[
     figures |= {"between_launches": between, "within_launch": within}
     over = f"{len(points)} points" if len(points) > 1 else "1 point"
     sentences.append(
-        f"Launches differ by {percent(between)} (quartile distance, median over {over} with at "
-        f"least {JUMP_LAUNCHES} launches), samples within one by {percent(within)}."
+        f"Launches differ by {of_value(between)} (quartile distance, median over {over} with at "
+        f"least {JUMP_LAUNCHES} launches), samples within one by {of_value(within)}."
     )
     jumps = [(point, jump) for point in points if (jump := find_jump(point["median"], point["spread"]))]
     figures["jump_share"] = len(jumps) / len(points)

@@ -270,7 +270,9 @@ def _said(name: str, value: object) -> str:
         return ""
     if name in {"run", "source", "mpi"}:
         return "MPI unknown" if value == "unknown" else str(value)
-    return f"{value} rank{'' if value == 1 else 's'}" if name == "ranks" else f"{name}={_value(name, value)}"
+    if name == "ranks" and isinstance(value, int):
+        return counted(value, "rank")
+    return f"{name}={_value(name, value)}"
 
 
 def _value(name: str, value: object) -> str:

@@ -4,7 +4,7 @@ A request that is completed says whether its receive met a message. Of one that 
 (MPI_Request_free), or that nobody completes, what others sent says it: messages that no other receive took.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from leadline.program.model import ANY_PEER, Communicator, Form, Kind, Operation
@@ -36,9 +36,15 @@ def leave_out(read: Sequence[Rank], communicators: Sequence[Communicator]) -> li
         messages = Counter[Key]()
         for rank, slots in zip(read, begun, strict=True):
             _count(rank, {_begin(slot) for slot in slots}, communicators, messages)
+        left = defaultdict[tuple[int, int], list[Key]](list)  # keys by communicator and destination
+        for key in sorted(+messages):
+            left[key[:2]].append(key)
         for rank, slots in zip(read, begun, strict=True):
             for slot in sorted(slots, key=_begin):
-                _decide(rank, slot, communicators, messages)
+                assert slot.receive is not None
+                posted = rank.operations[slot.receive]
+                mine = communicators[posted.comm].rank_of(rank.spill.rank)
+                _decide(rank, slot, left[posted.comm, mine], messages)
     return [[number, rank.unmet] for number, rank in enumerate(read) if rank.unmet]
 
 
@@ -65,8 +71,7 @@ def _count(
     ready: dict[int, Operation] = {}
 
     def add(by: int, comm: int, peer: int, tag: int) -> None:
-        if peer >= 0 and own in (members := communicators[comm].members):
-            mine = members.index(own)
+        if peer >= 0 and (mine := communicators[comm].places.get(own)) is not None:
             messages[(comm, peer, mine, tag) if by > 0 else (comm, mine, peer, tag)] += by
 
     def message(each: Operation) -> None:
@@ -89,19 +94,13 @@ def _count(
                 add(-1, ready[slot].comm, source, tag)
 
 
-def _decide(rank: Rank, slot: Slot, communicators: Sequence[Communicator], messages: Counter[Key]) -> None:
+def _decide(rank: Rank, slot: Slot, left: Sequence[Key], messages: Counter[Key]) -> None:
     """An open receive takes a message that is left for it, or goes."""
     assert slot.receive is not None
     posted = rank.operations[slot.receive]
-    mine = communicators[posted.comm].members.index(rank.spill.rank)
-    for key in sorted(messages):
-        comm, to, source, tag = key
-        if (
-            messages[key] > 0
-            and (comm, to) == (posted.comm, mine)
-            and posted.peer in (ANY_PEER, source)
-            and posted.tag in (-1, tag)
-        ):
+    for key in left:
+        _, _, source, tag = key
+        if messages[key] > 0 and posted.peer in (ANY_PEER, source) and posted.tag in (-1, tag):
             messages[key] -= 1
             if not slot.persistent:
                 rank.operations[slot.receive] = posted._replace(peer=source, tag=tag)

@@ -74,7 +74,7 @@ def common(rows: Sequence[Row]) -> str:
     alike = [name for name in (*_KEYS[2:], *sweeps(rows)) if name not in differing(rows)]
     words = [coordinates(rows[0], [name for name in alike if name != "ranks"])]
     if "ranks" in alike and rows[0]["ranks"] is not None:
-        words.append(f"{rows[0]['ranks']} rank{'' if rows[0]['ranks'] == 1 else 's'}")
+        words.append(counted(rows[0]["ranks"], "rank"))
     carried = {(row["mpi"], way(row)) for row in rows if row.get("transport")}
     words += [f"{mpi or 'all'} {how}" for mpi, how in sorted(carried, key=str)]
     if all(row.get("exact") for row in rows):
