@@ -23,7 +23,15 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/lattice.hpp"
+
 namespace leadline::collectives {
+
+// Beyond the last rank it goes on with the first; below the first with the last.
+constexpr std::int32_t modulo(std::int64_t number, std::int32_t ranks) {
+    const std::int64_t rest = number < 0 || number >= ranks ? number % ranks : number;
+    return static_cast<std::int32_t>(rest < 0 ? rest + ranks : rest);
+}
 
 // `count` messages in a row: the first is from `from` to `to`, each further one `from_step` and `to_step`
 // ranks on. Numbers go round modulo the ranks.
@@ -42,7 +50,7 @@ struct Stage {
     enum class Pattern {
         exchange,  // of `ranks` ranks, `step` apart from `first` on, the i-th with the (i xor `by`)-th, both
                    // ways
-        shift,     // rank r to rank (r + by) modulo the ranks, all at once
+        shift,     // rank r to rank (r + by) modulo the ranks, or by the shift of `along`, all at once
         listed,    // `rows`; they may be few where ranks are many, and stages many then
         local,     // no messages: every rank copies `bytes` of its own
     };
@@ -51,6 +59,7 @@ struct Stage {
     std::int32_t ranks = 0;
     std::int32_t first = 0;
     std::int32_t step = 1;
+    const Lattice* along = nullptr;
     std::int64_t bytes = 0;  // of a message; of the largest where `holds` tells them apart
     bool combines = false;
     std::vector<Row> rows{};
@@ -70,6 +79,7 @@ struct AlgorithmArguments {
     std::int32_t root = 0;
     std::int64_t bytes = 0;
     std::int32_t per_node = 1;
+    const Lattice* lattice = nullptr;  // on which they sit, for who goes by it; null: on none
     bool operator==(const AlgorithmArguments&) const = default;
 };
 
@@ -79,6 +89,7 @@ struct Algorithm {
     std::vector<Stage> (*stages)(const AlgorithmArguments& asked);
     // Into how many equal parts it cuts a message; null: one.
     std::int32_t (*blocks)(const AlgorithmArguments& asked) = nullptr;
+    bool by_axes = false;  // whether it goes by the lattice
 };
 
 const Algorithm* find(std::string_view operation, std::string_view name);  // null: there is none
@@ -102,32 +113,45 @@ std::string_view usual(std::string_view operation, const AlgorithmArguments& ask
 inline std::int64_t messages(const Stage& stage, std::int32_t ranks) {
     std::int64_t all = 0;
     if (stage.pattern == Stage::Pattern::exchange) all += stage.ranks;
-    if (stage.pattern == Stage::Pattern::shift) all += ranks;
+    if (stage.pattern == Stage::Pattern::shift)
+        all += ranks - (stage.along ? stage.along->resting(stage.by) : 0);
     for (const Row& row : stage.rows) all += row.count;
     return all;
 }
 
+// To whom a rank sends in a shift, and from whom it receives.
+struct Shift {
+    const Lattice* along;
+    std::int32_t ranks;
+    std::int32_t by;
+    [[nodiscard]] std::int32_t to(std::int32_t rank) const {
+        return along ? along->receiver(rank, by) : modulo(static_cast<std::int64_t>(rank) + by, ranks);
+    }
+    [[nodiscard]] std::int32_t from(std::int32_t rank) const {
+        return along ? along->sender(rank, by) : modulo(static_cast<std::int64_t>(rank) - by, ranks);
+    }
+};
+
 // Calls each(from, to) for every message of a stage.
 template <class Each>
 void each_message(const Stage& stage, std::int32_t ranks, Each each) {
-    // Beyond the last rank it goes on with the first; below the first with the last.
-    const auto round = [ranks](std::int64_t rank) {
-        const std::int64_t rest = rank < 0 || rank >= ranks ? rank % ranks : rank;
-        return static_cast<std::int32_t>(rest < 0 ? rest + ranks : rest);
-    };
     switch (stage.pattern) {
         case Stage::Pattern::exchange: {
-            const auto rank = [&](std::int64_t i) { return round(stage.first + i * stage.step); };
+            const auto rank = [&](std::int64_t i) { return modulo(stage.first + i * stage.step, ranks); };
             for (std::int32_t i = 0; i < stage.ranks; ++i) each(rank(i ^ stage.by), rank(i));
             break;
         }
-        case Stage::Pattern::shift:
-            for (std::int32_t r = 0; r < ranks; ++r) each(round(static_cast<std::int64_t>(r) - stage.by), r);
+        case Stage::Pattern::shift: {
+            const Shift shift{stage.along, ranks, stage.by};
+            for (std::int32_t r = 0; r < ranks; ++r)
+                if (const std::int32_t from = shift.from(r); from != r || !stage.along) each(from, r);
             break;
+        }
         case Stage::Pattern::listed:
             for (const Row& row : stage.rows)
                 for (std::int64_t i = 0; i < row.count; ++i)
-                    each(round(row.from + i * row.from_step), round(row.to + i * row.to_step));
+                    each(modulo(row.from + i * row.from_step, ranks),
+                         modulo(row.to + i * row.to_step, ranks));
             break;
         case Stage::Pattern::local: break;
     }

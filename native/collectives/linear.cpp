@@ -33,24 +33,6 @@ std::vector<Stage> barrier_stages(const AlgorithmArguments& given) {
     return all;
 }
 
-// Every rank to the one after it, then to the second after it, and so on.
-std::vector<Stage> alltoall_stages(const AlgorithmArguments& asked) {
-    const std::int32_t ranks = asked.ranks;
-    std::vector<Stage> all;
-    all.push_back(own_block(asked));
-    for (std::int32_t by = 1; by < ranks; ++by)
-        all.push_back({.pattern = Stage::Pattern::shift,
-                       .by = by,
-                       .bytes = asked.bytes,
-                       .carries = [ranks, by](std::int32_t from) -> Blocks {
-                           return {modulo(static_cast<std::int64_t>(from) + by, ranks)};
-                       },
-                       .lands = [ranks, by](std::int32_t to) -> Blocks {
-                           return {ranks + modulo(static_cast<std::int64_t>(to) - by, ranks)};
-                       }});
-    return all;
-}
-
 std::vector<Stage> scan_stages(const AlgorithmArguments& asked) {
     std::vector<Stage> all;
     for (std::int32_t rank = 0; rank + 1 < asked.ranks; ++rank)
@@ -70,7 +52,7 @@ const Entered gather({"gather", "linear",
 const Entered scatter({"scatter", "linear", [](const AlgorithmArguments& asked) {
                            return one_by_one(asked, false, Holds::block);
                        }});
-const Entered alltoall({"alltoall", "linear", alltoall_stages});
+const Entered alltoall({"alltoall", "linear", one_shift_after_another});
 const Entered scan({"scan", "linear", scan_stages});
 
 }  // namespace

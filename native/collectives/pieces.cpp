@@ -19,6 +19,23 @@ Stage own_block(const AlgorithmArguments& asked) {
             .lands = [ranks = asked.ranks](std::int32_t rank) -> Blocks { return {ranks + rank}; }};
 }
 
+std::vector<Stage> one_shift_after_another(const AlgorithmArguments& asked) {
+    std::vector<Stage> all;
+    all.reserve(static_cast<std::size_t>(asked.ranks));
+    all.push_back(own_block(asked));
+    for (std::int32_t by = asked.lattice ? 0 : 1; by < asked.ranks; ++by) {
+        const Shift shift{asked.lattice, asked.ranks, by};
+        all.push_back(
+            {.pattern = Stage::Pattern::shift,
+             .by = by,
+             .along = shift.along,
+             .bytes = asked.bytes,
+             .carries = [shift](std::int32_t from) -> Blocks { return {shift.to(from)}; },
+             .lands = [shift](std::int32_t to) -> Blocks { return {shift.ranks + shift.from(to)}; }});
+    }
+    return all;
+}
+
 std::int32_t segments(std::int64_t bytes) {
     constexpr std::int64_t segment = 16'384;
     constexpr std::int64_t most = 128;

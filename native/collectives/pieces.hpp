@@ -19,10 +19,6 @@ constexpr std::int32_t power_below(std::int32_t ranks) {
 constexpr std::int32_t power_from(std::int32_t ranks) {
     return static_cast<std::int32_t>(std::bit_ceil(static_cast<unsigned>(ranks)));
 }
-constexpr std::int32_t modulo(std::int64_t number, std::int32_t ranks) {
-    const auto rest = static_cast<std::int32_t>(number % ranks);
-    return rest < 0 ? rest + ranks : rest;
-}
 
 // Whether a message to be reduced has an element for each of the largest power of two among so many ranks.
 // Only bytes are known: an element is taken to have 8.
@@ -49,6 +45,9 @@ inline Blocks whole(std::int32_t) { return {0}; }
 
 // The stage of an alltoall in which each rank's block for itself goes to where the others' blocks come.
 Stage own_block(const AlgorithmArguments& asked);
+
+// An alltoall in which each rank sends to one other after the other, all of them as far on.
+std::vector<Stage> one_shift_after_another(const AlgorithmArguments& asked);
 
 // Of a message of more bytes than a segment, that many segments, but not too many.
 std::int32_t segments(std::int64_t bytes);

@@ -13,10 +13,11 @@ Program::Program(std::vector<Stage> stages, std::int32_t ranks) : stages_(std::m
     if (patterns_.size() < stages_.size()) list();
 }
 
-bool Program::moves() const {
+bool Program::moves(bool along_axes) const {
     using enum Stage::Pattern;
-    return std::ranges::all_of(
-        stages_, [](const Stage& each) { return each.pattern == shift || each.pattern == local; });
+    return std::ranges::all_of(stages_, [&](const Stage& each) {
+        return each.pattern == local || (each.pattern == shift && (each.along != nullptr) == along_axes);
+    });
 }
 
 bool Program::uneven() const {
@@ -64,8 +65,10 @@ Program::Step Program::by_pattern(std::int32_t number, std::int32_t rank) const 
     const Stage& stage = stages_[static_cast<std::size_t>(number)];
     Step step{.stage = number};
     if (stage.pattern == Stage::Pattern::shift) {
-        step.to = modulo(static_cast<std::int64_t>(rank) + stage.by, ranks_);
-        step.from = modulo(static_cast<std::int64_t>(rank) - stage.by, ranks_);
+        const Shift shift{stage.along, ranks_, stage.by};
+        step.to = shift.to(rank);
+        step.from = shift.from(rank);
+        if (stage.along && step.to == rank) step = {.stage = number};
     }
     if (stage.pattern == Stage::Pattern::exchange) {
         const std::int32_t place = modulo(static_cast<std::int64_t>(rank) - stage.first, ranks_);

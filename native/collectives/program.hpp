@@ -26,8 +26,9 @@ public:
     [[nodiscard]] std::int64_t messages() const;
     // Whether messages of one stage differ in their bytes.
     [[nodiscard]] bool uneven() const;
-    // Whether every rank does in it, seen from itself, what every other does.
-    [[nodiscard]] bool moves() const;
+    // Whether every rank does in it, seen from itself, what every other does: by ranks' numbers, or along the
+    // axes of a lattice.
+    [[nodiscard]] bool moves(bool along_axes) const;
     [[nodiscard]] const Stage& stage(const Step& step) const {
         return stages_[static_cast<std::size_t>(step.stage)];
     }

@@ -7,6 +7,7 @@ namespace leadline::machine {
 // for it.
 void Engine::bring_back(Message& message) const {
     const Symmetry& symmetry = *conditions_.symmetry;
+    if (symmetry.along_axes() && message.envelope.context >= 0) throw Asymmetric();  // by a rank's number
     const int before = message.to - symmetry.player(message.to);
     message.to -= before;
     message.from = message.envelope.source = symmetry.seen(message.from, before);

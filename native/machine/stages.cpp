@@ -280,7 +280,7 @@ bool Stages::step(const StageInstance& reach) {
                                      free, clock);
     };
     if (level_ && !each_ && costs.same && !streams &&
-        (exchanges_all(stage) || stage.pattern == Stage::Pattern::shift))
+        (exchanges_all(stage) || (stage.pattern == Stage::Pattern::shift && !stage.along)))
         return step_level(costs);
     unlevel();
     if (!each_) {

@@ -56,13 +56,9 @@ std::vector<std::pair<int, int>> rounds(const std::vector<int>& moved) {
 
 class Quotient final : public Topology {
 public:
-    Quotient(const Topology& whole, std::vector<int> places, const std::vector<int>& by)
-        : whole_(whole), places_(std::move(places)) {
-        std::vector<int> moved(static_cast<std::size_t>(whole.links()));
-        for (Link link = 0; link < whole.links(); ++link)
-            moved[static_cast<std::size_t>(link)] = whole.moved(link, by);
-        for (const auto& [first, moves] : rounds(moved)) links_.push_back(first);
-    }
+    // `links`: the number that each has here.
+    Quotient(const Topology& whole, std::vector<int> places, std::vector<Link> links)
+        : whole_(whole), places_(std::move(places)), links_(std::move(links)) {}
 
     [[nodiscard]] int nodes() const override { return whole_.nodes(); }
     [[nodiscard]] Link links() const override { return whole_.links(); }
@@ -94,10 +90,46 @@ private:
 
     const Topology& whole_;
     std::vector<int> places_;
-    std::vector<Link> links_{};  // the number that each has here
+    std::vector<Link> links_;
 };
 
+// The links of a topology whose nodes move so: of those that become each other the first.
+std::vector<Link> first_links(const Topology& topology, const std::vector<int>& by) {
+    std::vector<int> moved(static_cast<std::size_t>(topology.links()));
+    for (Link link = 0; link < topology.links(); ++link)
+        moved[static_cast<std::size_t>(link)] = topology.moved(link, by);
+    std::vector<Link> all;
+    all.reserve(moved.size());
+    for (const auto& [first, moves] : rounds(moved)) all.push_back(first);
+    return all;
+}
+
+// By how much nodes may be moved along an axis: 1, 2, or no less than round it.
+int least_move(const Topology& topology, std::size_t axis) {
+    std::vector<int> by(topology.axes().size());
+    const int length = topology.axes()[axis];
+    for (const int step : {1, 2}) {
+        by[axis] = step;
+        if (step < length && length % step == 0 && topology.moves(by)) return step;
+    }
+    return length;
+}
+
 }  // namespace
+
+std::optional<int> ranks_on_each(const Topology& topology, const std::vector<Placement>& placements) {
+    const auto nodes = static_cast<std::size_t>(topology.nodes());
+    const std::size_t each = placements.size() / nodes;
+    if (each == 0 || each * nodes != placements.size()) return std::nullopt;
+    std::vector<bool> taken(placements.size());
+    for (const Placement& at : placements) {
+        if (std::cmp_greater_equal(at.core, each)) return std::nullopt;
+        const auto place = static_cast<std::size_t>(at.node) * each + static_cast<std::size_t>(at.core);
+        if (taken[place]) return std::nullopt;
+        taken[place] = true;
+    }
+    return static_cast<int>(each);
+}
 
 std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vector<Placement>& placements,
                                        int period) {
@@ -132,10 +164,73 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
             places.push_back(place);
             found.behind_.push_back(moves * step);
         }
-        found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), by);
+        found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), first_links(topology, by));
         return found;
     }
     return std::nullopt;
+}
+
+// New numbers: the rank's number on its node; the node's place within the smallest move, the first axis
+// slowest; and by how many moves it is away, the same way.
+std::optional<Symmetry> Symmetry::by_axes(const Topology& topology,
+                                          const std::vector<Placement>& placements) {
+    if (!topology.grid()) return std::nullopt;
+    const auto each = ranks_on_each(topology, placements);
+    if (!each) return std::nullopt;
+    const std::vector<int> axes = topology.axes();
+    std::vector<int> steps;
+    Symmetry found;
+    found.ranks_ = static_cast<int>(placements.size());
+    found.step_ = *each;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        steps.push_back(least_move(topology, axis));
+        found.step_ *= steps[axis];
+        found.moves_.push_back(axes[axis] / steps[axis]);
+    }
+    if (found.step_ == found.ranks_) return std::nullopt;
+    found.renumbered_.resize(placements.size());
+    std::vector<int> places;
+    std::vector<std::vector<int>> back;  // of nodes, along each axis, to where it stands for others
+    for (int node = 0; node < topology.nodes(); ++node) {
+        std::vector<int> at = topology.coordinates(node);
+        std::vector<int> by(axes.size());
+        int low = 0;
+        int high = 0;
+        for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+            low = low * steps[axis] + at[axis] % steps[axis];
+            high = high * found.moves_[axis] + at[axis] / steps[axis];
+            const int low_end = at[axis] % steps[axis];
+            by[axis] = (axes[axis] - at[axis] + low_end) % axes[axis];
+            at[axis] = low_end;
+        }
+        const int first = high * found.step_ + low * *each;
+        for (int core = 0; core < *each; ++core)
+            found.renumbered_[static_cast<std::size_t>(first + core)] = {node, core};
+        places.push_back(topology.node_at(at));
+        found.behind_.push_back(high * found.step_);
+        back.push_back(std::move(by));
+    }
+    std::vector<Link> links;
+    for (Link link = 0; link < topology.links(); ++link)
+        links.push_back(topology.moved(link, back[static_cast<std::size_t>(topology.ends(link).first)]));
+    found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), std::move(links));
+    return found;
+}
+
+int Symmetry::seen_along_axes(int rank, int before) const {
+    int at = rank / step_;
+    int by = before / step_;
+    int found = 0;
+    int stride = step_;
+    for (std::size_t axis = moves_.size(); axis-- > 0;) {
+        const int length = moves_[axis];
+        const int here = at % length - by % length;
+        found += (here < 0 ? here + length : here) * stride;
+        stride *= length;
+        at /= length;
+        by /= length;
+    }
+    return found + rank % step_;
 }
 
 }  // namespace leadline::machine

@@ -145,6 +145,19 @@ bool World::node_by_node(Group& group) const {
     return *group.node_by_node;
 }
 
+// The grid of nodes on which the ranks of the world sit; null where they sit on none, or not as many on each.
+const collectives::Lattice* World::lattice(const Group& group) {
+    const machine::Topology& topology = engine.topology();
+    if (!group.members.empty() || !topology.grid()) return nullptr;
+    if (lattice_) return &*lattice_;
+    const auto each = machine::ranks_on_each(topology, engine.placements());
+    if (!each) return nullptr;
+    std::vector<std::int32_t> places;
+    places.reserve(engine.placements().size());
+    for (const machine::Placement& at : engine.placements()) places.push_back(at.node * *each + at.core);
+    return &lattice_.emplace(topology.axes(), *each, std::move(places));
+}
+
 // The messages of a collective. Communicators of one size share them.
 std::shared_ptr<const collectives::Program> World::program(Group& group, const CollectiveArguments& asked) {
     constexpr std::size_t kept = 4;
@@ -165,6 +178,7 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
         throw Unsupported(
             "a hierarchical collective wants the ranks of a node one after another, as many on each");
     const collectives::Algorithm& algorithm = *chosen;
+    if (algorithm.by_axes) like.lattice = lattice(group);
     const auto known = std::ranges::find_if(
         made_, [&](const Made& each) { return each.algorithm == &algorithm && each.asked == like; });
     if (known != made_.end()) return known->program;
@@ -251,7 +265,9 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
     meeting.program = program(group, meeting.asked);
     // The shortcut knows one size of all messages of a stage.
     if (!meeting.blocks.empty() || meeting.program->uneven()) meeting.under_way = true;
-    if (engine.conditions().symmetry && !meeting.program->moves()) throw machine::Asymmetric();
+    const machine::Symmetry* symmetry = engine.conditions().symmetry;
+    if (symmetry && !meeting.program->moves(symmetry->along_axes()))
+        throw machine::Asymmetric{.along_axes = !symmetry->along_axes() && meeting.program->moves(true)};
     const auto& conditions = engine.conditions();
     const bool each_by_itself = conditions.network == "loggp" && !conditions.track_contention &&
                                 !conditions.by_messages && engine.machine().node.ranks == 1;

@@ -77,10 +77,11 @@ void Member::enter(const Call& call, Form form) const {
     if (engine().machine().node.loggops && form != Form::blocking && !by_messages(call))
         throw Unsupported("on a machine with node.loggops collectives are blocking, and this " +
                           std::string(name_of(call.what)) + " is not");
-    if (engine().conditions().symmetry) {
-        // Where ranks stand for others none is a root, or has sizes of its own.
-        const bool alike =
-            !has_root(call.what) && call.what != Collective::scan && !has_layout(call) && !call.varies;
+    if (const machine::Symmetry* symmetry = engine().conditions().symmetry) {
+        // Where ranks stand for others none is a root, or has sizes of its own. A grid of ranks is by
+        // numbers.
+        const bool alike = !has_root(call.what) && call.what != Collective::scan && !has_layout(call) &&
+                           !call.varies && !(by_messages(call) && symmetry->along_axes());
         if (!alike) throw machine::Asymmetric();
     }
     group->calls.enter(*group, rank, call, form);

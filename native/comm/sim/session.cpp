@@ -35,22 +35,33 @@ bool Session::may_play_some(const std::string& network) const {
     const auto remembers = [](const machine::Protocol& each) {
         return each.one_way || each.crossing_latency > 0;
     };
-    return size() >= least_played_ && !asymmetric_ && !noise_ && network != "packet" && !node.loggops &&
+    return size() >= least_played_ && !noise_ && network != "packet" && !node.loggops &&
            node.rendezvous_credits == 0 && machine_.cold.empty() && !machine_.any_protocol(remembers);
+}
+
+// The first that the point may have: that of numbers, then, of a program that is the same after each rank,
+// that along the axes.
+const machine::Symmetry* Session::symmetry_of(int period) {
+    for (const int kind : {period, 0}) {
+        if (kind == 0 && period != 1) return nullptr;
+        const auto [found, isnew] = symmetries_.try_emplace(kind);
+        if (isnew)
+            found->second = kind > 0 ? machine::Symmetry::find(*topology_, placements_, kind)
+                                     : machine::Symmetry::by_axes(*topology_, placements_);
+        if (kind > 0 && !found->second) refused_ = std::max(refused_, 1);
+        if (found->second && refused_ == (kind > 0 ? 0 : 1)) return &*found->second;
+    }
+    return nullptr;
 }
 
 void Session::begin(int period) {
     const bool automatic = network_ == "auto";
     const std::string network = !automatic ? network_ : fallback_tier_.empty() ? "loggp" : fallback_tier_;
     const machine::Symmetry* symmetry = nullptr;
-    if (period > 0 && may_play_some(network)) {
-        const auto [found, isnew] = symmetries_.try_emplace(period);
-        if (isnew) found->second = machine::Symmetry::find(*topology_, placements_, period);
-        if (found->second) symmetry = &*found->second;
-    }
+    if (period > 0 && may_play_some(network)) symmetry = symmetry_of(period);
     needs_rerun_ = false;
     world_ = std::make_unique<sim::World>(
-        machine_, *topology_, placements_,
+        machine_, *topology_, symmetry && symmetry->along_axes() ? symmetry->renumbered() : placements_,
         machine::Conditions{
             .network = network,
             .track_contention = automatic && fallback_tier_.empty(),
@@ -83,7 +94,7 @@ void Session::end() {
     if (engine.spoiled()) by_messages_ = true;
     else if (needs_rerun_) fallback_tier_ = by_size;
     if (needs_rerun_) return;
-    asymmetric_ = false;
+    refused_ = 0;
     fallback_tier_.clear();
     by_messages_ = false;
 }

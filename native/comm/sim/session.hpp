@@ -50,8 +50,9 @@ public:
         begin(period);
         try {
             play(program);
-        } catch (const machine::Asymmetric&) {
-            asymmetric_ = needs_rerun_ = true;
+        } catch (const machine::Asymmetric& asymmetric) {
+            needs_rerun_ = true;
+            refused_ = asymmetric.along_axes ? 1 : 2;
         }
     }
     // Whether the point must be asked again, since a dearer way of computing it is needed for the truth.
@@ -82,6 +83,7 @@ private:
     void begin(int period);
     void end();
     [[nodiscard]] bool may_play_some(const std::string& network) const;
+    [[nodiscard]] const machine::Symmetry* symmetry_of(int period);
 
     std::vector<Place> places_{1};  // one process, and where it runs is no matter
     machine::Machine machine_;
@@ -95,10 +97,10 @@ private:
     bool settled_ = false;       // and it stays, whatever messages come
     bool by_messages_ = false;   // and without computing collectives at once, where that was not
     bool needs_rerun_ = false;
-    bool messages_only_ = false;                                  // no collective is ever computed at once
-    bool asymmetric_ = false;                                     // the point's ranks do not all do the same
-    int least_played_ = 4'096;                                    // fewer ranks are all played
-    std::map<int, std::optional<machine::Symmetry>> symmetries_;  // by period
+    bool messages_only_ = false;  // no collective is ever computed at once
+    int refused_ = 0;             // symmetries that the point has not: by numbers, and along axes
+    int least_played_ = 4'096;    // fewer ranks are all played
+    std::map<int, std::optional<machine::Symmetry>> symmetries_;  // by period; along axes: 0
     std::unique_ptr<sim::World> world_;
     std::set<std::string> answered_;
 };

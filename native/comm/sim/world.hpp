@@ -239,6 +239,8 @@ private:
     };
     [[nodiscard]] std::shared_ptr<const collectives::Program> program(Group& group,
                                                                       const CollectiveArguments& asked);
+    [[nodiscard]] const collectives::Lattice* lattice(const Group& group);
+    std::optional<collectives::Lattice> lattice_{};
     std::deque<Made> made_;                                   // programs, the latest first
     std::array<std::shared_ptr<const KeptCall>, 4> calls_{};  // the latest
     std::size_t next_call_ = 0;

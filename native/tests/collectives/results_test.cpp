@@ -89,6 +89,43 @@ TEST(Results, AreThoseOfSerialArithmetic) {
                     }
 }
 
+// Ranks along the axes and across them, on as many nodes along each as are told.
+Lattice lattice_of(const std::vector<std::int32_t>& axes, std::int32_t cores, bool nodes_first) {
+    std::int32_t nodes = 1;
+    for (const std::int32_t length : axes) nodes *= length;
+    std::vector<std::int32_t> places;
+    for (std::int32_t rank = 0; rank < nodes * cores; ++rank)
+        places.push_back(nodes_first ? rank % nodes * cores + rank / nodes : rank);
+    return {axes, cores, std::move(places)};
+}
+
+TEST(Results, AreThoseOfSerialArithmeticOnAGridOfNodes) {
+    const std::vector<std::vector<std::int32_t>> grids{{1}, {5}, {4, 2}, {3, 1, 4}};
+    int tried = 0;
+    for (const Algorithm& algorithm : algorithms())
+        for (const auto& axes : grids)
+            for (const std::int32_t cores : {1, 2, 3, 4})
+                for (const bool nodes_first : {false, true}) {
+                    if (!algorithm.by_axes) continue;
+                    const Lattice lattice = lattice_of(axes, cores, nodes_first);
+                    std::int32_t ranks = cores;
+                    for (const std::int32_t length : axes) ranks *= length;
+                    const AlgorithmArguments asked{.ranks = ranks, .bytes = 8, .lattice = &lattice};
+                    check(algorithm, asked);
+                    ASSERT_FALSE(HasFailure());
+                    std::int64_t sent = 0;
+                    for (const Stage& stage : algorithm.stages(asked)) {
+                        std::int64_t counted = 0;
+                        each_message(stage, ranks, [&](std::int32_t, std::int32_t) { ++counted; });
+                        EXPECT_EQ(messages(stage, ranks), counted);
+                        sent += counted;
+                    }
+                    EXPECT_EQ(sent, std::int64_t{ranks} * (ranks - 1));
+                    ++tried;
+                }
+    EXPECT_GE(tried, 32);
+}
+
 // A barrier moves nothing: nobody leaves before word of everybody has come to it.
 TEST(Results, NobodyLeavesABarrierEarly) {
     for (const Algorithm& algorithm : algorithms())

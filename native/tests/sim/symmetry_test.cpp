@@ -227,6 +227,27 @@ TEST(Symmetry, RanksOfTheFirstRowsArePlayedAndEndAsTheyDoWhereAllAre) {
     }
 }
 
+// Ranks of a node far apart: no step of numbers is a move, yet along each axis two nodes stand for all.
+TEST(Symmetry, AnAlltoallAlongTheAxesIsThatOfAllRanksInWhicheverOrder) {
+    const Body body = [](Comm& world, Control&) -> Task<> {
+        std::vector<std::byte> blocks(static_cast<std::size_t>(world.size()) * 3000);
+        const Call call{.what = Collective::alltoall, .out = blocks, .in = blocks, .algorithm = "torus"};
+        co_await world.collective(call);
+    };
+    for (const std::string tier : {"loggp", "flow"})
+        for (const int on_each : {1, 2}) {
+            json described = on_each == 1 ? packet_machine() : two_ranks(packet_machine());
+            json simulate = torus(asks(std::move(described)), {6, 4}, "XYT");
+            simulate["network"] = tier;
+            const Played wanted = played(simulate, 1, all, body);
+            const Played found = played(simulate, 1, some, body);
+            EXPECT_EQ(wanted.programs, 24 * on_each);
+            EXPECT_LE(found.programs, on_each == 1 ? 12 + 4 : 8);
+            const double end = std::ranges::max(wanted.ends);
+            EXPECT_NEAR(std::ranges::max(found.ends), end, (on_each == 1 ? 1e-9 : 0.05) * end) << tier;
+        }
+}
+
 // What comes over one cable to a node takes turns there, whichever cable it left its own node by.
 TEST(Symmetry, MessagesOfTwoWaysShareTheWayIntoANode) {
     json simulate = torus(packet_machine(), {6, 8}, "XYT");
