@@ -157,19 +157,6 @@ def test_a_wrong_machine_is_refused_with_its_place(tmp_path: Path, old: str, new
     assert sentence in refusal(changed(tmp_path, old, new))
 
 
-def test_rows_stand_in_the_order_of_their_sizes(tmp_path: Path) -> None:
-    """A protocol for sizes that the row before has taken would never be used."""
-    text = SMALL.replace("handshake = true", 'handshake = true\nup_to = "1 KiB"')
-    assert "[[protocol]] stand in the order of up_to, but got 1024 B" in refusal(write(tmp_path, text))
-
-
-def test_an_algorithm_of_no_collective_is_refused(tmp_path: Path) -> None:
-    """A misspelt operation matched nothing, and the row was ignored."""
-    row = '[[collective]]\noperation = "allreduc"\nalgorithm = "ring"\n'
-    said = refusal(write(tmp_path, SMALL + row))
-    assert "operation: unknown word 'allreduc'; did you mean 'allreduce'?" in said
-
-
 def test_a_library_that_is_none_is_refused(tmp_path: Path) -> None:
     """It was found out by the simulator, for each point of a run that had begun."""
     said = refusal(write(tmp_path, f'library = "mpich"\n{SMALL}'))

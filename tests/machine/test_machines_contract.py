@@ -11,6 +11,7 @@ from leadline import machine
 from leadline.machine import Machine
 from leadline.machine.schema import PARTS, TOP
 from leadline.machine.topologies import KINDS
+from leadline.native.registry import algorithms
 
 ROOT = Path(__file__).parents[2]
 NAMES = machine.names()
@@ -55,6 +56,12 @@ def test_each_number_has_a_source_that_can_be_found(described: Machine) -> None:
         alike = set(re.findall(r"\bas (\S+\w)", number.source)) & parts
         known = words & {*described.sources, "estimate", "extrapolation"}
         assert known or alike, f"{number.key}: {number.source}"
+
+
+def test_each_algorithm_is_one_of_its_operation(described: Machine) -> None:
+    """Of a shipped file it is not asked when it is read."""
+    for each in described.rows.get("collective", ()):
+        assert each["algorithm"] in algorithms(str(each["operation"]))
 
 
 def test_each_source_is_used(described: Machine) -> None:

@@ -246,7 +246,7 @@ def test_the_binary_form_of_goal_is_the_text_form(tmp_path: Path) -> None:
         (BINARY[:-4] + bytes(4), "rank 2 is damaged: its edges"),
         (packed([[(SENDS, 4, 8, 3, 0, [], [])], []]), "operation 1: there is no rank 4; the schedule has 2"),
         (packed([[(9, 0, 8, 3, 0, [], [])]]), "operation 1: 9 is no type of operation"),
-        (packed([[(SENDS, 0, 8, 3, 0, [7], [])]]), "rank 0 is damaged: it has 1 operations"),
+        (packed([[(SENDS, 0, 8, 3, 0, [7], [])]]), "rank 0 is damaged: it has 1 operation"),
         (
             packed([[(SENDS, 1, 8, 3, 0, [], [])], [(COMPUTES, 0, 8, 3, 0, [], [])]]),
             "operation 1: a message of 8",

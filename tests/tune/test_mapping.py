@@ -194,3 +194,16 @@ def test_hosts_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("x\ny\nz\n")
     assert hosts(str(path), 2) == ["x", "y"]
+
+
+def test_a_file_of_too_few_places_counts_lines_and_ranks_in_words(tmp_path: Path) -> None:
+    """A job of one rank is not one of "1 ranks"."""
+    place = Place.of({"kind": "mesh", "shape": [2, 2, 4]}, 4, "a partition of bgp")
+    path = tmp_path / "seats.txt"
+    few = [("", 1, "0 lines, one a rank, but the job has 1 rank")]
+    few.append(("0 0 0 0\n", 1024, "1 line, one a rank, but the job has 1,024 ranks"))
+    for text, ranks, said in few:
+        path.write_text(text)
+        with pytest.raises(UsageError) as problem:
+            read(path, place, ranks)
+        assert str(problem.value) == f"mapping: {path} has {said}"

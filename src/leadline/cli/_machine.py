@@ -42,8 +42,10 @@ class Shown(Run):
 def show_machine(name: str, as_json: bool) -> None:
     """Print a machine: what it is, then each value, then the sources in full."""
     from leadline import machine  # noqa: PLC0415
+    from leadline.native.registry import algorithms  # noqa: PLC0415
 
     described = machine.load(name)
+    described.check_algorithms(algorithms)
     rows = _rows(described)
     if as_json:
         print_table(rows, {}, as_json=True)

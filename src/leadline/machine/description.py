@@ -1,15 +1,16 @@
 """A machine as read from its file, and from the file that it extends."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from leadline.core import toml as plan_text
-from leadline.core.errors import UsageError
+from leadline.core.errors import UsageError, suggest
 from leadline.core.toml import Table
+from leadline.core.units import format_bytes
 from leadline.core.values import text, word
-from leadline.machine.files import find
+from leadline.machine.files import find, is_shipped
 from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TableSchema
 from leadline.machine.topologies import KINDS, Topology
 from leadline.machine.values import Number, Read, number, part
@@ -33,6 +34,8 @@ class Machine:
     top: Values
     tables: Mapping[str, Values]  # those of one row
     rows: Mapping[str, tuple[Values, ...]]  # those of several
+    # Each [[collective]] with its place; of shipped files none, which are tested and need no check.
+    collectives: tuple[Table, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def ranks_per_node(self) -> int:
@@ -76,6 +79,14 @@ class Machine:
                 f"{self.ranks_per_node}), but got {ranks:,}"
             )
         return KINDS[self.kind].smallest(self._shape(), -(-ranks // self.ranks_per_node))
+
+    def check_algorithms(self, known: Callable[[str], Sequence[str]]) -> None:
+        """UsageError, with file and line, for an algorithm that is none of those `known` of its operation."""
+        for table in self.collectives:
+            operation, given = str(table.data["operation"]), str(table.data["algorithm"])
+            if given not in (names := known(operation)):
+                near = suggest(given, names)
+                raise table.error(f"algorithm: {operation} has no algorithm {given!r}{near}", "algorithm")
 
     def numbers(self) -> list[Number]:
         """Every number of the machine with its source, in the order of the tables."""
@@ -127,6 +138,7 @@ class _Draft:
     values: dict[str, Read] = field(default_factory=dict)
     tables: dict[str, dict[str, Read]] = field(default_factory=dict)
     rows: dict[str, tuple[dict[str, Read], ...]] = field(default_factory=dict)
+    collectives: tuple[Table, ...] = ()
 
 
 def load(machine: str | Path) -> Machine:
@@ -147,6 +159,7 @@ def load(machine: str | Path) -> Machine:
         top=draft.values,
         tables=draft.tables,
         rows=draft.rows,
+        collectives=draft.collectives,
     )
 
 
@@ -219,11 +232,13 @@ def _read_rows(draft: _Draft, name: str, schema: TableSchema, tables: list[Table
                 raise table.error(f"a [[{name}]] needs the key {key!r}")
         rows.append(row)
     draft.rows[name] = tuple(rows)
+    if name == "collective":
+        draft.collectives = () if is_shipped(tables[0].path) else tuple(tables)
     _check_order(name, tables, rows)
 
 
 def _check_order(name: str, tables: list[Table], rows: list[dict[str, Read]]) -> None:
-    """Rows of protocols stand in the order of the sizes that they reach to; only the last may name none."""
+    """Rows of protocols stand in the order of the sizes that they reach to; only the last names none."""
     if not name.endswith("protocol"):
         return
     before = -1
@@ -235,6 +250,12 @@ def _check_order(name: str, tables: list[Table], rows: list[dict[str, Read]]) ->
         size = int(_plain(row["up_to"]))
         if size <= before:
             raise table.error(f"up_to: [[{name}]] stand in the order of up_to, but got {size} B", "up_to")
+        if index + 1 == len(rows):
+            raise table.error(
+                f"up_to: the last [[{name}]] has all larger messages, so it has no 'up_to'; leave it out, or "
+                f"add a [[{name}]] for messages above {format_bytes(size)}",
+                "up_to",
+            )
         before = size
 
 

@@ -26,3 +26,9 @@ def find(name: str | Path) -> Path:
     if str(name) in shipped():
         return shipped()[str(name)]
     raise UsageError(f"no machine {str(name)!r} here and none shipped{suggest(str(name), shipped())}")
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether the file is one of those that come with Leadline."""
+    known = shipped().get(path.stem)
+    return known is not None and known.resolve() == path.resolve()

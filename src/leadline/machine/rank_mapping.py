@@ -4,7 +4,6 @@ The native program reads mappings itself (`native/machine/mapping.hpp`); here is
 before it runs, and what a search for better ones needs.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
 from leadline.machine.topologies import kind_of
 
 # A row a rank: the coordinates of its node, then the number of its core.
@@ -97,10 +97,12 @@ def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -
         rows = path.read_text(encoding="ascii").rstrip().splitlines()
     except (OSError, ValueError) as problem:
         raise UsageError(f"mapping: cannot read {path}: {problem}") from None
+    lines = counted(len(rows), "line")
     if ranks is not None and len(rows) < ranks:
-        raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but there are {ranks:,} ranks")
+        wanted = counted(ranks, "rank")
+        raise UsageError(f"mapping: {path} has {lines}, one a rank, but the job has {wanted}")
     if len(rows) > prod(place.sides):
-        raise UsageError(f"mapping: {path} has {_lines(rows)}, one a rank, but got {place.name}")
+        raise UsageError(f"mapping: {path} has {lines}, one a rank, but got {place.name}")
     rows = rows[:ranks]
     axes = len(place.sides)
     try:
@@ -114,11 +116,6 @@ def _read(path: Path, state: tuple[int, int], place: Place, ranks: int | None) -
     _check(placements, place, f"mapping: {path}")
     placements.flags.writeable = False
     return placements
-
-
-def _lines(rows: Sequence[str]) -> str:
-    """How many lines a file has."""
-    return f"{len(rows):,} line{'' if len(rows) == 1 else 's'}"
 
 
 def _is_seat(row: str, count: int) -> bool:

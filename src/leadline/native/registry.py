@@ -14,6 +14,8 @@ from typing import Any
 from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.values import Value, counts, sizes, words
 
+LIBRARY = "library"  # the choice of a library, among the names of algorithms
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -120,6 +122,12 @@ def benchmarks(sweep_context: SweepContext = SweepContext()) -> dict[str, Benchm
         raise LeadlineError(
             f"{program} does not describe its benchmarks ({problem}); run 'make clean' and build again"
         ) from problem
+
+
+def algorithms(operation: str) -> list[str]:
+    """The algorithms of a collective operation, by their names; raises LeadlineError as `benchmarks`."""
+    sweeps = benchmarks()[operation].sweeps
+    return [word for each in sweeps if each.name == "algorithm" for word in each.choices if word != LIBRARY]
 
 
 def declared() -> list[dict[str, str]]:

@@ -59,7 +59,8 @@ class Binary:
         behind = begin + 8 + 4 * roots + _PACKED.itemsize * operations
         after = self._read("<u4", behind, max(end - behind, 0) // 4)
         if after.size and after.max() >= operations:
-            raise UsageError(f"{self.path}: rank {rank} is damaged: it has {operations} operations")
+            many = counted(operations, "operation")
+            raise UsageError(f"{self.path}: rank {rank} is damaged: it has {many}")
         self.cpus[rank] = {str(cpu) for cpu in np.unique(packed["cpu"])}
         messages = packed[packed["type"] != _CALC]
         self.nics[rank] = {str(nic) for nic in np.unique(messages["nic"])}

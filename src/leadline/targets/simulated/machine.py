@@ -16,7 +16,7 @@ from leadline.machine.topologies import kind_of
 from leadline.mpi.family import families
 from leadline.mpi.launcher import AUTO
 from leadline.native.build import SENSITIVITY, build_sim
-from leadline.native.registry import SweepContext
+from leadline.native.registry import SweepContext, algorithms
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
 from leadline.targets import Executor
@@ -68,12 +68,14 @@ class SimulatedMachine:
         """The machine for a plan's file: by default all its ranks, in its usual mapping.
 
         Files of mappings are sought beside the plan, and here. A point that is not simulated within
-        `point_limit`, in s, is skipped. Raises UsageError for more ranks than the machine has.
+        `point_limit`, in s, is skipped. Raises UsageError for more ranks than the machine has, and for an
+        algorithm of a collective that there is not.
         """
         if noise and "noise" not in machine.tables:
             raise UsageError(f"{machine.name} describes no noise: leave --noise out, or add a table [noise]")
         partition = whole(machine) if ranks is None else ranks
         machine.partition(partition)
+        machine.check_algorithms(algorithms)
         chosen = usual(machine.partition(1)) if mapping is None else mapping
         beside = (plan.parent, Path()) if plan else (Path(),)
         return cls(machine, partition, chosen, network, noise, seed, beside, point_limit=point_limit)

@@ -1,0 +1,71 @@
+"""Rows of a machine file: protocols in the order of their sizes, collectives with known algorithms."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline import machine
+from leadline.cli import main
+from leadline.core.errors import UsageError
+from leadline.native.registry import algorithms
+
+from .test_machine import SMALL, refusal, write
+
+
+def test_rows_stand_in_the_order_of_their_sizes(tmp_path: Path) -> None:
+    """A protocol for sizes that the row before has taken would never be used."""
+    text = SMALL.replace("handshake = true", 'handshake = true\nup_to = "1 KiB"')
+    assert "[[protocol]] stand in the order of up_to, but got 1024 B" in refusal(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("name", ["protocol", "local_protocol", "own_protocol"])
+def test_a_last_protocol_that_ends_is_refused(tmp_path: Path, name: str) -> None:
+    """It served all larger messages as well, although the file says that it does not."""
+    last = f'[[{name}]]\nname = "x"\nsource = "made up"\nsend_overhead = "1 us"\nreceive_overhead = "1 us"\n'
+    text = f'{SMALL[: SMALL.index("[[protocol]]")] if name == "protocol" else SMALL}{last}up_to = "4 KiB"\n'
+    line = len(text.splitlines())
+    said = refusal(write(tmp_path, text))
+    assert said == (
+        f"small.toml:{line}: up_to: the last [[{name}]] has all larger messages, so it has no 'up_to'; "
+        f"leave it out, or add a [[{name}]] for messages above 4 KiB"
+    )
+
+
+@pytest.mark.parametrize(
+    "command", ["show machine {}", "run latency --on {}", "tune mapping halo.toml --on {}"]
+)
+def test_an_algorithm_that_its_operation_does_not_have_is_refused(tmp_path: Path, command: str) -> None:
+    """It was found out by the simulator, when a point first called the operation."""
+    (tmp_path / "halo.toml").write_text('[[measure]]\nbenchmark = "halo"\n')
+    for operation, algorithm, end in (
+        ("allreduce", "rnig", "did you mean 'ring'?"),
+        ("barrier", "zzz", "known are: binomial, dissemination"),
+    ):
+        path = write(tmp_path, f"{SMALL}\n{row(operation, algorithm)}")
+        words = command.replace("halo.toml", str(tmp_path / "halo.toml")).format(path).split()
+        told = CliRunner().invoke(main, words)
+        assert told.exit_code == 2
+        assert f"small.toml:37: algorithm: {operation} has no algorithm '{algorithm}'; {end}" in told.output
+        assert "library" not in told.output
+
+
+def test_an_algorithm_of_its_operation_is_taken(tmp_path: Path) -> None:
+    """Also one from a file that is extended, whose rows are checked with their own lines."""
+    write(tmp_path, SMALL + row("allreduce", "ring"))
+    above = write(tmp_path, 'extends = "small"\ntitle = "another"\n', "above")
+    machine.load(above).check_algorithms(algorithms)
+    write(tmp_path, SMALL + row("allreduce", "binary"))
+    with pytest.raises(UsageError, match=r"small.toml:36: algorithm: allreduce has no"):
+        machine.load(above).check_algorithms(algorithms)
+
+
+def row(operation: str, algorithm: str) -> str:
+    """A [[collective]]."""
+    return f'[[collective]]\noperation = "{operation}"\nalgorithm = "{algorithm}"\n'
+
+
+def test_an_algorithm_of_no_collective_is_refused(tmp_path: Path) -> None:
+    """A misspelt operation matched nothing, and the row was ignored."""
+    said = refusal(write(tmp_path, SMALL + row("allreduc", "ring")))
+    assert "operation: unknown word 'allreduc'; did you mean 'allreduce'?" in said
