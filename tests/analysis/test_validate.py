@@ -160,6 +160,21 @@ def test_several_mpis_must_be_chosen_from() -> None:
     assert prepared(both, ["mpi=mpich"]).get_column("mpi").unique().to_list() == ["mpich-4.0.2"]
 
 
+def test_a_simulation_is_no_measurement(tmp_path: Path) -> None:
+    """Its values passed as measured ones, and the verdict was of two simulations."""
+    with pytest.raises(UsageError, match="the run was simulated, on here, not measured"):
+        prepared(simulated([1, 1, 1, 1]))
+    mixed = prepared(pl.concat([measured(), simulated([9, 9, 9, 9])], how="diagonal_relaxed"))
+    assert record.SIMULATED not in mixed.get_column("source").to_list()
+    a = saved(tmp_path, "a", simulated([1, 1, 1, 1]))
+    told = CliRunner().invoke(main, ["validate", a, a])
+    assert told.exit_code == 2
+    assert (
+        f"{a} was simulated, on here, not measured; 'leadline compare' compares two simulated runs"
+        in told.output
+    )
+
+
 def test_what_holds_nothing_is_refused() -> None:
     """A run without a measured point, and a second run that was not simulated, are no comparison."""
     nothing = frame_of([failed(8, 0, "it fell")])

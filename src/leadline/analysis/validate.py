@@ -47,13 +47,20 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def prepared(measured: pl.DataFrame, where: Sequence[str] = ()) -> pl.DataFrame:
-    """The records to hold a simulation against: those that fit `where` (KEY=VALUE each).
+def prepared(measured: pl.DataFrame, where: Sequence[str] = (), name: str = "the run") -> pl.DataFrame:
+    """The records to hold a simulation against: those that were measured and fit `where` (KEY=VALUE each).
 
-    Raises UsageError where they are of several MPIs or stacks, so that it is not clear which is meant, and
-    where nothing was measured.
+    `name` is what a refusal calls them. Raises UsageError where they are of several MPIs or stacks, so that
+    it is not clear which is meant, and where all was simulated; LeadlineError where nothing was measured.
     """
-    records = matching(measured, where)
+    real = measured.filter(pl.col("source").ne_missing(SIMULATED))
+    if real.is_empty() and not measured.is_empty():
+        machines = " and ".join(map(str, measured.get_column("mpi").unique().sort().to_list()))
+        raise UsageError(
+            f"{name} was simulated, on {machines}, not measured; "
+            "'leadline compare' compares two simulated runs"
+        )
+    records = matching(real, where)
     ran = records.filter(pl.col("status") == OK)
     if ran.is_empty():
         raise LeadlineError("the measured run has no point with a result")

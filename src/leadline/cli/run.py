@@ -256,7 +256,7 @@ def _against(asked: dict[str, Any], simulates: bool) -> "Callable[[pl.DataFrame]
     from leadline.cli._validation import print_validation  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415
 
-    measured = prepared(store.load(run), where)
+    measured = prepared(store.load(run), where, str(run))
     return lambda records: print_validation(measured, records, as_json)
 
 

@@ -35,5 +35,5 @@ def command(*, measured: Path, simulated: Path, where: tuple[str, ...], as_json:
             raise UsageError(
                 f"{simulated} was measured, not simulated; 'leadline compare' compares two measured runs"
             )
-        held = validate.prepared(store.load(measured), where)
+        held = validate.prepared(store.load(measured), where, str(measured))
     print_validation(held, found, as_json)
