@@ -1,6 +1,7 @@
 """Mappings are sought by costs that can be done by hand, and what was scrambled is found again."""
 
-from itertools import pairwise
+import time
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from leadline import machine
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
+from leadline.tune.mapping import tuning
 from leadline.tune.mapping.candidates import order, orders, tilings
 from leadline.tune.mapping.costs import PartitionDistances, cost
 from leadline.tune.mapping.grids import recognised
-from leadline.tune.mapping.permutations import _Annealing, anneal, halves
+from leadline.tune.mapping.permutations import _Annealing, anneal, best_of, halves, ways
 from leadline.tune.mapping.traffic import Traffic, halo, load, write
 
 TORUS = PartitionDistances({"kind": "torus", "shape": [4, 4, 4]}, 4)
@@ -245,6 +248,25 @@ def test_swaps_only_help_and_are_counted_right(ranks: int) -> None:
     found = anneal(TORUS, traffic, start, 1.0)
     assert len(set(found.slots)) == ranks
     assert cost(TORUS, traffic, found.nodes(TORUS)).hop_bytes < before / 2
+
+
+def test_where_ranks_can_stand_in_few_ways_all_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Swaps of two ranks went on for two fifths of the time, to no end."""
+    line = PartitionDistances({"kind": "mesh", "shape": [4]}, 1)
+    assert ways(PartitionDistances({"kind": "single"}, 4), 2).tolist() == [[0, 0]]  # type: ignore[union-attr]
+    few = ways(line, 4)
+    assert few is not None
+    assert sorted(map(tuple, few.tolist())) == sorted(permutations(range(4)))
+    assert ways(TORUS, 4) is None
+    mixed = scrambled(Traffic.of(4, np.arange(3), np.arange(1, 4), np.ones(3)))
+    best = best_of(few, line, mixed)
+    assert cost(line, mixed, best.nodes(line)).hop_bytes == 3
+    assert sorted(best.slots) == [0, 1, 2, 3]
+    monkeypatch.setattr(tuning, "anneal", None)  # not called
+    path, small = machine.load("bgp"), Traffic.of(2, np.array([0]), np.array([1]), np.array([8.0]))
+    search = tuning._Search(tuning.Task(path, 2, (), small), 60.0, time.monotonic())
+    assert "best of all" in [each.candidate.name for each in search.run(["order", "tiling", "permutation"])]
+    assert search.cut == ["no swaps tried, as the only way to put the ranks on nodes had been compared"]
 
 
 def test_a_search_never_ends_worse_than_it_began() -> None:

@@ -3,6 +3,7 @@
 What is lessened is bytes times hops, which a swap changes by what its two ranks alone send and get.
 """
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from leadline.tune.mapping.traffic import Traffic
 
 LARGEST = 4096  # slots; a table of the distances of all nodes is kept
 DENSEST = 1 << 23  # partners of all ranks, as many each as the one that has the most
+FEW = 4096  # ways to put ranks on nodes that are all tried
 DENSE = 400  # ranks whose halves are found by all eigenvectors at once
 _HOT, _COLD = 4.0, 0.1  # temperatures, as parts of what a swap typically changes
 _BATCH = 8  # one swap is tried at once for each so many slots
@@ -106,6 +108,24 @@ def _second(graph: csr_matrix) -> NDArray[np.float64]:
         except (ArpackError, RuntimeError):
             return np.arange(size, dtype=float)
     return np.asarray(np.linalg.eigh(matrix.toarray())[1][:, 1], dtype=float)
+
+
+def ways(distances: PartitionDistances, ranks: int) -> Order | None:
+    """All ways to put the ranks on nodes: a row each, the node of every rank. None where there are many."""
+    if ranks * math.log(distances.nodes) > math.log(FEW):
+        return None
+    count = distances.nodes**ranks
+    nodes = np.arange(count)[:, None] // distances.nodes ** np.arange(ranks) % distances.nodes
+    there = (nodes[:, :, None] == np.arange(distances.nodes)).sum(axis=1)
+    return np.asarray(nodes[(there <= distances.per_node).all(axis=1)])
+
+
+def best_of(nodes: Order, distances: PartitionDistances, traffic: Traffic) -> Candidate:
+    """The one of these ways with the least bytes times hops; the ranks of a node have its cores in turn."""
+    hops = distances.hops(nodes[:, traffic.source], nodes[:, traffic.target])
+    best = nodes[np.argmin((hops * traffic.bytes).sum(axis=1))]
+    core = [int((best[:rank] == node).sum()) for rank, node in enumerate(best)]
+    return Candidate(PERMUTATION, "best of all", best * distances.per_node + core)
 
 
 def anneal(

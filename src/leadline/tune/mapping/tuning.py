@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from leadline.core.errors import LeadlineError, UsageError
+from leadline.core.formatting import counted
 from leadline.core.record import OK
 from leadline.core.units import rounded_bytes
 from leadline.machine import Machine
@@ -29,7 +30,7 @@ from leadline.tune.mapping.candidates import (
 )
 from leadline.tune.mapping.costs import Cost, PartitionDistances, cost
 from leadline.tune.mapping.grids import recognised
-from leadline.tune.mapping.permutations import LARGEST, anneal, halves, searchable
+from leadline.tune.mapping.permutations import LARGEST, anneal, best_of, halves, searchable, ways
 from leadline.tune.mapping.traffic import HALOS, Traffic, halo, left_out, load, volume, write
 
 Say = Callable[[str], None]
@@ -230,6 +231,11 @@ class _Search:
         cut = halves(self.distances, self.task.traffic)
         yield self._trial(cut)
         starts.append(cut)
+        if (few := ways(self.distances, self.task.ranks)) is not None:
+            tried = f"all {len(few):,} ways" if len(few) > 1 else "the only way"
+            self.cut.append(f"no swaps tried, as {tried} to put the ranks on nodes had been compared")
+            yield self._trial(best_of(few, self.distances, self.task.traffic))
+            return
         for left, start in zip((2, 1), starts, strict=True):
             seconds = max(0.1, self._left(_SWAPS) / left)
             yield self._trial(anneal(self.distances, self.task.traffic, start, seconds))
@@ -366,17 +372,18 @@ def told_in_short(cases: Sequence[Case]) -> str:
 def method(outcome: Outcome) -> list[str]:
     """How the answer was found, in sentences."""
     task = outcome.task
-    counted = ", ".join(
-        f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in outcome.counted.items()
-    )
+    kinds = ", ".join(counted(count, kind) for kind, count in outcome.counted.items())
+    there = len(task.traffic.source)
+    pairs = f"{counted(there, 'pair')} that exchange{'s' if there == 1 else ''}"
+    usual = outcome.usual.candidate.name
     done = sum(each.ratio is not None for each in outcome.trials)
     lines = [
-        f"{task.ranks:,} ranks of {task.machine.name}, {len(task.traffic.source):,} pairs that exchange "
-        f"{rounded_bytes(int(volume(task.traffic)))}: {counted} compared with {outcome.usual.candidate.name} "
+        f"{task.ranks:,} ranks of {task.machine.name}, {pairs} "
+        f"{rounded_bytes(int(volume(task.traffic)))}: {kinds} compared with {usual} "
         f"by bytes times hops and by the busiest link, in {outcome.searched:.1f} s.",
         f"{done} of them simulated in {outcome.simulated:.1f} s: "
         + told_in_short(task.cases)
-        + f". Times are relative to that of {outcome.usual.candidate.name}"
+        + f". Times are relative to that of {usual}"
         + ("." if len(task.cases) == 1 else "; the table has their mean over the cases."),
     ]
     if task.left_out:
