@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -271,3 +271,51 @@ def test_a_part_that_is_yielded_and_not_executed_is_refused() -> None:
         program.evaluate(code, 2, how="part")
     with pytest.raises(UsageError, match="rank 0: yields the function barrier itself; call it"):
         program.evaluate(code, 2, how="call")
+
+
+@pytest.mark.parametrize("yielded", [3, "8 KiB", ["send"], b"", {}])
+def test_what_no_call_gives_is_not_to_be_yielded(yielded: object) -> None:
+    """It was ignored, as if it had been an operation."""
+
+    def code(comm: program.Comm) -> Generator[Any, Any, None]:
+        yield comm.barrier()
+        yield yielded
+
+    with pytest.raises(UsageError, match=r"rank 0: a rank yields what a call of comm gives.*, but got"):
+        program.evaluate(code, ranks=2)
+
+
+def test_what_calls_give_may_be_yielded_together() -> None:
+    """Requests in a list, a grid, a window, nothing."""
+
+    def code(comm: program.Comm) -> Generator[Any, Any, None]:
+        requests = yield [comm.irecv(comm.rank, 8), comm.isend(comm.rank, 8)]
+        yield comm.wait_all(requests)
+        yield comm.grid(1)
+        yield (yield comm.window(8)).free()
+        yield
+
+    assert program.evaluate(code, ranks=2).ranks == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"ranks": "2"}, "ranks is a whole number, 1 or more, but got '2'"),
+        ({"ranks": 2.0}, "ranks is a whole number, 1 or more, but got 2.0"),
+        ({"ranks": True}, "ranks is a whole number, 1 or more, but got True"),
+        ({"ranks": None}, "ranks is a whole number, 1 or more, but got None"),
+        ({"ranks": 0}, "a program has 1 or more ranks, but got 0"),
+        ({"ranks": 2, "code": 3}, "a rank's code is a function of comm, but got 3"),
+        ({"ranks": 2, "size": 8}, "cannot be called with what evaluate was given: got an unexpected keyword"),
+    ],
+)
+def test_what_evaluate_cannot_use_is_told_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+    """It was a TypeError of whatever came first."""
+
+    def code(comm: program.Comm) -> None:
+        comm.barrier()
+
+    with pytest.raises(UsageError) as problem:
+        program.evaluate(**{"code": code, **asked})
+    assert said in str(problem.value)

@@ -20,15 +20,21 @@ is yielded comes back. Only where ranks make a communicator together does a rank
 """
 
 import inspect
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from numbers import Integral
 from typing import Any
 
 from leadline.core.errors import UsageError
 from leadline.core.formatting import counted
 from leadline.program.build import ProgramBuilder
 from leadline.program.comm import Comm
+from leadline.program.grid import Grid
 from leadline.program.model import Communicator, Construction, Kind, Operation, Program
-from leadline.program.noted import Pending, Rank, Size
+from leadline.program.noted import Done, Pending, Rank, Request, Size
+from leadline.program.window import Window
+
+# What calls of `comm` give, and plain functions of it.
+_GIVEN = frozenset((Done, Request, Comm, Grid, Window, type(None)))
 
 
 class _Evaluation:
@@ -127,11 +133,8 @@ class _Evaluation:
                             waiting[rank.rank] = running, value
                             return
                         value = value.comm
-                    elif value is not None and (inspect.isgenerator(value) or callable(value)):
-                        # Otherwise what is in it would be left out, and nobody would know.
-                        way = "'yield from' executes it" if inspect.isgenerator(value) else "call it"
-                        name = getattr(value, "__name__", type(value).__name__)
-                        raise UsageError(f"rank {rank.rank}: yields the function {name} itself; {way}")
+                    else:
+                        _check_yielded(rank.rank, value)
             except StopIteration:
                 pass
         elif running is not None:
@@ -149,12 +152,53 @@ class _Evaluation:
         rank.operations, rank.before = [], []
 
 
+def _check_yielded(rank: int, value: object) -> None:
+    """UsageError for what no call of `comm` gives: what is in it would be left out, and nobody would know.
+
+    Plain functions give None, and several requests may stand in a list.
+    """
+    if type(value) in _GIVEN:
+        return
+    if isinstance(value, list | tuple):
+        for each in value:
+            _check_yielded(rank, each)
+        return
+    if inspect.isgenerator(value) or inspect.iscoroutine(value) or callable(value):
+        way = "'yield from' executes it" if inspect.isgenerator(value) else "call it"
+        if inspect.iscoroutine(value):
+            value.close()
+            way = "'await' executes it, in an async function"
+        name = getattr(value, "__name__", type(value).__name__)
+        raise UsageError(f"rank {rank}: yields the function {name} itself; {way}")
+    raise UsageError(
+        f"rank {rank}: a rank yields what a call of comm gives, such as comm.recv(0, 8), but got {value!r}"
+    )
+
+
+def _check_asked(code: object, ranks: object, arguments: Mapping[str, object]) -> None:
+    """UsageError for a number of ranks that is none, and for code that does not take the arguments."""
+    if not isinstance(ranks, Integral) or isinstance(ranks, bool):
+        raise UsageError(f"ranks is a whole number, 1 or more, but got {ranks!r}")
+    if ranks < 1:
+        raise UsageError(f"a program has 1 or more ranks, but got {ranks}")
+    if not callable(code):
+        raise UsageError(f"a rank's code is a function of comm, but got {code!r}")
+    try:
+        inspect.signature(code).bind(None, **arguments)
+    except TypeError as problem:
+        name = getattr(code, "__name__", type(code).__name__)
+        raise UsageError(
+            f"{name}(comm, ...) cannot be called with what evaluate was given: {problem}"
+        ) from None
+    except ValueError:  # of some that are not written in Python nothing is known
+        pass
+
+
 def evaluate(code: Callable[..., Any], ranks: int, **arguments: Any) -> Program:
     """The program that `ranks` ranks execute whose code is `code(comm, **arguments)`.
 
     Raises UsageError, naming the rank, where it asks for what cannot be: a rank that is not there, a request
     that nobody waits for, a communicator to which not all ranks come.
     """
-    if ranks < 1:
-        raise UsageError(f"a program has 1 or more ranks, but got {ranks}")
-    return _Evaluation(ranks).run(lambda comm: code(comm, **arguments))
+    _check_asked(code, ranks, arguments)
+    return _Evaluation(int(ranks)).run(lambda comm: code(comm, **arguments))
