@@ -69,3 +69,39 @@ def test_an_algorithm_of_no_collective_is_refused(tmp_path: Path) -> None:
     """A misspelt operation matched nothing, and the row was ignored."""
     said = refusal(write(tmp_path, SMALL + row("allreduc", "ring")))
     assert "operation: unknown word 'allreduc'; did you mean 'allreduce'?" in said
+
+
+def test_messages_within_a_node_without_a_rate_are_noted(tmp_path: Path) -> None:
+    """A mebibyte took as long as a byte, and nothing said so."""
+    path = write(tmp_path, SMALL)
+    said = (
+        f"{path} gives no rate for messages within a node above 1 KiB: their time does not depend on "
+        "their size; a [[local_protocol]] with receive_copy gives one"
+    )
+    assert machine.load(path).caveat == said
+    told = CliRunner().invoke(main, ["show", "machine", str(path)])
+    assert "gives no rate for messages within a node" in told.output
+    (tmp_path / "plan.toml").write_text('[[measure]]\nbenchmark = "pingpong"\nbytes = "8 B"\n')
+    words = [
+        "run",
+        str(tmp_path / "plan.toml"),
+        "--on",
+        str(path),
+        "--ranks",
+        "4",
+        "-o",
+        str(tmp_path / "run"),
+    ]
+    assert f"leadline: note: {said}\n" in CliRunner().invoke(main, words).stderr
+    local = SMALL[SMALL.index("[[protocol]]") :].replace("[[protocol]]", "[[local_protocol]]")
+    for copies in ("ranks = 1", 'local = "1 GB/s"\nranks = 4', "loggops = true\nranks = 4"):
+        assert not machine.load(write(tmp_path, SMALL.replace("ranks = 4", copies))).caveat
+    assert not machine.load(write(tmp_path, f'{SMALL}{local}send_copy = "1 GB/s"\n')).caveat
+
+
+def test_a_rate_that_nothing_uses_is_refused(tmp_path: Path) -> None:
+    """The rate of the engine within a node was ignored where cores copy."""
+    text = SMALL.replace("local_by_network = true", 'local = "1 GB/s"')
+    assert "small.toml:14: node.local: this is the rate of messages within a node that" in refusal(
+        write(tmp_path, text)
+    )

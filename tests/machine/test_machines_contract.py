@@ -64,6 +64,11 @@ def test_each_algorithm_is_one_of_its_operation(described: Machine) -> None:
         assert each["algorithm"] in algorithms(str(each["operation"]))
 
 
+def test_messages_within_a_node_have_a_rate(described: Machine) -> None:
+    """Of two machines 1 MiB within a node took as long as 16 KiB."""
+    assert not described.caveat
+
+
 def test_each_source_is_used(described: Machine) -> None:
     """A source that no number names would say more than is true; what is extended may have used it."""
     told = " ".join(number.source for number in described.numbers())

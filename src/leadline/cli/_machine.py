@@ -1,12 +1,13 @@
 """What `leadline show machine NAME` prints: a described machine, each number with where it is from."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from leadline.cli._table import print_table
+from leadline.cli._table import print_table, tell
 from leadline.cli._types import MachineFile, Run
 from leadline.core.formatting import counted
 from leadline.core.record import Row
@@ -39,6 +40,16 @@ class Shown(Run):
         return [*word, *super().shell_complete(ctx, param, incomplete)]
 
 
+def load_described(path: Path) -> "Machine":
+    """A machine to simulate; what its numbers cannot say is said on the standard error."""
+    from leadline import machine  # noqa: PLC0415
+
+    described = machine.load(path)
+    if described.caveat:
+        tell(f"leadline: note: {described.caveat}", err=True)
+    return described
+
+
 def show_machine(name: str, as_json: bool) -> None:
     """Print a machine: what it is, then each value, then the sources in full."""
     from leadline import machine  # noqa: PLC0415
@@ -58,6 +69,9 @@ def show_machine(name: str, as_json: bool) -> None:
     )
     marked = any(row["mark"] for row in rows)
     print_table(rows, COLUMNS if marked else {key: name for key, name in COLUMNS.items() if key != "mark"})
+    if described.caveat:
+        click.echo()
+        tell(f"Note: {described.caveat}.")
     if described.sources:
         click.echo()
         print_table(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._machine import load_described
 from leadline.cli._table import tell
 from leadline.core.errors import Interrupted
 
@@ -18,14 +19,13 @@ if TYPE_CHECKING:
 
 def described(machine: Path, plan: Path, seed: int, asked: Mapping[str, Any]) -> "SimulatedMachine":
     """The described machine as the options `ranks` to `point_limit` of a described machine want it."""
-    from leadline.machine import load  # noqa: PLC0415
     from leadline.plan.settings import NETWORKS  # noqa: PLC0415
     from leadline.targets.simulated.limits import LIMIT, POINT_LIMIT  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
     network = asked["network"] or NETWORKS[0]
     return SimulatedMachine.of(
-        load(machine),
+        load_described(machine),
         plan,
         asked["ranks"],
         asked["mapping"],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli._machine import load_described
 from leadline.cli._options import machine_option
 from leadline.cli._table import json_option, print_table, wrapped
 from leadline.cli._types import RUNS
@@ -62,13 +63,12 @@ def simulated(
     read: "Program", path: Path, machine: Path, say: Callable[[str], None]
 ) -> "tuple[str, Profile]":
     """The profile of the same program, executed on a described machine, which is named with its network."""
-    from leadline.machine import load  # noqa: PLC0415
     from leadline.profile import profile  # noqa: PLC0415
     from leadline.run.replay import replay  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
     say(f"executing it on {machine.stem}")
-    target = SimulatedMachine.of(load(machine), None, read.ranks, None, "auto")
+    target = SimulatedMachine.of(load_described(machine), None, read.ranks, None, "auto")
     found = replay(path, target, ranks=read.ranks, detailed=True, say=say)
     model = network_text(found.network)
     return f"{machine.stem} (network model {model})", profile(replace(read, times_of=found.times))

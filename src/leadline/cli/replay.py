@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._machine import load_described
 from leadline.cli._options import Parsed, machine_option, mapping_option, network_option
 from leadline.cli._output import program_file
 from leadline.cli._submit import Submittable
@@ -250,11 +251,10 @@ def _sensitivity(
 
 def _described(machine: Path, program: "Program", asked: dict[str, Any]) -> "SimulatedMachine":
     """The described machine as the options want it."""
-    from leadline.machine import load  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
     described = SimulatedMachine.of(
-        load(machine),
+        load_described(machine),
         None,
         asked["partition"] or program.ranks,
         asked["mapping"],

@@ -88,6 +88,20 @@ class Machine:
                 near = suggest(given, names)
                 raise table.error(f"algorithm: {operation} has no algorithm {given!r}{near}", "algorithm")
 
+    @property
+    def caveat(self) -> str:
+        """A sentence where large messages within a node all take the same time; else empty."""
+        node = self.tables["node"]
+        rows = self.rows.get("local_protocol") or self.rows["protocol"]
+        copied = rows[-1].keys() & {"send_copy", "receive_copy"}
+        if self.ranks_per_node == 1 or "local" in node or _plain(node.get("loggops", False)) or copied:
+            return ""
+        above = f" above {format_bytes(int(_plain(rows[-2]['up_to'])))}" if len(rows) > 1 else ""
+        return (
+            f"{self.path} gives no rate for messages within a node{above}: their time does not depend on "
+            "their size; a [[local_protocol]] with receive_copy gives one"
+        )
+
     def numbers(self) -> list[Number]:
         """Every number of the machine with its source, in the order of the tables."""
         return [value for _, value in self.values() if isinstance(value, Number)]
@@ -278,6 +292,12 @@ def _check(draft: _Draft) -> None:
     if node["ranks"] > hosts:
         raise draft.top.error(
             f"node.ranks: {node['cores']} cores have room for {hosts} ranks a node, but got {node['ranks']}",
+            "node",
+        )
+    if "local" in node and not node.get("local_by_network"):
+        raise draft.top.error(
+            "node.local: this is the rate of messages within a node that pass the network engine, so it "
+            "needs local_by_network = true; where cores copy them, give receive_copy in [[local_protocol]]",
             "node",
         )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli._machine import load_described
 from leadline.cli._options import Parsed, machine_option
 from leadline.cli._table import tell
 from leadline.cli._types import Existing, Word
@@ -81,9 +82,8 @@ def command(
 
 def _ask(machine: Path | None, ranks: int, algorithms: dict[str, str]) -> "Ask":
     """Who knows the messages of collectives."""
-    from leadline.machine import load  # noqa: PLC0415
     from leadline.targets.simulated.collectives import asking  # noqa: PLC0415
     from leadline.targets.simulated.machine import SimulatedMachine  # noqa: PLC0415
 
-    target = SimulatedMachine.of(load(machine), None, ranks) if machine else None
+    target = SimulatedMachine.of(load_described(machine), None, ranks) if machine else None
     return asking(target, algorithms)

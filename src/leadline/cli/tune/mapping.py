@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leadline.cli._machine import load_described
 from leadline.cli._options import Parsed, machine_option, network_option
 from leadline.cli._submit import Submittable
 from leadline.cli._table import json_option, print_table, tell
@@ -80,7 +81,6 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
     writes the best one, if it is faster than the default.
     """
     from leadline.core.errors import UsageError  # noqa: PLC0415
-    from leadline.machine import load  # noqa: PLC0415
     from leadline.tune.mapping import tuning as mapping  # noqa: PLC0415  (numpy takes a while to load)
     from leadline.tune.mapping.candidates import ORDER, PERMUTATION, TILING  # noqa: PLC0415
     from leadline.tune.mapping.forms import hosts, save, text, usual_form  # noqa: PLC0415
@@ -89,7 +89,7 @@ def command(*, plan: Path | None, machine: Path, output: Path | None, **asked: A
         asked["matrix"] = plan
     if plan is None and asked["matrix"] is None:
         raise UsageError("missing PLAN (one with the benchmark halo), or a communication matrix by --matrix")
-    described, form = load(machine), asked["form"]
+    described, form = load_described(machine), asked["form"]
     with working("reading the messages") as say:
         if asked["matrix"] is not None:
             task = mapping.of_matrix(asked["matrix"], described, asked["ranks"], asked["network"])
