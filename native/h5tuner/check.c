@@ -37,7 +37,7 @@ LL_EXPORT int leadline_h5_check(const char* path, char* into, size_t room) {
     if (good) into[0] = '\0';
     for (int i = 0; good && i < settings->count; ++i) {
         const ll_setting* set = &settings->item[i];
-        static const char* const safety[] = {"transparent", "layout", "semantics"};
+        static const char* const safety[] = {"hint", "layout", "semantics"};
         ll_line line = {.size = 0};
         part(&line, "layer", ll_layer_name(set->layer));
         part(&line, "name", set->name);

@@ -25,7 +25,7 @@ enum { LL_HDF5 = 1, LL_MPI_IO = 2, LL_FILE_SYSTEM = 4 };
 typedef enum { LL_INTEGER, LL_INTEGERS, LL_REAL, LL_YES_NO, LL_CHOICE, LL_TEXT } ll_kind;
 
 // What it can cost to set a word: nothing, another layout of the file, or other results in a wrong program.
-typedef enum { LL_TRANSPARENT, LL_LAYOUT, LL_SEMANTICS } ll_safety;
+typedef enum { LL_HINT, LL_LAYOUT, LL_SEMANTICS } ll_safety;
 
 // A word of the vocabulary. `least` and `most` bound each number; `counts` bounds how many there are, as two
 // digits "least, most"; `choices` are parted by bars, and a value may name as many of them as `counts` says.

@@ -23,9 +23,9 @@
 #define CHOICE(name, layers, safety, choices, meaning) \
     { name, layers, LL_CHOICE, safety, NONE, ONE, choices, meaning }
 #define TEXT(name, layers, meaning) \
-    { name, layers, LL_TEXT, LL_TRANSPARENT, NONE, ONE, NULL, meaning }
+    { name, layers, LL_TEXT, LL_HINT, NONE, ONE, NULL, meaning }
 #define HINTS (LL_MPI_IO | LL_FILE_SYSTEM)
-#define CLEAR LL_TRANSPARENT
+#define CLEAR LL_HINT
 
 const ll_word ll_vocabulary[] = {
     // Of a file, through its access list.

@@ -1,7 +1,5 @@
 """Settings files and programs before a run: what is read, converted, refused, and said of a program."""
 
-import ctypes
-import json
 import os
 import shutil
 import stat
@@ -17,6 +15,7 @@ from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.tune.io import doctor as h5doctor
 from leadline.tune.io import settings as h5settings
+from leadline.tune.search import SAFETY
 
 # Figure 5 of the paper, with what else the form has.
 FIGURE = """<?xml version="1.0" encoding="utf-8"?>
@@ -56,24 +55,13 @@ def test_check_prints_what_was_read(figure: Path) -> None:
     assert "fill_time is right only if every element of the dataset is written" in result.output
 
 
-def test_classes_of_safety_have_one_word_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library's "transparent" is "hint", as in --safety and the documents."""
-    rows = [
-        {"layer": "mpi-io", "name": name, "value": "1", "safety": safety}
-        for name, safety in (("cb_nodes", "transparent"), ("chunk", "layout"), ("cray_x", ""))
-    ]
-
-    class Library:
-        """Gives the rows, as the preloaded library does."""
-
-        @staticmethod
-        def leadline_h5_check(_path: bytes, into: "ctypes.Array[ctypes.c_char]", _room: int) -> bool:
-            """Every file has them."""
-            into.value = "\n".join(map(json.dumps, rows)).encode()
-            return True
-
-    monkeypatch.setattr(h5settings, "_library", Library)
-    assert [each.safety for each in h5settings.read(Path(__file__))] == ["hint", "layout", ""]
+def test_classes_of_safety_have_one_word_each(tmp_path: Path) -> None:
+    """The library says the words of --safety and of the documents; of a vendor's own hint it says none."""
+    path = tmp_path / "settings.toml"
+    path.write_text('[hdf5]\nchunk = [8]\n[mpi-io]\ncb_nodes = 1\ncray_x = "1"\nromio_no_indep_rw = true\n')
+    found = {each.name: each.safety for each in h5settings.read(path)}
+    assert found == {"chunk": "layout", "cb_nodes": "hint", "cray_x": "", "romio_no_indep_rw": "semantics"}
+    assert {*found.values()} - {""} == set(SAFETY)
 
 
 def test_forms_are_converted(figure: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ XML_LAYERS = {
     "mpi-io": "Middleware_Layer",
     "file-system": "Parallel_File_System",
 }
-HINT, LIBRARY_HINT = "hint", "transparent"  # the same class, in words of --safety and of the library
 # Right only in a program that does what is said here; another waits for ever or reads what nobody wrote.
 CONDITIONS = {
     "fill_time": "is right only if every element of the dataset is written",
@@ -79,8 +78,7 @@ def read(path: Path) -> list[Setting]:
     text = told.value.decode(errors="replace")
     if not good:
         raise UsageError(f"{path}: {text}{_nearest(text)}")
-    settings = [Setting(**row) for row in _rows(text)]
-    return [replace(each, safety=HINT) if each.safety == LIBRARY_HINT else each for each in settings]
+    return [Setting(**row) for row in _rows(text)]
 
 
 def words() -> list[Word]:
