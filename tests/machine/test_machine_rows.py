@@ -105,3 +105,36 @@ def test_a_rate_that_nothing_uses_is_refused(tmp_path: Path) -> None:
     assert "small.toml:14: node.local: this is the rate of messages within a node that" in refusal(
         write(tmp_path, text)
     )
+
+
+def test_a_row_of_a_collective_that_is_never_taken_is_refused(tmp_path: Path) -> None:
+    """The first that matches holds, so that the algorithm of one behind it was ignored."""
+    few = f'{row("barrier", "linear")}ranks_up_to = {{ value = 8, source = "made up" }}\n'
+    small = f'{row("barrier", "linear")}up_to = {{ value = "8 B", source = "made up" }}\n'
+    every = row("barrier", "dissemination")
+    for text in (few + every, few + small + every, small + row("bcast", "binomial") + every):
+        assert machine.load(write(tmp_path, SMALL + text))
+    for text in (every + few, few + few, small + every + row("bcast", "binomial") + small):
+        said = refusal(write(tmp_path, SMALL + text))
+        assert "this [[collective]] is never taken: the one of barrier on line 3" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("cores = 4", "cores = 4\nsockets = 9", "node.sockets is at most cores, 4, but got 9"),
+        ("threads = 2", "threads = 2\nthread_gain = 3", "node.thread_gain is more than nothing"),
+        ("handshake = true", "one_way = true", "protocol.one_way is for a protocol with handshake"),
+    ],
+)
+def test_what_the_simulator_refuses_is_refused_before_a_run(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    """Each point failed with the same reason, and the exit code was that of a measurement that failed."""
+    path = write(tmp_path, SMALL.replace(old, new))
+    (tmp_path / "plan.toml").write_text('[[measure]]\nbenchmark = "pingpong"\nbytes = "8 B"\n')
+    words = ["run", str(tmp_path / "plan.toml"), "--on", str(path), "-o", str(tmp_path / "run")]
+    told = CliRunner().invoke(main, words)
+    assert told.exit_code == 2
+    assert f"leadline: {path}: {said}" in told.stderr
+    assert not (tmp_path / "run").exists()

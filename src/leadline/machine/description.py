@@ -247,8 +247,27 @@ def _read_rows(draft: _Draft, name: str, schema: TableSchema, tables: list[Table
         rows.append(row)
     draft.rows[name] = tuple(rows)
     if name == "collective":
+        _check_reached(tables, rows)
         draft.collectives = () if is_shipped(tables[0].path) else tuple(tables)
     _check_order(name, tables, rows)
+
+
+def _check_reached(tables: list[Table], rows: list[dict[str, Read]]) -> None:
+    """UsageError for a [[collective]] that is never taken, as one before it has all that it is for."""
+    limits = ("up_to", "ranks_up_to")
+    for index, (table, row) in enumerate(zip(tables, rows, strict=True)):
+        for above, other in zip(tables[:index], rows, strict=False):
+            reaches = all(key not in other or _within(row, other, key) for key in limits)
+            if other["operation"] == row["operation"] and reaches:
+                raise table.error(
+                    f"this [[collective]] is never taken: the one of {row['operation']} on line {above.line} "
+                    "has all its sizes and numbers of ranks; the first that matches holds"
+                )
+
+
+def _within(row: Values, other: Values, key: str) -> bool:
+    """Whether a row ends where another one does, or before."""
+    return key in row and bool(_plain(row[key]) <= _plain(other[key]))
 
 
 def _check_order(name: str, tables: list[Table], rows: list[dict[str, Read]]) -> None:

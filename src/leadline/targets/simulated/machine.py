@@ -20,6 +20,7 @@ from leadline.native.registry import SweepContext, algorithms
 from leadline.plan.points import Point
 from leadline.plan.settings import NETWORKS, Launches, Settings
 from leadline.targets import Executor
+from leadline.targets.simulated import accepted
 from leadline.targets.simulated.executor import SimExecutor
 from leadline.targets.simulated.limits import LIMIT, check_memory
 
@@ -172,9 +173,13 @@ class SimulatedMachine:
         }
 
     def executor(self, directory: Path, files: Path, say: Callable[[str], None]) -> Executor:
-        """What simulates points; the simulator is built first."""
+        """What simulates points; the simulator is built first.
+
+        Raises UsageError for a machine whose numbers it refuses.
+        """
         say("building the simulator")
         simulator = build_sim() if self.kinds is None else build_sim(SENSITIVITY)
+        accepted.check(self.machine, simulator)
         return SimExecutor(self, directory, [str(simulator)], files)
 
     def native(self) -> dict[str, Any]:
