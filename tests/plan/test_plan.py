@@ -159,6 +159,20 @@ def test_default_values_follow_the_number_of_ranks(tmp_path: Path) -> None:
     assert [p.values["pairs"] for p in points[:3]] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("ranks", "benchmark", "taken"), [(1, "barrier", "2 ranks or more"), (3, "pingpong", "2 ranks")]
+)
+def test_ranks_of_the_plan_that_nothing_can_use_are_refused(
+    tmp_path: Path, ranks: int, benchmark: str, taken: str
+) -> None:
+    """They were left out, and the benchmark ran on as many ranks as it takes."""
+    path = tmp_path / "plan.toml"
+    path.write_text(f'ranks = [2, {ranks}]\n[[measure]]\nbenchmark = "{benchmark}"\n')
+    with pytest.raises(UsageError) as problem:
+        Plan.load(path)
+    assert str(problem.value) == f"{path}:1: ranks: no measurement can use {ranks}: {benchmark} takes {taken}"
+
+
 def test_ranks_of_the_plan_stand_where_they_can(tmp_path: Path) -> None:
     """Ranks set above all measures are taken by those benchmarks that can use them."""
     points = expand(

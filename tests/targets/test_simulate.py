@@ -179,7 +179,7 @@ def test_a_mapping_has_a_seat_for_every_rank(tmp_path: Path, site: SimulatedMach
     """A file of fewer lines than ranks is for another size."""
     (tmp_path / "seats.txt").write_text("0 0 0 0\n0 0 0 1\n")
     text = 'ranks = "cores"\nmapping = "seats.txt"\n[[measure]]\nbenchmark = "crowd"\n'
-    with pytest.raises(UsageError, match=r"has 2 lines, .* but there are 64 ranks"):
+    with pytest.raises(UsageError, match=r"has 2 lines, .* but the job has 64 ranks"):
         points(tmp_path, site, text)
 
 

@@ -132,6 +132,8 @@ class Plan:
             raise top.error("a plan has at least one [[measure]] with the name of a benchmark")
         settings = read_settings(top, Settings())
         headline = document.table("headline")
+        read = tuple(_measure(table, settings, registry) for table in measures)
+        _check_ranks(top, settings, [each for each in read if "ranks" not in each.table.data], registry)
         return cls(
             path=path,
             text=document.text,
@@ -140,7 +142,7 @@ class Plan:
             time=top.get("time", positive_time, 300.0),
             settings=settings,
             headline=_headline(headline, registry) if headline else None,
-            measures=tuple(_measure(table, settings, registry) for table in measures),
+            measures=read,
             registry=registry,
         )
 
@@ -252,6 +254,18 @@ def _measure(table: plan_text.Table, around: Settings, registry: Registry) -> Me
         time=table.get("time", positive_time, None),
         table=table,
     )
+
+
+def _check_ranks(
+    top: plan_text.Table, settings: Settings, measures: Sequence[Measure], registry: Registry
+) -> None:
+    """UsageError for a number of ranks for the whole plan that none of these measurements can use."""
+    names = dict.fromkeys(each.benchmark for each in measures)
+    known = [registry(SweepContext())[name] for name in names]
+    for ranks in settings.axes["ranks"]:
+        if known and isinstance(ranks, int) and not any(_fits(ranks, each) for each in known):
+            taken = "; ".join(f"{each.name} takes {_taken(each)}" for each in known[:3])
+            raise top.error(f"ranks: no measurement can use {ranks}: {taken}", "ranks")
 
 
 def _headline(table: plan_text.Table, registry: Registry) -> Headline:
