@@ -319,3 +319,51 @@ def test_what_evaluate_cannot_use_is_told_in_a_sentence(asked: dict[str, Any], s
     with pytest.raises(UsageError) as problem:
         program.evaluate(**{"code": code, **asked})
     assert said in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda comm: comm.send(0, 8, tag=-1),
+            "a tag is a whole number, 0 or more and below 2^31",
+        ),
+        (lambda comm: comm.irecv(0, 8, tag=1 << 31), "a tag is a whole number"),
+        (lambda comm: comm.sendrecv(0, 8, 0, tag="1"), "a tag is a whole number"),
+        (lambda comm: comm.compute(None), "a time to compute is 0 or more seconds, but got None"),
+        (lambda comm: comm.compute(True), "a time to compute is 0 or more seconds, but got True"),
+        (lambda comm: comm.wait(3), "a request is what isend or irecv gives, but got 3"),
+        (lambda comm: comm.allreduce(8, reduction="sum"), "a Reduction is one of SUM, PRODUCT,"),
+        (lambda comm: comm.allreduce(8, type=99), "a Datatype is one of OTHER, INT32,"),
+        (lambda comm: comm.send(0, 8, mode="x"), "a SendMode is one of STANDARD, SYNCHRONOUS,"),
+        (lambda comm: comm.grid(0), "a grid is of 1 or more axes, or of axes of 1 or more ranks"),
+        (lambda comm: comm.grid((2, -1)), "a grid is of 1 or more axes"),
+        (lambda comm: comm.grid("2"), "a grid is of 1 or more axes"),
+        (lambda comm: comm.grid(2).shift(2), "a grid of 1x2 has axes 0 to 1, but got axis 2"),
+    ],
+)
+def test_what_a_call_cannot_mean_is_refused(call: Callable[[program.Comm], object], said: str) -> None:
+    """A tag was taken as it was, an axis that is not there as no step at all; others were raw errors."""
+
+    def code(comm: program.Comm) -> None:
+        call(comm)
+
+    with pytest.raises(UsageError) as problem:
+        program.evaluate(code, ranks=2)
+    assert said in str(problem.value)
+
+
+def test_whole_numbers_of_arrays_are_whole_numbers() -> None:
+    """Sizes, tags and requests may come from computations with numpy, and one request needs no list."""
+
+    def code(comm: program.Comm) -> Generator[Any, Any, None]:
+        size: Any = np.int64(8)
+        source: Any = np.int64(comm.rank)
+        tag: Any = np.int32(3)
+        request = comm.irecv(source, size, tag)
+        yield comm.send(comm.rank, 8, 3)
+        yield comm.wait_all(request)  # type: ignore[arg-type]
+        yield comm.compute(np.float32(0.5))  # type: ignore[arg-type]
+
+    found = program.evaluate(code, ranks=2)
+    assert found.table()["bytes"].to_list()[:2] == [8, 8]

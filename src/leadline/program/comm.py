@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
-from leadline.core.units import parse_bytes, parse_time
+from leadline.core.units import parse_bytes
+from leadline.program.checked import is_whole, lengths_of, named, requests_of, seconds_of, tag_of
 from leadline.program.grid import Grid
 from leadline.program.model import (
     ANY_PEER,
@@ -48,7 +49,7 @@ class Comm:
     def size_of(self, size: Size) -> int:
         found = self._sizes.get(size)
         if found is None:
-            found = self._sizes[size] = parse_bytes(size)
+            found = self._sizes[size] = parse_bytes(int(size) if is_whole(size) else size)
         return found
 
     def peer(self, peer: int, what: str) -> int:
@@ -63,14 +64,12 @@ class Comm:
     # ------------------------------------------------------------------------------------------- messages
     def compute(self, time: float | str) -> Done:
         """Computation: seconds, or text such as "3 us"."""
-        seconds = parse_time(time) if isinstance(time, str) else float(time)
-        if not 0 <= seconds < 1e9:
-            raise UsageError(f"rank {self.owner.rank}: a time to compute is 0 or more seconds, got {time!r}")
-        self.owner.computed += seconds
+        self.owner.computed += seconds_of(self.owner.rank, time)
         return DONE
 
     def send(self, to: int, bytes: Size, tag: int = 0, mode: SendMode = SendMode.STANDARD) -> Done:
-        size = self.size_of(bytes)
+        size, tag = self.size_of(bytes), tag_of(self.owner.rank, tag)
+        mode = named(self.owner.rank, SendMode, mode)
         self.owner.note(Operation(_SEND, self.index, self.peer(to, "sends to"), size, tag, mode=int(mode)))
         return DONE
 
@@ -83,6 +82,7 @@ class Comm:
     ) -> Done:
         size = self.size_of(bytes)
         other = size if source_bytes is None else self.size_of(source_bytes)
+        tag = tag_of(self.owner.rank, tag)
         self.owner.note(
             Operation(
                 _SENDRECV,
@@ -100,6 +100,7 @@ class Comm:
     def isend(self, to: int, bytes: Size, tag: int = 0, mode: SendMode = SendMode.STANDARD) -> Request:
         slot = self.owner.slot()
         size, peer = self.size_of(bytes), self.peer(to, "sends to")
+        tag, mode = tag_of(self.owner.rank, tag), named(self.owner.rank, SendMode, mode)
         self.owner.note(Operation(_SEND, self.index, peer, size, tag, slot, 0, 0, int(mode), _NONBLOCKING))
         return Request(slot, persistent=False)
 
@@ -111,6 +112,7 @@ class Comm:
     def send_init(self, to: int, bytes: Size, tag: int = 0, mode: SendMode = SendMode.STANDARD) -> Request:
         slot = self.owner.slot()
         size, peer = self.size_of(bytes), self.peer(to, "sends to")
+        tag, mode = tag_of(self.owner.rank, tag), named(self.owner.rank, SendMode, mode)
         self.owner.note(Operation(_SEND, self.index, peer, size, tag, slot, 0, 0, int(mode), _PERSISTENT))
         return Request(slot, persistent=True)
 
@@ -120,7 +122,7 @@ class Comm:
         return Request(slot, persistent=True)
 
     def _receive(self, source: int, size: Size, tag: int, slot: int, form: int) -> Operation:
-        size = self.size_of(size)
+        size, tag = self.size_of(size), tag_of(self.owner.rank, tag)
         if source == ANY:
             return Operation(_RECV, self.index, ANY, size, tag, slot, form=form, free=FREE_SOURCE)
         return Operation(
@@ -129,7 +131,7 @@ class Comm:
 
     def start(self, *requests: Request) -> Done:
         """Begins persistent operations."""
-        for request in requests:
+        for request in requests_of(self.owner.rank, requests):
             if not request.persistent or request.active:
                 raise UsageError(
                     f"rank {self.owner.rank} starts what is no persistent operation, or is under way"
@@ -139,10 +141,10 @@ class Comm:
         return DONE
 
     def wait(self, request: Request) -> Done:
-        return self._wait((request,), Completion.WAIT)
+        return self._wait(requests_of(self.owner.rank, (request,)), Completion.WAIT)
 
     def wait_all(self, requests: Iterable[Request]) -> Done:
-        return self._wait(tuple(requests), Completion.WAITALL)
+        return self._wait(requests_of(self.owner.rank, requests), Completion.WAITALL)
 
     def _wait(self, requests: tuple[Request, ...], how: Completion) -> Done:
         slots = []
@@ -188,8 +190,8 @@ class Comm:
                 request=slot,
                 mode=int(gives is not None or takes is not None),
                 form=_NONBLOCKING if nonblocking else 0,
-                type=int(type),
-                reduction=int(reduction),
+                type=int(named(self.owner.rank, Datatype, type)),
+                reduction=int(named(self.owner.rank, Reduction, reduction)),
                 gives=self._parts(gives),
                 takes=self._parts(takes),
             )
@@ -312,7 +314,8 @@ class Comm:
 
     def grid(self, lengths: int | Sequence[int], periodic: bool = True) -> Grid:
         """These ranks as a grid: of so many axes as near to a cube as they allow, or of these lengths."""
-        given = even_grid(self.size, lengths) if isinstance(lengths, int) else tuple(lengths)
+        asked = lengths_of(self.owner.rank, lengths)
+        given = even_grid(self.size, asked) if isinstance(asked, int) else asked
         if prod(given) != self.size:
             raise UsageError(f"a grid of {'x'.join(map(str, given))} has not the {self.size} ranks there are")
         return Grid(self.rank, given, periodic)

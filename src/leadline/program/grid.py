@@ -27,6 +27,11 @@ class Grid:
 
     def shift(self, axis: int, by: int = 1) -> int:
         """The rank so many steps along an axis. Raises UsageError where a grid that is not periodic ends."""
+        if axis not in range(len(self.lengths)):
+            lengths = "x".join(map(str, self.lengths))
+            raise UsageError(
+                f"a grid of {lengths} has axes 0 to {len(self.lengths) - 1}, but got axis {axis!r}"
+            )
         found = self.neighbour([by if each == axis else 0 for each in range(len(self.lengths))])
         if found is None:
             raise UsageError(f"no rank is {by} further along axis {axis}: the grid is not periodic")
