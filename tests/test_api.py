@@ -140,10 +140,14 @@ def test_a_measurement_that_is_no_mapping_is_refused(measure: Any) -> None:
     ("options", "sentence"),
     [
         ({"ranks": 4}, "ranks needs a described machine"),
-        ({"network": "packet", "noise": True}, "network and noise needs a described machine"),
+        ({"network": "packet", "noise": True}, "network and noise need a described machine"),
         ({"mapping": "TXYZ"}, "mapping needs a described machine"),
         ({"point_limit": 5.0}, "point_limit needs a described machine"),
         ({"on": "bgp", "ranks": "4"}, "ranks is a whole number, 1 or more, but got '4'"),
+        ({"on": "bgp", "seed": "a"}, "seed is a whole number, but got 'a'"),
+        ({"on": "bgp", "point_limit": -1}, "point_limit is a number of seconds above 0, but got -1"),
+        ({"on": "bgp", "point_limit": "1 s"}, "point_limit is a number of seconds above 0, but got '1 s'"),
+        ({"on": 3}, "on is the name or file of a described machine, or a Machine, but got 3"),
         ({"on": "bgp", "network": "pakcet"}, "unknown network model 'pakcet'; did you mean 'packet'?"),
     ],
 )

@@ -155,14 +155,17 @@ def run(
         plan = Plan.load(plan_files.find(str(plan)))
     if isinstance(on, str | Path):
         on = machine_files.load(machine_files.find(on))
+    if isinstance(on, bool | int | float | Mapping):
+        raise UsageError(f"on is the name or file of a described machine, or a Machine, but got {on!r}")
     if isinstance(on, Machine):
-        _check_words(ranks, network)
+        _check_words(ranks, network, seed, point_limit)
         on = SimulatedMachine.of(
             on, plan.path, ranks, mapping, network, noise=noise, seed=seed, point_limit=point_limit
         )
     elif described := _described_only(ranks, mapping, network, noise, point_limit):
+        verb = "needs" if len(described) == 1 else "need"
         raise UsageError(
-            f"{' and '.join(described)} needs a described machine: give its name or file as 'on'; "
+            f"{' and '.join(described)} {verb} a described machine: give its name or file as 'on'; "
             "the number of real ranks is the plan's key 'ranks'"
         )
     target = on or LocalMachine.here()
@@ -243,8 +246,12 @@ def machines() -> dict[str, Machine]:
     return {name: machine_files.load(machine_files.find(name)) for name in machine_files.names()}
 
 
-def _check_words(ranks: object, network: str) -> None:
+def _check_words(ranks: object, network: str, seed: object, point_limit: object) -> None:
     """UsageError for what the type or the word alone shows to be wrong."""
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise UsageError(f"seed is a whole number, but got {seed!r}")
+    if not isinstance(point_limit, int | float) or isinstance(point_limit, bool) or not point_limit > 0:
+        raise UsageError(f"point_limit is a number of seconds above 0, but got {point_limit!r}")
     if ranks is not None and (not isinstance(ranks, int) or isinstance(ranks, bool)):
         raise UsageError(f"ranks is a whole number, 1 or more, but got {ranks!r}")
     if network not in NETWORKS:
