@@ -57,3 +57,20 @@ def test_an_exported_schedule_has_none_and_is_read_again(made: Program, tmp_path
     sizes = [each.bytes for each in only(program.read(again), 1, Kind.SEND) if each.bytes]
     assert sizes == [10, 20]
     _said("replay", str(again), "--on", "bgp")
+
+
+def test_a_collective_that_nobody_waited_for_is_over_when_the_program_is(
+    mpi: Mpi, build: Build, tmp_path: Path
+) -> None:
+    """Two are left, with a blocking one after them. They are waited for at the end, and a replay ends."""
+    there = tmp_path / "forgets.program"
+    done = recorded(there, launched(mpi, build("forgets.c"), ranks=2))
+    assert done.exit_code == 0, done.output
+    made = program.read(there)
+    for rank in range(2):
+        own = [(one.kind, one.request) for _, one in made.operations(rank) if one.request]
+        waits = only(made, rank, Kind.WAIT)
+        assert [kind for kind, _ in own] == [Kind.ALLREDUCE, Kind.NEIGHBOR_ALLGATHER, Kind.ALLREDUCE]
+        assert [wait.gives for wait in waits] == [(own[2][1],), tuple(sorted(slot for _, slot in own[:2]))]
+    for where in (("--on", "bgp"), ("--on", "ndr-fat-tree", "--network", "flow"), ("--launches", "1")):
+        assert "communication" in _said("replay", str(there), *where)

@@ -25,6 +25,7 @@ from leadline.record.receives import ANY, exchange, met_by, receive_is_over, wit
 from leadline.record.spills import Entry, Spill
 
 OF_A_FILE = -1  # instead of the number of a slot
+NO_REQUEST = 0  # a handle that waits for nothing
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
 UNKNOWN = "a communicator from a call that is not known"
@@ -237,7 +238,9 @@ class Rank:
     def release(self, entry: Entry) -> None:
         handle = entry.values[0]
         slot = self.requests[handle].popleft() if self.requests[handle] else None
-        if slot is None or slot.number == OF_A_FILE:
+        if under_way := slot is not None and slot.collective and slot.active:
+            self.requests[NO_REQUEST].append(slot)  # which is waited for at the end
+        if slot is None or slot.number == OF_A_FILE or under_way:
             self.note(entry, Operation(int(Kind.NOP)))
             return
         heapq.heappush(self.free, slot.number)

@@ -16,7 +16,11 @@ Key = tuple[int, int, int, int]  # communicator, destination, source, tag; ranks
 
 
 def close(rank: Rank) -> None:
-    """Messages that nobody waited for when the record ended are given back there, so that nobody needs to."""
+    """Messages that nobody waited for when the record ended are given back there, so that nobody needs to.
+
+    Collectives are waited for there: they may not be given back. If a rank did not come to its end others may
+    not have begun them.
+    """
     end = rank.times[-1] if rank.times else 0
     for handle, slots in list(rank.requests.items()):
         for slot in list(slots):
@@ -24,6 +28,17 @@ def close(rank: Rank) -> None:
                 slots.rotate(-1)
             else:
                 rank.release(Entry(int(Kind.FREE), 0, 0, 0, end, end, 0, [handle]))
+    if not rank.ended:
+        return
+    under_way = [
+        slot.number
+        for slots in rank.requests.values()
+        for slot in slots
+        if slot is not None and slot.collective and slot.active
+    ]
+    if under_way:
+        last = Entry(int(Kind.WAIT), 0, 0, 0, end, end, 0, [])
+        rank.note(last, Operation(int(Kind.WAIT), mode=1, gives=tuple(sorted(under_way))))
 
 
 def leave_out(read: Sequence[Rank], communicators: Sequence[Communicator]) -> list[list[int]]:
