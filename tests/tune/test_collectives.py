@@ -93,6 +93,18 @@ def test_an_algorithm_that_loses_for_another_root_is_not_taken() -> None:
     assert found == {8: None, 1024: "binomial", 65536: "ring"}
 
 
+def test_algorithms_that_were_skipped_are_not_said_not_to_be_asked_for() -> None:
+    """The run forced one, of which no launch came about: the reason is told."""
+    spent = "the plan's time was spent before this point's turn"
+    skipped = run({"ring": {}}, launches=1).with_columns(
+        status=pl.lit(record.SKIPPED), reason=pl.lit(spent), samples=pl.lit(None, pl.List(pl.Float64))
+    )
+    both = pl.concat([run({None: {}}), skipped], how="vertical_relaxed")
+    with pytest.raises(LeadlineError, match=f"measured beside its own choice: {spent}") as told:
+        choose(both)
+    assert told.value.exit_code == 1
+
+
 def test_a_run_without_forced_algorithms_says_what_would_do() -> None:
     """There is nothing to choose from."""
     with pytest.raises(UsageError, match="no algorithm of a library was forced in this run"):

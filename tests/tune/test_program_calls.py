@@ -13,7 +13,7 @@ from leadline.cli import main
 from leadline.core.errors import UsageError
 from leadline.program.build import ProgramBuilder
 from leadline.program.model import Communicator, Kind, Operation, Program
-from leadline.tune.collectives.calls import Calls, calls, plan, savings, worth_measuring
+from leadline.tune.collectives.calls import Calls, calls, plan, savings, without_choice, worth_measuring
 from leadline.tune.collectives.selection import Chosen
 
 US = 1000  # ns
@@ -78,6 +78,20 @@ def test_savings_are_calls_times_what_each_gains() -> None:
     assert (saved.seconds, saved.low, saved.high) == pytest.approx((1e-3, 0.5e-3, 2e-3))
     [kept] = savings(every, [replace(FASTER, algorithm=None)])
     assert kept.seconds == 0
+
+
+def test_calls_of_which_no_algorithm_was_measured_are_named() -> None:
+    """With what they take, as time may be over before the turn of the most costly ones."""
+    every = [
+        Calls("alltoallv", 4, 2048, 10, 3.0),
+        Calls("allreduce", 4, 8, 1, 0.9),
+        Calls("barrier", 4, 0, 1, 0.1),
+    ]
+    assert without_choice(every, [FASTER]) == (
+        "2 of 3 kinds of calls have no row, as no algorithm was measured for them: "
+        "alltoallv of 2 KiB (75.0 % of the time), barrier (2.5 % of the time)"
+    )
+    assert without_choice(every[1:2], [FASTER]) is None
 
 
 def ring(comm: program.Comm) -> Any:

@@ -110,6 +110,7 @@ def command(
     from leadline.core.errors import UsageError  # noqa: PLC0415
     from leadline.core.paths import is_free  # noqa: PLC0415
     from leadline.run import store  # noqa: PLC0415  (loads polars)
+    from leadline.tune.collectives import calls as collective_calls  # noqa: PLC0415
     from leadline.tune.collectives import selection as collectives  # noqa: PLC0415
 
     if output and not is_free(output) and not force:
@@ -136,6 +137,8 @@ def command(
         print_table([_chosen(each) for each in chosen], CHOSEN)
     if not as_json:
         tell(_summary(chosen), indent="")
+    if left := collective_calls.without_choice(calls, chosen):
+        tell(f"{left}. 'leadline show {run}' says why; --within gives more time.", indent="", err=as_json)
     for line in _write(chosen, output, run) if output else []:
         click.echo(line, err=as_json)
     if not any(each.algorithm for each in chosen):

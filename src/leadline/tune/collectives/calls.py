@@ -9,12 +9,15 @@ import numpy as np
 
 from leadline.core.collectives import OPERATIONS, VARYING
 from leadline.core.errors import UsageError
+from leadline.core.formatting import counted
+from leadline.core.units import format_bytes
 from leadline.plan.model import Plan
 from leadline.program.model import Form, Kind, Operation, Program
 from leadline.tune.collectives.selection import Chosen
 
 SHARE = 0.01  # of the time in collectives: calls with less are not measured
 MOST = 8  # sizes of an operation that are measured
+TOLD = 4  # calls that a sentence names
 ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 
@@ -136,6 +139,27 @@ def savings(every: Iterable[Calls], chosen: Iterable[Chosen]) -> list[Saving]:
             saved, high, low = (whole * (1 - (ratio or 1.0)) for ratio in ratios)
             found.append(Saving(calls_, each, saved, low, high))
     return sorted(found, key=lambda saving: (saving.chosen.mpi, -saving.seconds, saving.calls.place))
+
+
+def without_choice(every: Sequence[Calls], chosen: Iterable[Chosen]) -> str | None:
+    """Of which calls no algorithm was measured, the most costly first, a sentence without its end; None where
+    of all some was.
+    """
+    places = _by_place(chosen)
+    left = [each for each in every if each.place not in places]
+    if not left:
+        return None
+    whole = fsum(each.time for each in every)
+    named = []
+    for each in left[:TOLD]:
+        size = f" of {format_bytes(each.bytes)}" if each.operation != "barrier" else ""
+        share = f" ({100 * each.time / whole:.1f} % of the time)" if whole else ""
+        named.append(f"{each.operation}{size}{share}")
+    more = f" and {len(left) - TOLD} others" if len(left) > TOLD else ""
+    kinds = (
+        f"{len(left)} of {counted(len(every), 'kind')} of calls {'has' if len(left) == 1 else 'have'} no row"
+    )
+    return f"{kinds}, as no algorithm was measured for them: {', '.join(named)}{more}"
 
 
 def _by_place(chosen: Iterable[Chosen]) -> dict[tuple[str, int, int], list[Chosen]]:

@@ -7,6 +7,7 @@ types, duplicates of the world. The fastest of many looks faster than it is, so 
 again (`gains`).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import exp, fsum, log, log1p
@@ -19,7 +20,7 @@ from leadline.analysis.guidelines.terms import Series, measured
 from leadline.analysis.verdict import Change, within_run
 from leadline.core.axes import AXES
 from leadline.core.collectives import TUNED, called, members
-from leadline.core.errors import UsageError
+from leadline.core.errors import LeadlineError, UsageError
 from leadline.core.record import KEYS
 from leadline.mpi.tuned import Choice, ranges
 
@@ -95,11 +96,17 @@ def choose(records: pl.DataFrame) -> list[Chosen]:
     """The best algorithm of each operation and size of each library of a run.
 
     Raises UsageError where the run forced no algorithm, or a library was measured in several
-    ways between which its settings cannot tell.
+    ways between which its settings cannot tell; LeadlineError where those that it should force were skipped.
     """
     places = _places(records)
     forced = {place: found for place, found in places.items() if len(_algorithms(found)) > 0}
     if not forced:
+        asked = pl.col("collectives").is_not_null() & (pl.col("collectives") != TUNED)
+        if reasons := records.filter(asked)["reason"].drop_nulls().to_list():
+            raise LeadlineError(
+                "no algorithm of a library was measured beside its own choice: "
+                + Counter(reasons).most_common(1)[0][0]
+            )
         raise UsageError(
             "no algorithm of a library was forced in this run beside its own choice; a plan asks for that "
             'with collectives = ["default", "each"], as the shipped plan tune does'
