@@ -25,6 +25,7 @@ std::vector<Stage> one_shift_after_another(const AlgorithmArguments& asked) {
     all.push_back(own_block(asked));
     for (std::int32_t by = asked.lattice ? 0 : 1; by < asked.ranks; ++by) {
         const Shift shift{asked.lattice, asked.ranks, by};
+        if (shift.along && shift.along->resting(by) == asked.ranks) continue;
         all.push_back(
             {.pattern = Stage::Pattern::shift,
              .by = by,

@@ -98,7 +98,7 @@ private:
     bool by_messages_ = false;   // and without computing collectives at once, where that was not
     bool needs_rerun_ = false;
     bool messages_only_ = false;  // no collective is ever computed at once
-    int refused_ = 0;             // symmetries that the point has not: by numbers, and along axes
+    int refused_ = 0;             // symmetries that the point has not; 1: by numbers, 2: nor along axes
     int least_played_ = 4'096;    // fewer ranks are all played
     std::map<int, std::optional<machine::Symmetry>> symmetries_;  // by period; along axes: 0
     std::unique_ptr<sim::World> world_;
