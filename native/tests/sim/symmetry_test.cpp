@@ -309,7 +309,8 @@ TEST(Symmetry, AllArePlayedWhereTheyMightNotBeAlike) {
     EXPECT_EQ(count(one, 0), 24);
     EXPECT_EQ(count(two, 1), 24);  // of 48
     json other = two;
-    // Ranks of a node are 24 apart: one of them is served first. And its first message says that it is not by axes.
+    // Ranks of a node are 24 apart: one of them is served first. And its first message says that it is not by
+    // axes.
     other["mapping"] = "XYT";
     EXPECT_EQ(count(other, 1), 1 + 48);
     other["mapping"] = "random:1";
