@@ -107,6 +107,43 @@ def test_a_rate_that_nothing_uses_is_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "handshake = true",
+            'handshake_overhead = "1 us"',
+            "small.toml:33: handshake_overhead: no message uses this without handshake = true",
+        ),
+        ('"rendezvous"', '"eager"', "small.toml:29: name: the [[protocol]] on line 21 is 'eager' already"),
+        (
+            "local_by_network",
+            "contend = 2\nlocal_by_network",
+            "small.toml:19: node.contend: this is a share, 0 to 1, but got 2",
+        ),
+        (
+            "[topology]",
+            "reduce_streams = true\n[topology]",
+            "reduce_streams: nothing uses this without reduce",
+        ),
+        (
+            "[topology]",
+            'lines_from = { value = "1 KiB", source = "made up" }\n[topology]',
+            "lines_from: nothing uses this without line_broadcast or line_reduce",
+        ),
+        (
+            SMALL[SMALL.index("[topology]") : SMALL.index("[links]")],
+            'line_broadcast = true\n[topology]\nkind = "fat-tree"\n'
+            'arity = { value = [4, 4], source = "made up" }\n',
+            "line_broadcast: lines are those of a torus or a mesh, and this machine is a fat-tree",
+        ),
+    ],
+)
+def test_what_nothing_on_the_machine_uses_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """Each of these was read and ignored."""
+    assert said in refusal(write(tmp_path, SMALL.replace(old, new)))
+
+
 def test_a_row_of_a_collective_that_is_never_taken_is_refused(tmp_path: Path) -> None:
     """The first that matches holds, so that the algorithm of one behind it was ignored."""
     few = f'{row("barrier", "linear")}ranks_up_to = {{ value = 8, source = "made up" }}\n'

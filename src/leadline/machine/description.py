@@ -11,7 +11,7 @@ from leadline.core.toml import Table
 from leadline.core.units import format_bytes
 from leadline.core.values import text, word
 from leadline.machine.files import find, is_shipped
-from leadline.machine.schema import ABOUT, BESIDE, PARTS, TOP, TableSchema
+from leadline.machine.schema import ABOUT, BESIDE, LINES, PARTS, TOP, WITHOUT, TableSchema
 from leadline.machine.topologies import KINDS, Topology
 from leadline.machine.values import Number, Read, number, part
 
@@ -249,7 +249,22 @@ def _read_rows(draft: _Draft, name: str, schema: TableSchema, tables: list[Table
     if name == "collective":
         _check_reached(tables, rows)
         draft.collectives = () if is_shipped(tables[0].path) else tuple(tables)
-    _check_order(name, tables, rows)
+    if name.endswith("protocol"):
+        _check_protocols(name, tables, rows)
+        _check_order(name, tables, rows)
+
+
+def _check_protocols(name: str, tables: list[Table], rows: list[dict[str, Read]]) -> None:
+    """UsageError for two rows of one name, and for what no message of a row would use."""
+    for index, (table, row) in enumerate(zip(tables, rows, strict=True)):
+        if row["name"] in (above := [other["name"] for other in rows[:index]]):
+            line = tables[above.index(row["name"])].line
+            raise table.error(f"name: the [[{name}]] on line {line} is {row['name']!r} already", "name")
+        if "handshake_overhead" in row and not row.get("handshake"):
+            raise table.error(
+                "handshake_overhead: no message uses this without handshake = true; add that or leave it out",
+                "handshake_overhead",
+            )
 
 
 def _check_reached(tables: list[Table], rows: list[dict[str, Read]]) -> None:
@@ -272,8 +287,6 @@ def _within(row: Values, other: Values, key: str) -> bool:
 
 def _check_order(name: str, tables: list[Table], rows: list[dict[str, Read]]) -> None:
     """Rows of protocols stand in the order of the sizes that they reach to; only the last names none."""
-    if not name.endswith("protocol"):
-        return
     before = -1
     for index, (table, row) in enumerate(zip(tables, rows, strict=True)):
         if "up_to" not in row:
@@ -306,6 +319,7 @@ def _check(draft: _Draft) -> None:
                 raise draft.top.error(f"[{name}] of a machine needs the key {key!r}", name)
     if not draft.rows.get("protocol"):
         raise draft.top.error("a machine needs at least one [[protocol]]")
+    _check_used(draft)
     node = _plains(draft.tables["node"])
     hosts = node["cores"] * node.get("threads", 1)
     if node["ranks"] > hosts:
@@ -319,6 +333,20 @@ def _check(draft: _Draft) -> None:
             "needs local_by_network = true; where cores copy them, give receive_copy in [[local_protocol]]",
             "node",
         )
+
+
+def _check_used(draft: _Draft) -> None:
+    """UsageError for keys of this file, beside the tables, that nothing on this machine would use."""
+    for key, others in WITHOUT.items():
+        if key in draft.top.data and not any(_plain(draft.values.get(other, False)) for other in others):
+            raise draft.top.error(f"{key}: nothing uses this without {' or '.join(others)}", key)
+    grids = [name for name, kind in KINDS.items() if "shape" in kind.keys.needed]
+    for key in LINES:
+        if key in draft.top.data and _plain(draft.values[key]) and draft.kind not in grids:
+            raise draft.top.error(
+                f"{key}: lines are those of a {' or a '.join(grids)}, and this machine is a {draft.kind}",
+                key,
+            )
 
 
 def row_name(row: Mapping[str, object], index: int) -> str:

@@ -40,6 +40,13 @@ def _factor(value: object) -> float:
     return float(value)
 
 
+def _share(value: object) -> float:
+    """A part of something, 0 to 1."""
+    if (share := _factor(value)) > 1:
+        raise UsageError(f"this is a share, 0 to 1, but got {written(value)}")
+    return share
+
+
 def _shape(value: object) -> tuple[int, ...]:
     """The lengths of a grid's axes."""
     if not isinstance(value, list) or not value:
@@ -60,6 +67,7 @@ FLOPS = Kind(parse_flops, "flop/s")
 BYTES = Kind(parse_bytes, "B")
 COUNT = Kind(_whole, "1")
 FACTOR = Kind(_factor, "1")
+SHARE = Kind(_share, "1")
 SHAPE = Kind(_shape, "1")
 WIDTHS = Kind(_widths, "1")
 FLAG = Kind(flag, number=False)
@@ -128,7 +136,7 @@ PARTS: dict[str, TableSchema] = {
             "memory": RATE,
             "rendezvous_credits": COUNT,
             "ahead": COUNT,  # the name of rendezvous_credits until version 0.2
-            "contend": FACTOR,
+            "contend": SHARE,
             "control_first": FLAG,
             "progress": _PROGRESS,
         },
@@ -240,6 +248,15 @@ TOP: dict[str, Kind] = {
     "lines_from": BYTES,
     "library": Kind(word(collective_libraries()), number=False),
 }
+
+# Keys beside the tables that do nothing without another one.
+WITHOUT: dict[str, tuple[str, ...]] = {
+    "reduce_streams": ("reduce",),
+    "lines_from": ("line_broadcast", "line_reduce"),
+}
+
+# Keys that are for grids of nodes.
+LINES = ("line_broadcast", "line_reduce", "lines_from")
 
 # What a file says of itself.
 ABOUT = ("title", "about", "extends", "sources")
