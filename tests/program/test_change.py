@@ -68,6 +68,18 @@ def test_other_changes_than_of_sizes_have_no_region(words: str) -> None:
         parse_change(words)
 
 
+@pytest.mark.parametrize("factor", ["-1", "nan", "inf", "ring", "0,5"])
+def test_a_factor_is_a_number(factor: str) -> None:
+    """The forms of a change were listed, of which this was one."""
+    with pytest.raises(UsageError, match="behind \\* stands a number, 0 or more"):
+        parse_change(f"latency*{factor}")
+
+
+def test_a_factor_may_have_an_exponent() -> None:
+    """As elsewhere."""
+    assert parse_change("links.hop * 1e-2").factor == 0.01
+
+
 def test_a_change_that_cannot_be_executed_is_named(tmp_path: Path) -> None:
     """What is sent in a region and received outside it finds no room when it is larger."""
 

@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, isfinite, nan
 
 from leadline.core.errors import UsageError
 from leadline.program.folded import Folded, Node
 from leadline.program.model import COLLECTIVES, Form, Kind, Operation, Program, called
 
 _SIZED = COLLECTIVES | {Kind.SEND, Kind.RECV, Kind.SENDRECV, Kind.PROBE, Kind.PUT, Kind.GET, Kind.ACCUMULATE}
+
+
+def factor_of(words: str, text: str) -> float:
+    """How many times as much, as `words` ask. Raises UsageError for what is no number, 0 or more."""
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = nan
+    if not isfinite(factor) or factor < 0:
+        raise UsageError(f"{words!r}: behind * stands a number, 0 or more, as in latency*0.5; got {text!r}")
+    return factor
 
 
 def scaled_bytes(program: Program, factor: float, region: str | None = None) -> Program:

@@ -22,10 +22,10 @@ from leadline.core.errors import LeadlineError, UsageError, suggest
 from leadline.core.formatting import counted
 from leadline.core.record import OK
 from leadline.machine import Machine, Number, load
-from leadline.native.registry import benchmarks
+from leadline.native.registry import algorithms, benchmarks
 from leadline.plan.model import Plan
 from leadline.program import files
-from leadline.program.change import scaled_bytes
+from leadline.program.change import factor_of, scaled_bytes
 from leadline.program.left import in_words, left_behind, unmet
 from leadline.program.model import COLLECTIVES, Kind, Program, SendMode
 from leadline.program.threads import threads_in_words
@@ -278,7 +278,7 @@ WORDS = {
     "overhead": ("overhead", "send_packet", "receive_packet"),  # the cores' times
 }
 _HEADER = "packets.overhead"  # bytes, not time
-_SCALED = re.compile(r"(?P<what>[\w.\-]+)(?:\((?P<region>[^)]*)\))?\s*\*\s*(?P<factor>\d+(?:\.\d+)?)")
+_SCALED = re.compile(r"(?P<what>[\w.\-]+)(?:\((?P<region>[^)]*)\))?\s*\*\s*(?P<factor>\S+)")
 _SET = re.compile(r"(?P<what>[\w\-]+)=(?P<value>.+)")
 
 
@@ -302,7 +302,7 @@ def parse_change(words: str) -> Change:
     if match := _SCALED.fullmatch(text):
         if match["region"] is not None and match["what"] != "bytes":
             raise UsageError(f"{words!r}: only bytes can be changed in a region, as in bytes(REGION)*2")
-        return Change(text, match["what"], factor=float(match["factor"]), region=match["region"])
+        return Change(text, match["what"], factor=factor_of(words, match["factor"]), region=match["region"])
     if match := _SET.fullmatch(text):
         return Change(text, match["what"], value=match["value"].strip())
     raise UsageError(
@@ -320,17 +320,10 @@ def check_changes(changes: Sequence[Change], program: Program) -> None:
                 f"{change.words!r} changes nothing: the program has no {change.what}; its collectives: "
                 f"{', '.join(sorted(called)) or 'none'}"
             )
-        known = _algorithms(change.what)
+        known = algorithms(change.what) if change.what in benchmarks() else []
         if change.factor is None and known and change.value not in known:
             near = suggest(change.value, known)
             raise UsageError(f"{change.words!r}: {change.what} has no algorithm {change.value!r}{near}")
-
-
-def _algorithms(collective: str) -> tuple[str, ...]:
-    """Its algorithms by name; none where no benchmark of that name has any."""
-    sweeps = benchmarks()[collective].sweeps if collective in benchmarks() else ()
-    choices = next((sweep.choices for sweep in sweeps if sweep.name == "algorithm"), ())
-    return tuple(each for each in choices if each != "library")
 
 
 def matching(machine: Machine, what: str) -> list[Number]:
