@@ -67,7 +67,6 @@ public:
     [[nodiscard]] const Placement& placement(int rank) const {
         return placements_[static_cast<std::size_t>(rank)];
     }
-    [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
     // Of a core on one of its threads, what a rank has of it while all that share it compute: ranks of a
     // socket take its cores in turns, and further threads of theirs once each has one.
     [[nodiscard]] double share_of_core(int rank) const;

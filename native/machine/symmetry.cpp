@@ -203,14 +203,14 @@ std::optional<Symmetry> Symmetry::by_axes(const Topology& topology,
             by[axis] = (axes[axis] - at[axis] + low_end) % axes[axis];
             at[axis] = low_end;
         }
-        const int first = high * found.step_ + low * *each;
-        for (int core = 0; core < *each; ++core)
-            found.renumbered_[static_cast<std::size_t>(first + core)] = {node, core};
+        const auto first = found.renumbered_.begin() + (high * found.step_ + low * *each);
+        for (int core = 0; core < *each; ++core) first[core] = {node, core};
         places.push_back(topology.node_at(at));
         found.behind_.push_back(high * found.step_);
         back.push_back(std::move(by));
     }
     std::vector<Link> links;
+    links.reserve(static_cast<std::size_t>(topology.links()));
     for (Link link = 0; link < topology.links(); ++link)
         links.push_back(topology.moved(link, back[static_cast<std::size_t>(topology.ends(link).first)]));
     found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), std::move(links));

@@ -150,11 +150,14 @@ const collectives::Lattice* World::lattice(const Group& group) {
     const machine::Topology& topology = engine.topology();
     if (!group.members.empty() || !topology.grid()) return nullptr;
     if (lattice_) return &*lattice_;
-    const auto each = machine::ranks_on_each(topology, engine.placements());
+    std::vector<machine::Placement> sits(static_cast<std::size_t>(group.ranks));
+    for (int rank = 0; rank < group.ranks; ++rank)
+        sits[static_cast<std::size_t>(rank)] = engine.placement(rank);
+    const auto each = machine::ranks_on_each(topology, sits);
     if (!each) return nullptr;
     std::vector<std::int32_t> places;
-    places.reserve(engine.placements().size());
-    for (const machine::Placement& at : engine.placements()) places.push_back(at.node * *each + at.core);
+    places.reserve(sits.size());
+    for (const machine::Placement& at : sits) places.push_back(at.node * *each + at.core);
     return &lattice_.emplace(topology.axes(), *each, std::move(places));
 }
 

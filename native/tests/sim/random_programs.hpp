@@ -142,7 +142,12 @@ private:
         const int colour = below(program_.colours);
         const int size = part == 0 ? wanted_.ranks : size_of(colour);
         if (size < 2) return;
-        const auto& all = collectives::algorithms();
+        // Those that go by axes are another's twin where no lattice is known.
+        static const std::vector<collectives::Algorithm> all = [] {
+            std::vector<collectives::Algorithm> found = collectives::algorithms();
+            std::erase_if(found, [](const auto& each) { return each.by_axes; });
+            return found;
+        }();
         const auto& algorithm = all[static_cast<std::size_t>(below(static_cast<int>(all.size())))];
         const int tag = 1000 + collectives_++;
         for (const auto& stage :
