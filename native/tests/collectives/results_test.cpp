@@ -94,7 +94,7 @@ Lattice lattice_of(const std::vector<std::int32_t>& axes, std::int32_t cores, bo
     std::int32_t nodes = 1;
     for (const std::int32_t length : axes) nodes *= length;
     std::vector<std::int32_t> places;
-    places.reserve(static_cast<std::size_t>(nodes * cores));
+    places.reserve(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(cores));
     for (std::int32_t rank = 0; rank < nodes * cores; ++rank)
         places.push_back(nodes_first ? rank % nodes * cores + rank / nodes : rank);
     return {axes, cores, std::move(places)};
