@@ -21,12 +21,12 @@ is yielded comes back. Only where ranks make a communicator together does a rank
 
 import inspect
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from numbers import Integral
 from typing import Any
 
 from leadline.core.errors import UsageError
 from leadline.core.formatting import counted
 from leadline.program.build import ProgramBuilder
+from leadline.program.checked import is_whole
 from leadline.program.comm import Comm
 from leadline.program.grid import Grid
 from leadline.program.model import Communicator, Construction, Kind, Operation, Program
@@ -175,9 +175,9 @@ def _check_yielded(rank: int, value: object) -> None:
     )
 
 
-def _check_asked(code: object, ranks: object, arguments: Mapping[str, object]) -> None:
+def _check_asked(code: object, ranks: Any, arguments: Mapping[str, object]) -> None:
     """UsageError for a number of ranks that is none, and for code that does not take the arguments."""
-    if not isinstance(ranks, Integral) or isinstance(ranks, bool):
+    if not is_whole(ranks):
         raise UsageError(f"ranks is a whole number, 1 or more, but got {ranks!r}")
     if ranks < 1:
         raise UsageError(f"a program has 1 or more ranks, but got {ranks}")
