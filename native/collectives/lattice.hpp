@@ -20,8 +20,9 @@ public:
 
     // Shift number `by`, of as many as there are ranks: as many cores on as place `by` is from the first
     // place, and as many nodes; but each core of a node looks a part of every axis farther than the one
-    // before it, so that at no time all of them load the same links. In all shifts together a rank comes to
-    // everyone once.
+    // before it, so that at no time all of them load the same links; and along axes of even length a node
+    // whose coordinates there have an odd sum looks the other way, so that both ways of a ring are loaded.
+    // In all shifts together a rank comes to everyone once.
     [[nodiscard]] std::int32_t receiver(std::int32_t rank, std::int32_t by) const {
         const std::int32_t core = places_[static_cast<std::size_t>(rank)] % cores_;
         return moved(rank, by, (core + by % cores_) % cores_, core, false);
@@ -45,20 +46,38 @@ private:
     // The rank on that core of the node to which this one's is moved as the shift says for a core.
     [[nodiscard]] std::int32_t moved(std::int32_t rank, std::int32_t by, std::int32_t to_core,
                                      std::int32_t looks, bool back) const {
-        std::int32_t at = places_[static_cast<std::size_t>(rank)] / cores_;
-        std::int32_t vector = by / cores_;
+        const std::int32_t node = places_[static_cast<std::size_t>(rank)] / cores_;
+        const std::int32_t vector = by / cores_;
+        const auto far = [&](std::int32_t of_vector, std::int32_t length) {
+            return (of_vector + static_cast<std::int32_t>(std::int64_t{length} * looks / cores_)) % length;
+        };
+        bool odd = false;         // the node
+        bool odd_vector = false;  // then it leads to one that looks the other way
+        for_each_axis(node, vector, [&](std::int32_t length, std::int32_t at, std::int32_t of_vector) {
+            if (length % 2 != 0) return;
+            odd = odd != (at % 2 != 0);
+            odd_vector = odd_vector != (far(of_vector, length) % 2 != 0);
+        });
         std::int32_t place = to_core;
         std::int32_t stride = cores_;
+        for_each_axis(node, vector, [&](std::int32_t length, std::int32_t at, std::int32_t of_vector) {
+            const bool other_way = length % 2 == 0 && (back ? odd != odd_vector : odd);
+            const std::int32_t ahead = far(of_vector, length);
+            place += (at + (back != other_way ? length - ahead : ahead)) % length * stride;
+            stride *= length;
+        });
+        return ranks_[static_cast<std::size_t>(place)];
+    }
+
+    // The last axis first: its length, the node's coordinate there and the vector's.
+    template <class Each>
+    void for_each_axis(std::int32_t node, std::int32_t vector, const Each& each) const {
         for (std::size_t axis = axes_.size(); axis-- > 0;) {
             const std::int32_t length = axes_[axis];
-            const auto farther = static_cast<std::int32_t>(std::int64_t{length} * looks / cores_);
-            const std::int32_t far = (vector + farther) % length;
-            place += (at + (back ? length - far : far)) % length * stride;
-            stride *= length;
-            at /= length;
+            each(length, node % length, vector % length);
+            node /= length;
             vector /= length;
         }
-        return ranks_[static_cast<std::size_t>(place)];
     }
 
     std::vector<std::int32_t> axes_;

@@ -20,6 +20,13 @@ std::string_view tier_under_contention(const Machine& machine, const Topology& t
     return packets <= affordable / std::max<std::int64_t>(messages * longest, 1) ? "packet" : "flow";
 }
 
+bool playable_by_packets(const Machine& machine, const Topology& topology, std::int64_t bytes,
+                         std::int64_t messages) {
+    constexpr std::int64_t most = std::int64_t{1} << 34;  // packets times links
+    const std::int64_t each = machine.packets.count(bytes) * std::max(topology.diameter(), 1);
+    return messages <= most / std::max<std::int64_t>(each, 1);
+}
+
 namespace {
 
 // Inside a function, so that it is there before the first file of networks/ enters itself.

@@ -72,6 +72,10 @@ inline constexpr int longest_packet_route = 16'000;
 std::string_view tier_under_contention(const Machine& machine, const Topology& topology, std::int64_t bytes,
                                        std::int64_t messages);
 
+// Whether packets can be had at all for as many such messages, within about a quarter of an hour.
+bool playable_by_packets(const Machine& machine, const Topology& topology, std::int64_t bytes,
+                         std::int64_t messages);
+
 // Entered once by the file of each tier in networks/, which is named after it. Its first line begins with
 // "// Tier `NAME`": from there Python knows which tiers there are. `track_contention` asks for the books that
 // contention() needs; a tier that keeps none leaves it.

@@ -83,6 +83,7 @@ public:
     [[nodiscard]] int node_at(const std::vector<int>& at) const override { return whole_.node_at(at); }
     [[nodiscard]] std::vector<int> axes() const override { return whole_.axes(); }
     [[nodiscard]] bool grid() const override { return whole_.grid(); }
+    [[nodiscard]] bool folded() const override { return true; }
     [[nodiscard]] int place(int node) const override { return places_[static_cast<std::size_t>(node)]; }
 
 private:
@@ -94,25 +95,43 @@ private:
 };
 
 // The links of a topology whose nodes move so: of those that become each other the first.
-std::vector<Link> first_links(const Topology& topology, const std::vector<int>& by) {
+std::vector<Link> first_links(const Topology& topology, const Motion& motion) {
     std::vector<int> moved(static_cast<std::size_t>(topology.links()));
     for (Link link = 0; link < topology.links(); ++link)
-        moved[static_cast<std::size_t>(link)] = topology.moved(link, by);
+        moved[static_cast<std::size_t>(link)] = topology.moved(link, motion);
     std::vector<Link> all;
     all.reserve(moved.size());
     for (const auto& [first, moves] : rounds(moved)) all.push_back(first);
     return all;
 }
 
-// By how much nodes may be moved along an axis: 1, 2, or no less than round it.
-int least_move(const Topology& topology, std::size_t axis) {
-    std::vector<int> by(topology.axes().size());
+bool even(int length) { return length % 2 == 0; }
+
+// By how much nodes may be moved along an axis: that, twice as much, or no less than round it.
+int least_move(const Topology& topology, std::size_t axis, int least) {
+    Motion motion{.by = std::vector<int>(topology.axes().size())};
     const int length = topology.axes()[axis];
-    for (const int step : {1, 2}) {
-        by[axis] = step;
-        if (step < length && length % step == 0 && topology.moves(by)) return step;
+    for (const int step : {least, 2 * least}) {
+        motion.by[axis] = step;
+        if (step < length && length % step == 0 && topology.moves(motion)) return step;
     }
     return length;
+}
+
+// Whether every node becomes every other on the axes of even length, where one whose coordinates there have
+// an odd sum is mirrored.
+bool all_alike(const Topology& topology) {
+    const std::vector<int> axes = topology.axes();
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        Motion motion{.by = std::vector<int>(axes.size()), .mirrored = true};
+        if (!even(axes[axis])) continue;
+        motion.by[axis] = 1;
+        if (!topology.moves(motion)) return false;
+        motion = {.by = std::move(motion.by)};
+        motion.by[axis] = 2 % axes[axis];
+        if (!topology.moves(motion)) return false;
+    }
+    return std::ranges::any_of(axes, even);
 }
 
 }  // namespace
@@ -141,21 +160,21 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
     std::optional<Moves> moved;
     for (int step = period; 2 * step <= ranks; step += period) {
         if (ranks % step != 0) continue;
-        std::vector<int> by = topology.coordinates(node(step));
+        Motion motion{.by = topology.coordinates(node(step))};
         for (std::size_t axis = 0; axis < axes.size(); ++axis)
-            by[axis] = (by[axis] - first[axis] + axes[axis]) % axes[axis];
-        if (!topology.moves(by)) continue;
+            motion.by[axis] = (motion.by[axis] - first[axis] + axes[axis]) % axes[axis];
+        if (!topology.moves(motion)) continue;
         if (!moved) moved.emplace(topology);
         int rank = 0;
         for (; rank < ranks; ++rank) {
             const Placement& from = placements[static_cast<std::size_t>(rank)];
             const Placement& to = placements[static_cast<std::size_t>((rank + step) % ranks)];
-            if ((*moved)(from.node, by) != to.node || from.core != to.core) break;
+            if ((*moved)(from.node, motion.by) != to.node || from.core != to.core) break;
         }
         if (rank < ranks) continue;
         std::vector<int> nodes(static_cast<std::size_t>(topology.nodes()));
         for (int each = 0; each < topology.nodes(); ++each)
-            nodes[static_cast<std::size_t>(each)] = (*moved)(each, by);
+            nodes[static_cast<std::size_t>(each)] = (*moved)(each, motion.by);
         Symmetry found;
         found.ranks_ = ranks;
         found.step_ = step;
@@ -164,14 +183,16 @@ std::optional<Symmetry> Symmetry::find(const Topology& topology, const std::vect
             places.push_back(place);
             found.behind_.push_back(moves * step);
         }
-        found.quotient_ = std::make_shared<Quotient>(topology, std::move(places), first_links(topology, by));
+        found.quotient_ =
+            std::make_shared<Quotient>(topology, std::move(places), first_links(topology, motion));
         return found;
     }
     return std::nullopt;
 }
 
 // New numbers: the rank's number on its node; the node's place within the smallest move, the first axis
-// slowest; and by how many moves it is away, the same way.
+// slowest; and by how many moves it is away, the same way. A node that is mirrored comes back to where it was
+// by the same motion.
 std::optional<Symmetry> Symmetry::by_axes(const Topology& topology,
                                           const std::vector<Placement>& placements) {
     if (!topology.grid()) return std::nullopt;
@@ -182,32 +203,37 @@ std::optional<Symmetry> Symmetry::by_axes(const Topology& topology,
     Symmetry found;
     found.ranks_ = static_cast<int>(placements.size());
     found.step_ = *each;
+    found.mirrored_ = all_alike(topology);
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-        steps.push_back(least_move(topology, axis));
+        const bool alike = found.mirrored_ && even(axes[axis]);
+        steps.push_back(alike ? 1 : least_move(topology, axis, even(axes[axis]) ? 2 : 1));
         found.step_ *= steps[axis];
         found.moves_.push_back(axes[axis] / steps[axis]);
     }
     if (found.step_ == found.ranks_) return std::nullopt;
     found.renumbered_.resize(placements.size());
     std::vector<int> places;
-    std::vector<std::vector<int>> back;  // of nodes, along each axis, to where it stands for others
+    std::vector<Motion> back;  // of nodes, to where it stands for others
     for (int node = 0; node < topology.nodes(); ++node) {
         std::vector<int> at = topology.coordinates(node);
-        std::vector<int> by(axes.size());
         int low = 0;
         int high = 0;
         for (std::size_t axis = 0; axis < axes.size(); ++axis) {
             low = low * steps[axis] + at[axis] % steps[axis];
             high = high * found.moves_[axis] + at[axis] / steps[axis];
+        }
+        Motion motion{.by = std::vector<int>(axes.size()), .mirrored = found.mirrors(high)};
+        for (std::size_t axis = 0; axis < axes.size(); ++axis) {
             const int low_end = at[axis] % steps[axis];
-            by[axis] = (axes[axis] - at[axis] + low_end) % axes[axis];
+            motion.by[axis] =
+                motion.mirrors(axes[axis]) ? at[axis] : (axes[axis] - at[axis] + low_end) % axes[axis];
             at[axis] = low_end;
         }
         const auto first = found.renumbered_.begin() + (high * found.step_ + low * *each);
         for (int core = 0; core < *each; ++core) first[core] = {node, core};
         places.push_back(topology.node_at(at));
         found.behind_.push_back(high * found.step_);
-        back.push_back(std::move(by));
+        back.push_back(std::move(motion));
     }
     std::vector<Link> links;
     links.reserve(static_cast<std::size_t>(topology.links()));
@@ -217,14 +243,27 @@ std::optional<Symmetry> Symmetry::by_axes(const Topology& topology,
     return found;
 }
 
+// Whether the move of that number, along all axes, mirrors.
+bool Symmetry::mirrors(int move) const {
+    if (!mirrored_) return false;
+    int odd = 0;
+    for (std::size_t axis = moves_.size(); axis-- > 0;) {
+        if (even(moves_[axis])) odd ^= move % moves_[axis] % 2;
+        move /= moves_[axis];
+    }
+    return odd != 0;
+}
+
 int Symmetry::seen_along_axes(int rank, int before) const {
     int at = rank / step_;
     int by = before / step_;
+    const bool mirrored = mirrors(by);
     int found = 0;
     int stride = step_;
     for (std::size_t axis = moves_.size(); axis-- > 0;) {
         const int length = moves_[axis];
-        const int here = at % length - by % length;
+        const int ahead = at % length - by % length;
+        const int here = mirrored && even(length) ? -ahead : ahead;
         found += (here < 0 ? here + length : here) * stride;
         stride *= length;
         at /= length;

@@ -10,7 +10,8 @@
 //     in turn.
 //
 // There may be several such moves, along one axis each, whichever order the ranks are numbered in: what a
-// rank does is said by places then, not by numbers (an alltoall by "torus"). Ranks are numbered anew for it,
+// rank does is said by places then, not by numbers (an alltoall by "torus"). Where ties go by the parity of a
+// node, those of one parity do as those of the other do, mirrored in a point. Ranks are numbered anew for it,
 // those that are played first.
 //
 // A rank becomes one with the same number on its node. Ranks of one node do not become each other: what they
@@ -66,10 +67,12 @@ public:
 
 private:
     [[nodiscard]] int seen_along_axes(int rank, int before) const;
+    [[nodiscard]] bool mirrors(int move) const;
 
     int ranks_ = 0;
     int step_ = 0;
     std::vector<int> moves_{};  // by which a node comes back to where it was, along each axis
+    bool mirrored_ = false;     // by which nodes an odd number of moves away, along axes of even length, are
     std::vector<Placement> renumbered_{};
     std::vector<int> behind_{};  // of nodes
     std::shared_ptr<const Topology> quotient_{};

@@ -6,6 +6,7 @@
 // topology: which rank sits where is a Mapping.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -17,6 +18,18 @@
 namespace leadline::machine {
 
 using Link = std::int32_t;
+
+// How nodes are moved, round the end of each axis: so far along it; or, `mirrored`, on axes of even length
+// to as far before that place as they were behind the first.
+struct Motion {
+    std::vector<int> by;  // of each axis, less than its length
+    bool mirrored = false;
+
+    [[nodiscard]] bool mirrors(int length) const { return mirrored && length % 2 == 0; }
+    [[nodiscard]] int moved(std::size_t axis, int at, int length) const {
+        return (by[axis] + length + (mirrors(length) ? -at : at)) % length;
+    }
+};
 
 class Topology {
 public:
@@ -58,11 +71,13 @@ public:
     [[nodiscard]] virtual std::vector<int> axes() const = 0;
     // Whether there is a grid.
     [[nodiscard]] virtual bool grid() const { return false; }
-    // Whether nodes that are moved so far along each axis, and round its end, have the routes of those where
-    // they were, moved with them; and what a link becomes by it.
-    [[nodiscard]] virtual bool moves(const std::vector<int>&) const { return false; }
-    [[nodiscard]] virtual Link moved(Link link, const std::vector<int>&) const { return link; }
-    // Where nodes stand for one another (Symmetry): the one whose engines they use.
+    // Whether nodes that are moved so have the routes of those where they were, moved with them; and what a
+    // link becomes by it.
+    [[nodiscard]] virtual bool moves(const Motion&) const { return false; }
+    [[nodiscard]] virtual Link moved(Link link, const Motion&) const { return link; }
+    // Whether nodes stand for one another (Symmetry), and links, of which a route may then have one often.
+    [[nodiscard]] virtual bool folded() const { return false; }
+    // The node whose engines a node uses.
     [[nodiscard]] virtual int place(int node) const { return node; }
 };
 

@@ -266,6 +266,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
         return;
     }
     meeting.program = program(group, meeting.asked);
+    announced = std::max(announced, meeting.program->messages());
     // The shortcut knows one size of all messages of a stage.
     if (!meeting.blocks.empty() || meeting.program->uneven()) meeting.under_way = true;
     const machine::Symmetry* symmetry = engine.conditions().symmetry;

@@ -84,9 +84,11 @@ void Session::end() {
     // A run that was stopped has seen few of the point's messages: each rank is taken to send one at least.
     const machine::Symmetry* symmetry = engine.conditions().symmetry;
     const std::int64_t all = symmetry ? messages * symmetry->ranks() / symmetry->players() : messages;
-    const auto by_size = machine::tier_under_contention(machine_, *topology_,
-                                                        engine.bytes() / std::max<std::int64_t>(messages, 1),
-                                                        std::max<std::int64_t>(all, size()));
+    const std::int64_t bytes = engine.bytes() / std::max<std::int64_t>(messages, 1);
+    const auto by_size =
+        machine::playable_by_packets(machine_, *topology_, bytes, world_->announced)
+            ? machine::tier_under_contention(machine_, *topology_, bytes, std::max<std::int64_t>(all, size()))
+            : "flow";
     // What was begun as long messages and is short ones in the end is asked of packets, which then stand.
     settled_ = !fallback_tier_.empty() && !engine.spoiled() && network == "flow" && messages > 0 &&
                by_size != network;

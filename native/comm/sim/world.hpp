@@ -172,6 +172,7 @@ public:
     Verdict verdict;
     Time aligned = 0;                // when all ranks last began together
     std::set<std::string> answered;  // tiers
+    std::int64_t announced = 0;      // messages of the largest collective that was begun, all ranks played
 
     // A rank comes to something that all do at once; the last one to come has `finish` done and sets all off
     // again.

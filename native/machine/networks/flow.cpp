@@ -42,6 +42,10 @@ FlowNetwork::FlowNetwork(const Machine& machine, const Topology& topology, Liste
     if (topology.nodes() >= 1 << node_bits)
         throw std::invalid_argument("network flow: there are less than 2^26 nodes, but got " +
                                     std::to_string(topology.nodes()));
+    constexpr std::int64_t most = std::int64_t{1} << Use::number_bits;
+    if (const std::int64_t all = topology.links() + 3LL * topology.nodes(); all > most)
+        throw std::invalid_argument("network flow: links and engines are up to " + std::to_string(most) +
+                                    ", but got " + std::to_string(all));
     for (Link l = 0; l < topology.links(); ++l) loads_.add(machine.links.rate * topology.width(l));
     for (const double engine : {node.injection, node.reception, node.local})
         for (int i = 0; i < topology.nodes(); ++i) loads_.add(engine);
@@ -162,17 +166,37 @@ FlowNetwork::StreamId FlowNetwork::open(const Transfer& transfer, int variant) {
     free_.pop_back();
     const int hops = find_route(transfer, variant);
     Stream& stream = at(id);
+    // It yields on its first link, which comes first.
+    const bool yields = machine_.transit_first && hops > 0 && route_.front() < topology_.links();
+    fold_route(yields ? 1 : 0);
     stream = {.epoch = stream.epoch, .length = static_cast<std::int32_t>(route_.size()), .hops = hops};
     stream.uses = loads_.take(stream.length);
-    // It yields on its first link, which comes first.
-    bool yields = machine_.transit_first && hops > 0;
-    for (std::int32_t i = 0; i < stream.length; ++i, yields = false) {
-        const Link r = route_[static_cast<std::size_t>(i)];
-        yields = yields && r < topology_.links();
-        loads_.use(stream.uses + i) = {.resource = r, .owner = 2 * id + (yields ? 1 : 0)};
+    for (std::int32_t i = 0; i < stream.length; ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        const Link r = route_[place];
+        loads_.use(stream.uses + i) = {.number = static_cast<std::uint32_t>(r),
+                                       .times = times_.empty() ? 1U : times_[place],
+                                       .owner = 2 * id + (yields && i == 0 ? 1 : 0)};
         stream.most = std::min(stream.most, loads_[r].capacity);
     }
     return id;
+}
+
+// Where links stand for one another: each once, and how often; those before `from` by themselves.
+void FlowNetwork::fold_route(std::size_t from) {
+    times_.clear();
+    if (!topology_.folded()) return;
+    std::size_t end = 0;
+    for (const Link link : route_) {
+        std::size_t same = std::min(from, end);
+        while (same < end && (route_[same] != link || times_[same] == Use::most_times)) ++same;
+        if (same == end) {
+            route_[end++] = link;
+            times_.push_back(0);
+        }
+        ++times_[same];
+    }
+    route_.resize(end);
 }
 
 // The first message of the queue begins now, or when the engine's gap is over.
@@ -221,7 +245,7 @@ void FlowNetwork::complete(StreamId id) {
 void FlowNetwork::close(StreamId id) {
     Stream& stream = at(id);
     for (std::int32_t i = 0; i < stream.length; ++i) {
-        const std::int32_t r = loads_.use(stream.uses + i).resource;
+        const std::int32_t r = loads_.use(stream.uses + i).resource();
         const Resource& on = loads_[r];
         // The pool hears of it in time.
         if (on.oversubscribed() && !on.pooled) emptier_.push_back(r);
@@ -240,7 +264,8 @@ double FlowNetwork::fullest() {
     std::vector<double> used(loads_.size());
     for (const Stream& stream : streams_)
         for (std::int32_t i = 0; stream.state == State::flowing && i < stream.length; ++i)
-            used[static_cast<std::size_t>(loads_.use(stream.uses + i).resource)] += stream.rate;
+            used[static_cast<std::size_t>(loads_.use(stream.uses + i).resource())] +=
+                stream.rate * loads_.use(stream.uses + i).times;
     double most = 0;
     for (std::size_t r = 0; r < used.size(); ++r)
         if (used[r] > 0) most = std::max(most, used[r] / loads_[static_cast<std::int32_t>(r)].capacity);

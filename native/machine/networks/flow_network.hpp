@@ -91,6 +91,7 @@ private:
     int choose(const Transfer& transfer);
     StreamId open(const Transfer& transfer, int variant);
     int find_route(const Transfer& transfer, int variant);
+    void fold_route(std::size_t from);
     void begin(Stream& stream);
     void join(StreamId id);
     void complete(StreamId id);
@@ -141,6 +142,7 @@ private:
     bool open_pool_ = false;  // who shares with the pool may not be in it yet
     bool warm_pool_ = false;  // it has been solved before
     std::vector<Link> route_;
+    std::vector<std::uint32_t> times_;  // that it has each; nothing: once
     std::vector<Report> reports_, reported_;
 };
 

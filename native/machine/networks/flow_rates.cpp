@@ -98,7 +98,7 @@ void FlowNetwork::solve_around(StreamId seed) {
 // Whether nothing holds a stream back, as is the rule where there is no congestion.
 bool FlowNetwork::alone(const Stream& stream) {
     for (std::int32_t i = 0; i < stream.length; ++i)
-        if (const Resource& on = loads_[loads_.use(stream.uses + i).resource];
+        if (const Resource& on = loads_[loads_.use(stream.uses + i).resource()];
             on.pooled || on.oversubscribed())
             return false;
     return true;
@@ -113,7 +113,7 @@ bool FlowNetwork::gather(StreamId seed) {
     for (std::size_t done = 0; done < component_.size();) {
         const Stream& stream = at(component_[done++]);
         for (std::int32_t i = 0; i < stream.length; ++i) {
-            Resource& on = loads_[loads_.use(stream.uses + i).resource];
+            Resource& on = loads_[loads_.use(stream.uses + i).resource()];
             if (on.pooled) met_pool_ = true;
             else if (on.seen != walk_ && on.oversubscribed()) meet(on);
             if (component_.size() <= exact()) continue;
@@ -145,10 +145,10 @@ void FlowNetwork::share() {
         fluid_.add_flow(stream.most);
         for (std::int32_t i = 0; i < stream.length; ++i) {
             const Use& use = loads_.use(stream.uses + i);
-            Resource& on = loads_[use.resource];
+            Resource& on = loads_[use.resource()];
             if (!on.oversubscribed()) continue;
             if (on.number < 0) on.number = fluid_.add_resource(on.capacity);
-            fluid_.add_use(on.number, use.yields());
+            fluid_.add_use(on.number, use.yields(), use.times);
         }
     }
     // More rounds where they cost nothing.
@@ -173,8 +173,9 @@ void FlowNetwork::put_into_pool(StreamId id) {
     stream.member = pool_.add(id, stream.most);
     for (std::int32_t i = 0; i < stream.length; ++i) {
         const Use& use = loads_.use(stream.uses + i);
-        Resource& on = loads_[use.resource];
-        pool_.add_use(use.resource, on.capacity, use.yields());
+        Resource& on = loads_[use.resource()];
+        for (unsigned time = 0; time < use.times; ++time)
+            pool_.add_use(use.resource(), on.capacity, use.yields());
         if (on.oversubscribed()) on.pooled = 1;
     }
     if (stream.rate == 0 && set_rate(id, spare(stream))) schedule(id);
@@ -184,15 +185,16 @@ void FlowNetwork::put_into_pool(StreamId id) {
 double FlowNetwork::spare(const Stream& stream) {
     double rate = stream.most;
     for (std::int32_t i = 0; i < stream.length && rate > 0; ++i) {
-        const Resource& on = loads_[loads_.use(stream.uses + i).resource];
+        const Resource& on = loads_[loads_.use(stream.uses + i).resource()];
         if (!on.oversubscribed()) continue;
         if (on.count > 64) return 0;
         double left = on.capacity * (1 - 1e-9);
-        int own = 0;  // uses of it, more than one where links stand for one another
+        unsigned own = 0;
         for (std::int32_t u = on.head; u >= 0; u = loads_.use(u).next) {
-            const Stream& other = at(loads_.use(u).stream());
-            if (&other == &stream) ++own;
-            left -= other.rate;
+            const Use& use = loads_.use(u);
+            const Stream& other = at(use.stream());
+            if (&other == &stream) own += use.times;
+            left -= other.rate * use.times;
         }
         rate = std::min(rate, left / own);
     }
@@ -208,7 +210,7 @@ void FlowNetwork::close_pool() {
             Stream& stream = streams_[i];
             if (stream.pooled || stream.state != State::flowing) continue;
             for (std::int32_t use = 0; use < stream.length && !stream.pooled; ++use)
-                if (loads_[loads_.use(stream.uses + use).resource].pooled)
+                if (loads_[loads_.use(stream.uses + use).resource()].pooled)
                     put_into_pool(static_cast<StreamId>(i));
             grown = grown || stream.pooled;
         }

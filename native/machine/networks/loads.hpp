@@ -9,11 +9,16 @@ namespace leadline::machine {
 
 // One resource of one stream's route.
 struct Use {
-    std::int32_t resource = 0;
-    std::int32_t owner = 0;  // stream * 2, and 1 more where it yields to those that do not
-    std::int32_t next = -1;  // on the same resource
+    static constexpr unsigned number_bits = 28;
+    static constexpr unsigned most_times = 15;
+
+    std::uint32_t number : number_bits = 0;
+    std::uint32_t times : 4 = 1;  // more than once where links stand for one another
+    std::int32_t owner = 0;       // stream * 2, and 1 more where it yields to those that do not
+    std::int32_t next = -1;       // on the same resource
     std::int32_t before = -1;
 
+    [[nodiscard]] std::int32_t resource() const { return static_cast<std::int32_t>(number); }
     [[nodiscard]] std::int32_t stream() const { return owner >> 1; }
     [[nodiscard]] bool yields() const { return (owner & 1) != 0; }
 };
@@ -58,22 +63,23 @@ public:
 
     void join(std::int32_t i, double rate) {
         Use& mine = use(i);
-        Resource& on = (*this)[mine.resource];
+        Resource& on = (*this)[mine.resource()];
         mine.before = -1;
         mine.next = on.head;
         if (on.head >= 0) use(on.head).before = i;
         on.head = i;
-        on.demand += rate;
-        ++on.count;
+        on.demand += rate * mine.times;
+        on.count += mine.times;
     }
     void leave(std::int32_t i, double rate) {
         const Use& mine = use(i);
-        Resource& on = (*this)[mine.resource];
+        Resource& on = (*this)[mine.resource()];
         if (mine.before >= 0) use(mine.before).next = mine.next;
         else on.head = mine.next;
         if (mine.next >= 0) use(mine.next).before = mine.before;
-        on.demand -= rate;
-        if (--on.count != 0) return;  // NOLINT(bugprone-narrowing-conversions): 31 bits fit an int
+        on.demand -= rate * mine.times;
+        on.count -= mine.times;
+        if (on.count != 0) return;
         on.demand = 0;
         on.pooled = 0;
     }

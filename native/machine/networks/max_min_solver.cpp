@@ -34,6 +34,10 @@ public:
     void add(const std::vector<std::int32_t>& numbers) {
         for (const std::int32_t each : numbers) add(static_cast<std::uint64_t>(each));
     }
+    template <class Two>
+    void add(const std::vector<Two>& pairs) {
+        for (const Two& each : pairs) add(std::bit_cast<std::uint64_t>(each));
+    }
     [[nodiscard]] std::uint64_t value() const { return value_ ^ (value_ >> 32); }
 
 private:
@@ -41,7 +45,10 @@ private:
 };
 
 // How far t moves after a round: all the way, later half of it, and less each time that half did not do.
-double step(int round, int straight) { return std::ldexp(1, -std::min(round / straight, 4)); }
+int halvings(int round, int straight) { return std::min(round / straight, 4); }
+
+// Constraints that are few are looked through for the smallest share; more are a heap.
+constexpr std::size_t few = 24;
 
 }  // namespace
 
@@ -65,8 +72,8 @@ std::int32_t MaxMinSolver::add_flow(double bound) {
     return static_cast<std::int32_t>(bound_.size()) - 1;
 }
 
-void MaxMinSolver::add_use(std::int32_t resource, bool yields) {
-    uses_.push_back(2 * resource + (yields ? 1 : 0));
+void MaxMinSolver::add_use(std::int32_t resource, bool yields, std::uint32_t times) {
+    uses_.push_back({2 * resource + (yields ? 1 : 0), static_cast<std::int32_t>(times)});
 }
 
 void MaxMinSolver::solve(Effort effort) {
@@ -74,15 +81,28 @@ void MaxMinSolver::solve(Effort effort) {
     invert();
     settled_ = false;
     double far = 0;
+    before_.clear();
     for (rounds_ = 0; !settled_ && rounds_ < effort.rounds;) {
         limit();
         fill();
-        far = shared_.empty() ? 0 : measure(step(++rounds_, effort.straight));
+        earlier_.swap(before_);
+        before_ = first_;
+        ++rounds_;
+        far = shared_.empty() ? 0 : measure(std::ldexp(1, -halvings(rounds_, effort.straight)));
         settled_ = far <= rounding;
+        if (!settled_ && first_ == earlier_) skip_repeats(effort);
     }
     if (!settled_) cut();
     begin_.pop_back();
     if (far > swings || stuck()) share_alike();
+}
+
+// Where t is what it was two rounds ago it will be again, as long as it moves as far: an even number of
+// rounds changes nothing.
+void MaxMinSolver::skip_repeats(Effort effort) {
+    const int level = halvings(rounds_, effort.straight);
+    if (halvings(rounds_ - 1, effort.straight) != level) return;
+    while (rounds_ + 2 <= effort.rounds && halvings(rounds_ + 2, effort.straight) == level) rounds_ += 2;
 }
 
 // Flows that yield to each other in a circle, where no t was found: as if there were one class.
@@ -92,7 +112,8 @@ void MaxMinSolver::share_alike() {
     for (std::size_t f = 0; f < bound_.size(); ++f) {
         alike.add_flow(bound_[f]);
         const std::size_t end = f + 1 < begin_.size() ? index(begin_[f + 1]) : uses_.size();
-        for (std::size_t i = index(begin_[f]); i < end; ++i) alike.add_use(uses_[i] / 2, false);
+        for (std::size_t i = index(begin_[f]); i < end; ++i)
+            alike.add_use(uses_[i].constraint / 2, false, static_cast<std::uint32_t>(uses_[i].times));
     }
     alike.solve({});
     rate_ = alike.rate_;
@@ -140,13 +161,21 @@ void MaxMinSolver::recall(Effort effort) {
 void MaxMinSolver::invert() {
     const std::size_t constraints = 2 * capacity_.size();
     user_begin_.assign(constraints + 1, 0);
-    for (const Constraint c : uses_) ++user_begin_[index(c) + 1];
+    all_uses_.assign(constraints, 0);
+    for (const Uses& each : uses_) {
+        ++user_begin_[index(each.constraint) + 1];
+        all_uses_[index(each.constraint)] += each.times;
+    }
     std::partial_sum(user_begin_.begin(), user_begin_.end(), user_begin_.begin());
     users_.resize(uses_.size());
     std::vector<std::int32_t> at(user_begin_.begin(), user_begin_.end() - 1);
+    wanted_.assign(constraints, 0);
     for (std::int32_t f = 0; f < flows(); ++f)
-        for (std::int32_t i = begin_[index(f)]; i < begin_[index(f) + 1]; ++i)
-            users_[index(at[index(uses_[index(i)])]++)] = f;
+        for (std::int32_t i = begin_[index(f)]; i < begin_[index(f) + 1]; ++i) {
+            const auto [c, times] = uses_[index(i)];
+            users_[index(at[index(c)]++)] = f;
+            wanted_[index(c)] += bound_[index(f)] * times;
+        }
     by_bound_.resize(bound_.size());
     std::iota(by_bound_.begin(), by_bound_.end(), 0);
     const auto bound = [&](std::int32_t f) { return bound_[index(f)]; };
@@ -156,13 +185,9 @@ void MaxMinSolver::invert() {
     for (std::int32_t r = 0; index(r) < capacity_.size(); ++r) {
         const auto* from = &user_begin_[2 * index(r)];
         if (from[0] == from[1] || from[1] == from[2]) continue;
-        double wanted = guess_[index(r)];
-        if (wanted < 0) {
-            wanted = 0;
-            for (std::int32_t i = from[0]; i < from[1]; ++i) wanted += bound(users_[index(i)]);
-        }
+        const double guess = guess_[index(r)];
         shared_.push_back(r);
-        first_.push_back(std::min(wanted, capacity_[index(r)]));
+        first_.push_back(std::min(guess < 0 ? wanted_[2 * index(r)] : guess, capacity_[index(r)]));
     }
 }
 
@@ -171,7 +196,7 @@ void MaxMinSolver::limit() {
     state_.resize(2 * capacity_.size());
     given_.resize(shared_.size());
     for (std::size_t c = 0; c < state_.size(); ++c)
-        state_[c] = {.left = capacity_[c / 2], .open = user_begin_[c + 1] - user_begin_[c]};
+        state_[c] = {.left = capacity_[c / 2], .open = all_uses_[c]};
     for (std::size_t i = 0; i < shared_.size(); ++i) {
         const double all = capacity_[index(shared_[i])];
         const double left = all - first_[i];
@@ -186,10 +211,12 @@ double MaxMinSolver::share(Constraint constraint) const {
 
 void MaxMinSolver::settle(std::int32_t flow, double rate) {
     rate_[index(flow)] = rate;
+    --open_;
     for (std::int32_t i = begin_[index(flow)]; i < begin_[index(flow) + 1]; ++i) {
-        State& state = state_[index(uses_[index(i)])];
-        state.left -= rate;
-        --state.open;
+        const Uses& uses = uses_[index(i)];
+        State& state = state_[index(uses.constraint)];
+        state.left -= rate * uses.times;
+        state.open -= uses.times;
     }
 }
 
@@ -202,27 +229,31 @@ void MaxMinSolver::settle_constraint(Constraint constraint, double share) {
 // that the heap's key is never too large, and it is corrected when it comes to the top.
 void MaxMinSolver::fill() {
     rate_.assign(bound_.size(), -1);
+    open_ = flows();
     heap_.clear();
     for (Constraint c = 0; index(c) < state_.size(); ++c)
         if (state_[index(c)].open > 0) heap_.emplace_back(share(c), c);
-    std::ranges::make_heap(heap_, std::greater{});
+    const bool heap = heap_.size() > few;
+    if (heap) std::ranges::make_heap(heap_, std::greater{});
     std::size_t bounded = 0;
-    while (!heap_.empty()) {
-        const auto [key, c] = heap_.front();
+    while (open_ > 0 && !heap_.empty()) {
+        const auto least = heap ? heap_.begin() : std::ranges::min_element(heap_);
+        const auto [key, c] = *least;
         for (; bounded < by_bound_.size(); ++bounded) {
             const std::int32_t f = by_bound_[bounded];
             if (bound_[index(f)] > key) break;
             if (rate_[index(f)] < 0) settle(f, bound_[index(f)]);
         }
-        std::ranges::pop_heap(heap_, std::greater{});
-        heap_.pop_back();
-        if (state_[index(c)].open == 0) continue;
-        if (const double now = share(c); now > key * (1 + rounding)) {
-            heap_.emplace_back(now, c);
-            std::ranges::push_heap(heap_, std::greater{});
-        } else {
-            settle_constraint(c, key);
+        if (heap) std::ranges::pop_heap(heap_, std::greater{});
+        else std::swap(*least, heap_.back());
+        const bool open = state_[index(c)].open > 0;
+        if (const double now = open ? share(c) : 0; now > key * (1 + rounding)) {
+            heap_.back().first = now;
+            if (heap) std::ranges::push_heap(heap_, std::greater{});
+            continue;
         }
+        heap_.pop_back();
+        if (open) settle_constraint(c, key);
     }
     for (; bounded < by_bound_.size(); ++bounded)
         if (const std::int32_t f = by_bound_[bounded]; rate_[index(f)] < 0)
@@ -259,7 +290,7 @@ void MaxMinSolver::cut() {
     for (std::size_t f = 0; any && f < rate_.size(); ++f) {
         double least = 1;
         for (std::int32_t i = begin_[f]; i < begin_[f + 1]; ++i)
-            if (const Constraint c = uses_[index(i)]; c % 2 != 0)
+            if (const Constraint c = uses_[index(i)].constraint; c % 2 != 0)
                 least = std::min(least, factor[index(c / 2)]);
         rate_[f] *= least;
     }

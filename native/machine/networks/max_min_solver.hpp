@@ -1,9 +1,9 @@
 // Rates of flows that share resources as fluid: mathematics alone, without time, routes or messages.
 //
 // Given are resources r with capacities C_r > 0 and flows f, each with a bound b_f and with uses of
-// resources. A use is of one of two classes: it `goes first`, or it `yields` to those that go first. Wanted
-// are rates x_f. Write F_r for the flows that go first at r, Y_r for those that yield there, x(S) for the sum
-// of x over S. Then
+// resources, of one perhaps several, which the sums below count each. A use is of one of two classes: it
+// `goes first`, or it `yields` to those that go first. Wanted are rates x_f. Write F_r for the flows that go
+// first at r, Y_r for those that yield there, x(S) for the sum of x over S. Then
 //
 //     (1)  0 <= x_f <= b_f                     for each flow,
 //     (2)  x(F_r) + x(Y_r) <= C_r              for each resource,
@@ -62,8 +62,8 @@ public:
     // The last t_r, as a guess for the next time.
     [[nodiscard]] double first(std::int32_t resource) const { return guess_[index(resource)]; }
     std::int32_t add_flow(double bound);
-    // A use by the flow that was added last.
-    void add_use(std::int32_t resource, bool yields);
+    // A use by the flow that was added last, or so many of the same resource.
+    void add_use(std::int32_t resource, bool yields, std::uint32_t times = 1);
 
     void solve(Effort effort);
     // The same, but what was lately solved is remembered: in a regular pattern every node poses the problem
@@ -82,7 +82,12 @@ private:
     using Constraint = std::int32_t;
     struct State {
         double left = 0;        // capacity that no settled flow has
-        std::int32_t open = 0;  // flows that are not settled
+        std::int32_t open = 0;  // uses by flows that are not settled
+    };
+    struct Uses {
+        Constraint constraint = 0;
+        std::int32_t times = 1;
+        friend bool operator==(const Uses&, const Uses&) = default;
     };
 
     // A problem and its answer.
@@ -91,7 +96,7 @@ private:
         std::vector<double> guess;
         std::vector<double> bound;
         std::vector<std::int32_t> begin;
-        std::vector<Constraint> uses;
+        std::vector<Uses> uses;
         Effort effort;
         std::vector<double> rate;
         std::vector<double> first;
@@ -102,6 +107,7 @@ private:
     static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
     [[nodiscard]] std::size_t place() const;
     [[nodiscard]] bool poses(const Solved& other, Effort effort) const;
+    void skip_repeats(Effort effort);
     void invert();
     void fill();
     void settle(std::int32_t flow, double rate);
@@ -117,15 +123,19 @@ private:
     std::vector<double> guess_;             // of t_r, of resources
     std::vector<double> bound_;             // of flows
     std::vector<std::int32_t> begin_;       // of a flow's uses in uses_; one more than flows when solved
-    std::vector<Constraint> uses_;          // flow by flow
+    std::vector<Uses> uses_;                // flow by flow
     std::vector<std::int32_t> user_begin_;  // of a constraint's flows in users_
     std::vector<std::int32_t> users_;       // constraint by constraint
     std::vector<std::int32_t> by_bound_;    // flows, smallest bound first
     std::vector<std::int32_t> shared_;      // resources where both classes are
     std::vector<double> first_;             // t_r of those
+    std::vector<double> before_, earlier_;  // those of the rounds before
     std::vector<double> given_;             // what those that yield there may have
+    std::vector<std::int32_t> all_uses_;    // of constraints
+    std::vector<double> wanted_;            // of constraints, by flows that only their bounds hold back
     std::vector<State> state_;              // of constraints
     std::vector<double> rate_;              // of flows; negative while it is not settled
+    std::int32_t open_ = 0;                 // flows that are not
     std::vector<std::pair<double, Constraint>> heap_;  // shares, smallest first; true or too small
     bool settled_ = true;
     int rounds_ = 0;

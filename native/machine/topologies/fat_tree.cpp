@@ -113,22 +113,24 @@ public:
 
     // By whole trees below the top, of which none lacks nodes, with no change of the switch that routes up
     // pass.
-    [[nodiscard]] bool moves(const std::vector<int>& by) const override {
+    [[nodiscard]] bool moves(const Motion& motion) const override {
+        if (motion.mirrored) return false;
+        const int by = motion.by[0];
         int tree = 1;
         for (std::size_t i = 0; i < levels_.size(); ++i) {
             const int above = levels_[i].above.by();
-            if (by[0] % above != 0 || nodes_ % above != 0) return false;
+            if (by % above != 0 || nodes_ % above != 0) return false;
             if (i + 1 < levels_.size()) tree *= levels_[i].arity.by();
         }
-        return by[0] % tree == 0 && nodes_ % tree == 0;
+        return by % tree == 0 && nodes_ % tree == 0;
     }
 
-    [[nodiscard]] Link moved(Link link, const std::vector<int>& by) const override {
+    [[nodiscard]] Link moved(Link link, const Motion& motion) const override {
         const std::size_t at = level_of(link);
         const Level& level = levels_[at];
         const int cables = level.below * level.above.by();
         const int down = (link - level.first) / cables, cable = (link - level.first) % cables;
-        int shift = by[0];
+        int shift = motion.by[0];
         for (std::size_t i = 0; i < at; ++i) shift /= levels_[i].arity.by();
         const int a = (level.above.quotient(cable) + shift) % level.below;
         return level.first + down * cables + a * level.above.by() + level.above.rest(cable);

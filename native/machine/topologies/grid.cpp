@@ -151,20 +151,29 @@ public:
         return node;
     }
 
-    // Ties that go by the source's parity stay as they are where no axis changes it, round its end neither.
-    [[nodiscard]] bool moves(const std::vector<int>& by) const override {
-        const auto tied = [](const Axis& axis) { return axis.length % 2 == 0; };
-        const bool any = parity_ && std::ranges::any_of(axes_, tied);
+    // Ties that go by the source's parity stay as they are where no axis changes it, round its end neither;
+    // and are mirrored where the mirror changes it.
+    [[nodiscard]] bool moves(const Motion& motion) const override {
+        bool ties = false, odd = false;
+        for (std::size_t i = 0; i < axes_.size(); ++i) {
+            const bool tied = axes_[i].length % 2 == 0;
+            ties = ties || tied;
+            odd = odd != (tied && motion.by[i] % 2 != 0);
+        }
         for (std::size_t i = 0; i < axes_.size(); ++i)
-            if (by[i] != 0 && (!wrap_ || (any && (by[i] % 2 != 0 || !tied(axes_[i]))))) return false;
-        return true;
+            if (motion.by[i] != 0 && (!wrap_ || (parity_ && ties && axes_[i].length % 2 != 0))) return false;
+        if (motion.mirrored && ties) return wrap_ && parity_ && odd;
+        return !(parity_ && ties && odd);
     }
 
-    [[nodiscard]] Link moved(Link link, const std::vector<int>& by) const override {
-        int left = link / ports_, node = 0;
-        for (std::size_t i = 0; i < axes_.size(); ++i)
-            node += (take(axes_[i], left) + by[i]) % axes_[i].length * axes_[i].stride.by();
-        return node * ports_ + link % ports_;
+    [[nodiscard]] Link moved(Link link, const Motion& motion) const override {
+        int left = link / ports_, port = link % ports_, node = 0;
+        for (std::size_t i = 0; i < axes_.size(); ++i) {
+            const bool mirrored = motion.mirrors(axes_[i].length);
+            node += motion.moved(i, take(axes_[i], left), axes_[i].length) * axes_[i].stride.by();
+            if (mirrored && static_cast<std::size_t>(port / 2) == i) port ^= 1;
+        }
+        return node * ports_ + port;
     }
 
 private:

@@ -108,25 +108,28 @@ TEST_P(TopologyContract, TheFirstVariantHasAsManyLinksAsThereAreHops) {
 // Routes move with their ends wherever a topology says so.
 TEST_P(TopologyContract, WhatMovesTakesItsRoutesAlong) {
     const std::vector<int> axes = topology->axes();
-    std::vector<int> by(axes.size(), 0);
+    Motion motion{.by = std::vector<int>(axes.size())};
     const auto next = [&] {
         std::size_t axis = 0;
-        while (axis < axes.size() && ++by[axis] == axes[axis]) by[axis++] = 0;
+        while (axis < axes.size() && ++motion.by[axis] == axes[axis]) motion.by[axis++] = 0;
         return axis < axes.size();
     };
-    while (next()) {
-        if (!topology->moves(by)) continue;
-        const auto move = [&](int node) {
-            std::vector<int> at = topology->coordinates(node);
-            for (std::size_t axis = 0; axis < axes.size(); ++axis)
-                at[axis] = (at[axis] + by[axis]) % axes[axis];
-            return topology->node_at(at);
-        };
-        each_route([&](int from, int to, int variant, Route links) {
-            for (Link& link : links) link = topology->moved(link, by);
-            ASSERT_EQ(route(move(from), move(to), variant), links) << from << " to " << to;
-        });
-    }
+    do {
+        for (const bool mirrored : {false, true}) {
+            motion.mirrored = mirrored;
+            if (!topology->moves(motion)) continue;
+            const auto move = [&](int node) {
+                std::vector<int> at = topology->coordinates(node);
+                for (std::size_t axis = 0; axis < axes.size(); ++axis)
+                    at[axis] = motion.moved(axis, at[axis], axes[axis]);
+                return topology->node_at(at);
+            };
+            each_route([&](int from, int to, int variant, Route links) {
+                for (Link& link : links) link = topology->moved(link, motion);
+                ASSERT_EQ(route(move(from), move(to), variant), links) << from << " to " << to;
+            });
+        }
+    } while (next());
 }
 
 // Hops are the distance that a breadth-first search over all cables finds: no way is shorter. Not so on a

@@ -227,13 +227,15 @@ TEST(Symmetry, RanksOfTheFirstRowsArePlayedAndEndAsTheyDoWhereAllAre) {
     }
 }
 
-// Ranks of a node far apart: no step of numbers is a move, yet along each axis two nodes stand for all.
+// Ranks of a node far apart: no step of numbers is a move, yet one node stands for all where its ties go by
+// parity, and two along each axis where they do not.
 TEST(Symmetry, AnAlltoallAlongTheAxesIsThatOfAllRanksInWhicheverOrder) {
     const Body body = [](Comm& world, Control&) -> Task<> {
         std::vector<std::byte> blocks(static_cast<std::size_t>(world.size()) * 3000);
         const Call call{.what = Collective::alltoall, .out = blocks, .in = blocks, .algorithm = "torus"};
         co_await world.collective(call);
     };
+    int tried = 0, same = 0;  // of several ranks on a node, one is first
     for (const std::string tier : {"loggp", "flow"})
         for (const std::string ties : {"parity", "growing"})
             for (const std::vector<int>& shape : {std::vector{6, 4}, {3, 8}, {4, 2, 6}, {5, 3}})
@@ -248,10 +250,17 @@ TEST(Symmetry, AnAlltoallAlongTheAxesIsThatOfAllRanksInWhicheverOrder) {
                     const Played found = played(simulate, 1, some, body);
                     EXPECT_EQ(wanted.programs, simulate.at("ranks"));
                     EXPECT_LT(found.programs, wanted.programs);
+                    // One node stands for all where ties go by parity; of one rank a node numbers are tried
+                    // first.
+                    if (ties == "parity" && shape.size() == 3)
+                        EXPECT_EQ(found.programs, std::max(on_each, 2));
                     const double end = std::ranges::max(wanted.ends);
-                    EXPECT_NEAR(std::ranges::max(found.ends), end, (on_each == 1 ? 1e-9 : 1e-6) * end)
-                        << tier << simulate.at("topology") << on_each;
+                    const double off = std::abs(std::ranges::max(found.ends) - end) / end;
+                    EXPECT_LE(off, on_each == 1 ? 1e-9 : 1e-5) << tier << simulate.at("topology") << on_each;
+                    ++tried;
+                    if (off <= 1e-9) ++same;
                 }
+    EXPECT_GE(same, tried - 1);
 }
 
 // What comes over one cable to a node takes turns there, whichever cable it left its own node by.
