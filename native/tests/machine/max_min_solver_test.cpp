@@ -254,6 +254,35 @@ TEST(MaxMinSolver, RatesScaleWithCapacities) {
     }
 }
 
+// A route that has a link often, since links stand for one another.
+TEST(MaxMinSolver, AUseThatCountsOftenIsAsManyUses) {
+    std::mt19937_64 random(6);
+    for (int trial = 0; trial < 300; ++trial) {
+        const Problem problem = on_a_line(random, trial % 2 == 0);
+        MaxMinSolver once;
+        MaxMinSolver each;
+        for (const double capacity : problem.capacities) {
+            once.add_resource(capacity);
+            each.add_resource(capacity);
+        }
+        for (const Flow& flow : problem.flows) {
+            once.add_flow(flow.bound);
+            each.add_flow(flow.bound);
+            for (const int use : flow.uses) {
+                const auto times = static_cast<std::uint32_t>(1 + random() % 4);
+                const int resource = use < 0 ? ~use : use;
+                once.add_use(resource, use < 0, times);
+                for (std::uint32_t time = 0; time < times; ++time) each.add_use(resource, use < 0);
+            }
+        }
+        once.solve({});
+        each.solve({});
+        ASSERT_EQ(once.settled(), each.settled()) << trial;
+        for (std::int32_t f = 0; f < once.flows(); ++f)
+            ASSERT_NEAR(once.rate(f), each.rate(f), 1e-7) << trial;
+    }
+}
+
 // 3,000 problems of 300 kinds, some of which meet at one place: to the bit what is found without remembering,
 // also with another effort and after others were posed.
 TEST(MaxMinSolver, WhatIsRememberedIsWhatWasFound) {

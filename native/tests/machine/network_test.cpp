@@ -42,5 +42,15 @@ TEST(Network, AnUnknownTierIsRefusedWithThoseThatThereAre) {
     }
 }
 
+// 1 KiB is five packets of 240 B, over up to 48 links of 32x32x32 nodes: 2^34 / 240 messages.
+TEST(Network, PacketsArePlayedForAQuarterOfAnHourAtMost) {
+    Machine machine;
+    machine.packets = {.payload = 240, .overhead = 16, .granule = 32};
+    const auto torus = make_topology(nlohmann::json{{"kind", "torus"}, {"shape", {32, 32, 32}}});
+    EXPECT_TRUE(playable_by_packets(machine, *torus, 1024, 71'582'788));
+    EXPECT_FALSE(playable_by_packets(machine, *torus, 1024, 71'582'789));
+    EXPECT_TRUE(playable_by_packets(machine, *make_topology({{"kind", "single"}}), 0, 1'000'000'000));
+}
+
 }  // namespace
 }  // namespace leadline::machine
