@@ -21,6 +21,7 @@ from leadline.analysis.compare import THRESHOLD
 from leadline.analysis.counts import count_points
 from leadline.analysis.fits import Fit
 from leadline.analysis.summary import COLUMNS, summarise
+from leadline.core.arguments import PATH, checked
 from leadline.core.errors import UsageError, suggest
 from leadline.core.json_types import JsonValue
 from leadline.core.record import Row, concat
@@ -41,6 +42,9 @@ from leadline.targets.simulated.machine import SimulatedMachine
 __all__ = ["Fits", "Plan", "Run", "Table", "compare", "fit", "load", "machines", "report", "run", "summary"]
 
 Show = Callable[[Progress], None]
+# What would do as an argument, after "is".
+_RUN = "a Run, its directory, its name in runs/, or a file of records"
+_NAMES = "a name or a list of names"
 # The columns of a frame of fits where nothing could be fitted.
 _PARAMETERS = {
     **dict.fromkeys(("run", "source", "benchmark", "metric", "mpi", "fit", "parameter"), pl.String),
@@ -118,6 +122,7 @@ class Run:
         return f"<p><b>{escape(self.name)}</b> on {escape(str(where))}: {told} (points)</p>"
 
 
+@checked(run=_RUN)
 def load(run: Run | str | Path) -> Run:
     """A run, from its directory, its name in `runs/`, or a Parquet file of records.
 
@@ -129,6 +134,18 @@ def load(run: Run | str | Path) -> Run:
     return Run(path, store.load(path))
 
 
+@checked(
+    plan="a Plan, or the name or file of one",
+    on="the name or file of a described machine, or a Machine",
+    path=PATH,
+    ranks="a whole number, 1 or more",
+    mapping="a text, such as 'XYZT'",
+    network="the name of a network model",
+    noise="True or False",
+    seed="a whole number",
+    point_limit="a number of seconds above 0",
+    show="a function of the progress",
+)
 def run(
     plan: Plan | str | Path,
     on: Machine | Target | str | Path | None = None,
@@ -155,10 +172,9 @@ def run(
         plan = Plan.load(plan_files.find(str(plan)))
     if isinstance(on, str | Path):
         on = machine_files.load(machine_files.find(on))
-    if isinstance(on, bool | int | float | Mapping):
-        raise UsageError(f"on is the name or file of a described machine, or a Machine, but got {on!r}")
+    seed, ranks = int(seed), None if ranks is None else int(ranks)
     if isinstance(on, Machine):
-        _check_words(ranks, network, seed, point_limit)
+        _check_words(network, point_limit)
         on = SimulatedMachine.of(
             on, plan.path, ranks, mapping, network, noise=noise, seed=seed, point_limit=point_limit
         )
@@ -174,6 +190,7 @@ def run(
         return Run(path, session.run(plan, target, path, seed=seed, show=told))
 
 
+@checked(runs=_RUN, earlier=f"a list of runs, each {_RUN}")
 def summary(*runs: Run | str | Path, earlier: Sequence[Run | str | Path] = ()) -> Table:
     """Each point's median over launches with its 95 % interval (columns: `leadline.analysis.summary`).
 
@@ -185,6 +202,7 @@ def summary(*runs: Run | str | Path, earlier: Sequence[Run | str | Path] = ()) -
     return Table(frame, _told(rows, [name for name in frame.columns if name not in COLUMNS], _quantity))
 
 
+@checked(runs=_RUN, names=_NAMES)
 def fit(*runs: Run | str | Path, names: Sequence[str] | str = ()) -> Fits:
     """Models fitted to runs: latency, bandwidth, protocol switches, LogGP; `names` chooses some of them.
 
@@ -204,6 +222,7 @@ def fit(*runs: Run | str | Path, names: Sequence[str] | str = ()) -> Fits:
     return Fits(frame, shown, models)
 
 
+@checked(a=_RUN, b=_RUN, threshold="a fraction, such as 0.05 or '5 %'", benchmarks=_NAMES, across=_NAMES)
 def compare(
     a: Run | str | Path,
     b: Run | str | Path,
@@ -229,6 +248,7 @@ def compare(
     return Table(frame, _told(frame.rows(named=True), [*names, "verdict"], _change))
 
 
+@checked(runs=_RUN, path=PATH)
 def report(*runs: Run | str | Path, path: str | Path = "report/report.html") -> Path:
     """Write the page about runs to a file and return its path; raises LeadlineError where it cannot be."""
     loaded = [load(each) for each in runs]
@@ -246,16 +266,12 @@ def machines() -> dict[str, Machine]:
     return {name: machine_files.load(machine_files.find(name)) for name in machine_files.names()}
 
 
-def _check_words(ranks: object, network: str, seed: object, point_limit: object) -> None:
-    """UsageError for what the type or the word alone shows to be wrong."""
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise UsageError(f"seed is a whole number, but got {seed!r}")
-    if not isinstance(point_limit, int | float) or isinstance(point_limit, bool) or not point_limit > 0:
+def _check_words(network: str, point_limit: float) -> None:
+    """UsageError for what the value alone shows to be wrong."""
+    if not point_limit > 0:
         raise UsageError(f"point_limit is a number of seconds above 0, but got {point_limit!r}")
-    if ranks is not None and (not isinstance(ranks, int) or isinstance(ranks, bool)):
-        raise UsageError(f"ranks is a whole number, 1 or more, but got {ranks!r}")
     if network not in NETWORKS:
-        raise UsageError(f"unknown network model {network!r}{suggest(str(network), NETWORKS)}")
+        raise UsageError(f"unknown network model {network!r}{suggest(network, NETWORKS)}")
 
 
 def _described_only(

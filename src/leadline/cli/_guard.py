@@ -20,7 +20,7 @@ import click
 
 from leadline import __version__
 from leadline.cli._group import LazyGroup
-from leadline.core.errors import LeadlineError
+from leadline.core.errors import LeadlineError, of_system
 
 INTERRUPTED = 130  # 128 + SIGINT
 DEFECT = 70  # EX_SOFTWARE of sysexits.h
@@ -64,8 +64,7 @@ class GuardedGroup(LazyGroup):
             _discard_output()
             sys.exit(0)
         except OSError as problem:
-            name = f" {problem.filename}" if problem.filename else ""
-            _fail(f"cannot read or write{name}: {problem.strerror or problem}", LeadlineError.exit_code)
+            _fail(str(of_system(problem)), LeadlineError.exit_code)
         except MemoryError:
             _fail("not enough memory for this command", LeadlineError.exit_code)
         except SystemExit:

@@ -29,12 +29,18 @@ class Interrupted(KeyboardInterrupt):
     """Something from outside ended the work, as Ctrl-C does; the text says what: an allocation is over."""
 
 
+def of_system(problem: OSError) -> LeadlineError:
+    """What a system refused, in a sentence: a directory that is not there, a full disk."""
+    name = f" {problem.filename}" if problem.filename else ""
+    return LeadlineError(f"cannot read or write{name}: {problem.strerror or problem}")
+
+
 def written(value: object) -> str:
     """A value of a TOML file in a message: true and false as the file has them."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
+def suggest(word: object, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown `word`: the nearest known name, else all of a few.
 
     >>> suggest("pingpnog", ["pingpong", "noise"])
@@ -46,7 +52,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
     >>> suggest("zzz", map(str, range(100)))
     ''
     """
-    names = sorted(known)
+    names, word = sorted(known), str(word)
     # Of a short word more would be alike by chance: 'foo' is no 'flood'.
     alike = [name for name in names if len(word) > SHORT or abs(len(name) - len(word)) <= 1]
     if near := get_close_matches(word, alike, n=1):

@@ -116,7 +116,7 @@ def launch_counts(value: object) -> tuple[int, int]:
     if not isinstance(value, dict):
         value = {"at_least": value, "at_most": value}
     if set(value) != {"at_least", "at_most"}:
-        got = ", ".join(value) or "none"
+        got = ", ".join(map(str, value)) or "none"
         raise UsageError(f"this is a number or a table with at_least and at_most, but got the keys {got}")
     least, most = count(value["at_least"]), count(value["at_most"])
     if not 1 <= least <= most:

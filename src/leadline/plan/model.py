@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leadline.core import toml as plan_text
+from leadline.core.arguments import PATH, checked
 from leadline.core.axes import AXES, CORES, DEFAULT, FOUND, NODES
 from leadline.core.errors import UsageError, suggest
 from leadline.core.record_files import PointKey
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["CORES", "FOUND", "Headline", "Launches", "Measure", "Plan", "Point", "Registry"]
 
 THEN = ("guidelines",)  # what can be said of a run's records at its end
+
+_REGISTRY = "a function that gives the benchmarks by name"
 
 # The benchmarks by name; a benchmark's default values depend on the ranks and where they are.
 Registry = Callable[[SweepContext], Mapping[str, Benchmark]]
@@ -84,6 +87,7 @@ class Plan:
         return self.path.stem
 
     @classmethod
+    @checked(path=PATH, registry=_REGISTRY)
     def load(cls, path: Path | str, registry: Registry = benchmarks) -> "Plan":
         """Read and check a plan's file.
 
@@ -93,16 +97,19 @@ class Plan:
         return cls._of(path, plan_text.read(path), registry)
 
     @classmethod
-    def parse(cls, text: str, path: Path, registry: Registry = benchmarks) -> "Plan":
+    @checked(text="the text of a plan", path=PATH, registry=_REGISTRY)
+    def parse(cls, text: str, path: Path | str, registry: Registry = benchmarks) -> "Plan":
         """A plan from its text; `path` is what complaints name. Raises UsageError as `load` does."""
+        path = Path(path)
         return cls._of(path, plan_text.parse(text, path), registry)
 
     @classmethod
+    @checked(name=PATH, beside="a text or a Path of a directory", registry=_REGISTRY)
     def of(
         cls,
         *measures: Mapping[str, object],
-        name: str = "plan",
-        beside: Path = Path(),
+        name: str | Path = "plan",
+        beside: Path | str = Path(),
         registry: Registry = benchmarks,
         **keys: Any,
     ) -> "Plan":
@@ -114,14 +121,16 @@ class Plan:
         >>> Plan.of({"benchmark": "pingpong", "bytes": "8 B"}, time="10 s").time
         10.0
         """
+        if "measure" in keys:
+            raise UsageError(f"{name}: measurements are arguments without a name, but got 'measure'")
         for each in measures:
             if not isinstance(each, Mapping):
                 raise UsageError(
                     f"{name}: each measurement is a mapping such as {{'benchmark': 'pingpong'}}, "
                     f"but got {each!r}"
                 )
-        document = plan_text.Document.made({**keys, "measure": [dict(each) for each in measures]}, name)
-        return cls._of(beside / f"{name}.toml", document, registry)
+        document = plan_text.Document.made({**keys, "measure": [dict(each) for each in measures]}, str(name))
+        return cls._of(Path(beside) / f"{name}.toml", document, registry)
 
     @classmethod
     def _of(cls, path: Path, document: plan_text.Document, registry: Registry) -> "Plan":

@@ -4,13 +4,23 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
-from numbers import Integral
-from typing import Any, cast
+from typing import Any
 
+from leadline.core.arguments import is_whole
 from leadline.core.errors import UsageError
 from leadline.core.grids import even_grid
 from leadline.core.units import parse_bytes
-from leadline.program.checked import is_whole, lengths_of, named, requests_of, seconds_of, tag_of
+from leadline.program.checked import (
+    blocks_of,
+    color_of,
+    lengths_of,
+    name_of,
+    named,
+    requests_of,
+    seconds_of,
+    tag_of,
+    truth_of,
+)
 from leadline.program.grid import Grid
 from leadline.program.model import (
     ANY_PEER,
@@ -47,14 +57,15 @@ class Comm:
 
     # ------------------------------------------------------------------------------------- what is checked
     def size_of(self, size: Size) -> int:
+        if type(size) is not int and type(size) is not str:  # True would be found as 1
+            return parse_bytes(int(size) if is_whole(size) else size)
         found = self._sizes.get(size)
         if found is None:
-            found = self._sizes[size] = parse_bytes(int(size) if is_whole(size) else size)
+            found = self._sizes[size] = parse_bytes(size)
         return found
 
     def peer(self, peer: int, what: str) -> int:
-        whole = type(peer) is int or isinstance(peer, Integral)  # the former is asked for faster
-        if not whole or not 0 <= peer < self.size:
+        if not is_whole(peer) or not 0 <= peer < self.size:
             raise UsageError(
                 f"rank {self.owner.rank}: {what} rank {peer!r}, "
                 f"but the communicator has ranks 0 to {self.size - 1}"
@@ -123,7 +134,7 @@ class Comm:
 
     def _receive(self, source: int, size: Size, tag: int, slot: int, form: int) -> Operation:
         size, tag = self.size_of(size), tag_of(self.owner.rank, tag)
-        if source == ANY:
+        if is_whole(source) and source == ANY:
             return Operation(_RECV, self.index, ANY, size, tag, slot, form=form, free=FREE_SOURCE)
         return Operation(
             _RECV, self.index, self.peer(source, "receives from"), size, tag, slot, 0, 0, 0, form
@@ -161,6 +172,7 @@ class Comm:
 
     def free(self, request: Request) -> Done:
         """A persistent operation is needed no longer."""
+        requests_of(self.owner.rank, (request,))
         if not request.persistent or request.active:
             raise UsageError(f"rank {self.owner.rank} frees what is no persistent operation, or is under way")
         self.owner.note(Operation(int(Kind.FREE), request=request.slot))
@@ -180,6 +192,7 @@ class Comm:
         gives: Mapping[int, Size] | None = None,
         takes: Mapping[int, Size] | None = None,
     ) -> Any:
+        nonblocking = truth_of(self.owner.rank, "nonblocking", nonblocking)
         slot = self.owner.slot() if nonblocking else 0
         self.owner.note(
             Operation(
@@ -200,20 +213,16 @@ class Comm:
 
     def _varying(self, kind: Kind, blocks: Mapping[int, Size], *, root: int = 0, **said: Any) -> Any:
         """A collective in which each rank has a block of its own size; a root alone needs to know all."""
-        if not isinstance(blocks, Mapping):
-            raise UsageError(
-                f"rank {self.owner.rank}: blocks are sizes by ranks, such as {{0: 8}}, but got {blocks!r}"
-            )
+        blocks, root = blocks_of(self.owner.rank, blocks), self.peer(root, "names as root")
         everybody = kind in (Kind.ALLGATHER, Kind.REDUCE_SCATTER)
         known = blocks if everybody or self.rank == root else {}
         said["gives" if kind is Kind.SCATTER else "takes"] = known
         return self._collective(kind, blocks.get(self.rank, 0), root=root, **said)
 
     def _parts(self, parts: Mapping[int, Size] | None) -> tuple[int, ...]:
-        items = sorted((parts or {}).items())
-        return tuple(
-            value for peer, size in items for value in (self.peer(peer, "has a block of"), self.size_of(size))
-        )
+        items = blocks_of(self.owner.rank, {} if parts is None else parts).items()
+        known = sorted((self.peer(peer, "has a block of"), self.size_of(size)) for peer, size in items)
+        return tuple(value for block in known for value in block)
 
     def barrier(self, *, nonblocking: bool = False) -> Any:
         return self._collective(Kind.BARRIER, 0, nonblocking=nonblocking)
@@ -276,6 +285,8 @@ class Comm:
         self, gives: Mapping[int, Size], takes: Mapping[int, Size], *, nonblocking: bool = False
     ) -> Any:
         """Bytes to each rank and from each; ranks that are not named get or give nothing."""
+        for blocks in (gives, takes):
+            blocks_of(self.owner.rank, blocks)
         return self._collective(Kind.ALLTOALL, 0, nonblocking=nonblocking, gives=gives, takes=takes)
 
     def reduce_scatter(
@@ -288,8 +299,7 @@ class Comm:
     ) -> Any:
         """`bytes` are one rank's block of the result, or, by ranks, that of each."""
         kind = Kind.REDUCE_SCATTER
-        if not isinstance(bytes, Integral | str):
-            bytes = cast("Mapping[int, Size]", bytes)
+        if isinstance(bytes, Mapping):
             return self._varying(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
         return self._collective(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
 
@@ -306,7 +316,7 @@ class Comm:
     # ------------------------------------------------------------------- communicators, windows and regions
     def split(self, color: int | None, key: int = 0) -> Pending:
         """The ranks of one colour; None of the communicator for the colour None."""
-        return self.owner.trace.meet(self, Construction.SPLIT, (color, key))
+        return self.owner.trace.meet(self, Construction.SPLIT, color_of(self.owner.rank, color, key))
 
     def dup(self) -> Pending:
         """The same ranks, apart from this communicator."""
@@ -318,7 +328,7 @@ class Comm:
         given = even_grid(self.size, asked) if isinstance(asked, int) else asked
         if prod(given) != self.size:
             raise UsageError(f"a grid of {'x'.join(map(str, given))} has not the {self.size} ranks there are")
-        return Grid(self.rank, given, periodic)
+        return Grid(self.rank, given, truth_of(self.owner.rank, "periodic", periodic))
 
     def window(self, bytes: Size) -> Window:
         """Memory of every rank that all may read and write."""
@@ -334,7 +344,7 @@ class Comm:
     @contextmanager
     def region(self, name: str) -> Iterator[None]:
         """What is asked for inside belongs to a part of the program of this name."""
-        index = self.owner.trace.region(name)
+        index = self.owner.trace.region(name_of(self.owner.rank, name))
         self.owner.note(Operation(int(Kind.REGION_BEGIN), extra=index + 1))
         yield
         self.owner.note(Operation(int(Kind.REGION_END), extra=index + 1))

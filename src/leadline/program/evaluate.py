@@ -23,16 +23,17 @@ import inspect
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from typing import Any
 
+from leadline.core.arguments import is_whole
 from leadline.core.errors import UsageError
 from leadline.core.formatting import counted
 from leadline.program.build import ProgramBuilder
-from leadline.program.checked import is_whole
 from leadline.program.comm import Comm
 from leadline.program.grid import Grid
 from leadline.program.model import Communicator, Construction, Kind, Operation, Program
 from leadline.program.noted import Done, Pending, Rank, Request, Size
 from leadline.program.window import Window
 
+MOST_RANKS = (1 << 31) - 1  # an int of C, as ranks are in MPI
 # What calls of `comm` give, and plain functions of it.
 _GIVEN = frozenset((Done, Request, Comm, Grid, Window, type(None)))
 
@@ -181,6 +182,8 @@ def _check_asked(code: object, ranks: Any, arguments: Mapping[str, object]) -> N
         raise UsageError(f"ranks is a whole number, 1 or more, but got {ranks!r}")
     if ranks < 1:
         raise UsageError(f"a program has 1 or more ranks, but got {ranks}")
+    if ranks > MOST_RANKS:
+        raise UsageError(f"a program has at most {MOST_RANKS} ranks, but got {ranks}")
     if not callable(code):
         raise UsageError(f"a rank's code is a function of comm, but got {code!r}")
     try:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from leadline.core.arguments import PATH, checked
 from leadline.core.errors import UsageError
 from leadline.core.record_files import replace
 from leadline.program.folded import Folded, Loop, Node, Stored
@@ -252,6 +253,7 @@ def _header(path: Path, magic: str, what: str) -> tuple[dict[str, Any], bytes, i
     return header, data, len(first) + len(length) + 2 + size + 1
 
 
+@checked(path=PATH)
 def read(path: Path | str) -> Program:
     """The program of a file, with its times where they stand beside it.
 

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from leadline.core.arguments import PATH, checked, is_whole
+from leadline.core.errors import UsageError
 from leadline.program.folded import Folded, Stored
 
 
@@ -272,8 +274,8 @@ class Program:
     times_of: Mapping[int, npt.NDArray[np.int64]] | None = None
 
     def sequence(self, rank: int) -> Folded:
-        """What the rank executes, folded."""
-        return self.sequences[int(self.rank_sequence[rank])]
+        """What the rank executes, folded. Raises UsageError for a rank that is not there."""
+        return self.sequences[int(self.rank_sequence[self._checked(rank)])]
 
     def leaves(self, rank: int) -> tuple[Operation, ...]:
         """The operations that the rank's sequence consists of, peers as ranks of their communicators."""
@@ -284,11 +286,11 @@ class Program:
 
     def stats(self, rank: int) -> npt.NDArray[np.void]:
         """Of each leaf, as STATS: computation before it and time inside it, s."""
-        return self.stats_tables[int(self.rank_stats[rank])]
+        return self.stats_tables[int(self.rank_stats[self._checked(rank)])]
 
     def times(self, rank: int) -> npt.NDArray[np.int64] | None:
         """When each executed operation was entered and left, ns, shape (operations, 2); None if unknown."""
-        return None if self.times_of is None else self.times_of[rank]
+        return None if self.times_of is None else self.times_of[self._checked(rank)]
 
     def before(self, rank: int) -> npt.NDArray[np.float64]:
         """Computation before each executed operation, s: as measured; without times the mean of its leaf.
@@ -328,12 +330,17 @@ class Program:
         for leaf in self.sequence(rank).order().tolist():
             yield leaf, leaves[leaf]
 
+    @checked(path=PATH)
     def write(self, path: str | Path) -> None:
-        """Writes the program, and its times beside it where they are known (docs/program-format.md)."""
+        """Writes the program, and its times beside it where they are known (docs/program-format.md).
+
+        Raises LeadlineError where it cannot be written, UsageError for what is no path.
+        """
         from leadline.program.files import write  # noqa: PLC0415  (which reads what is defined here)
 
         write(self, Path(path))
 
+    @checked(ranks="a list of the program's ranks")
     def table(self, ranks: Sequence[int] | None = None) -> pl.DataFrame:
         """A row per executed operation of the ranks (all by default).
 
@@ -358,6 +365,11 @@ class Program:
         if times is not None:
             columns["enter"], columns["leave"] = times[:, 0], times[:, 1]
         return pl.DataFrame(columns)
+
+    def _checked(self, rank: int) -> int:
+        if not is_whole(rank) or not 0 <= rank < self.ranks:
+            raise UsageError(f"the program has ranks 0 to {self.ranks - 1}, but got {rank!r}")
+        return rank
 
     def _peer(self, leaf: Operation) -> int:
         """World rank of a leaf's peer; -1 where it has none."""

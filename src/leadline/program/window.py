@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
+from leadline.program.checked import group_of, truth_of
 from leadline.program.model import Kind, Operation
 from leadline.program.noted import DONE, Done, Size
 
@@ -55,12 +56,12 @@ class Window:
 
     def post(self, origins: Iterable[int]) -> Done:
         """These ranks may reach for this one's memory, until `wait`."""
-        self._lets = tuple(origins)
+        self._lets = group_of(self._comm.owner.rank, origins)
         return self._note(Kind.POST, group=self._lets)
 
     def start(self, targets: Iterable[int]) -> Done:
         """Accesses to these ranks' memory begin, which have said `post` or will, until `complete`."""
-        self._reaches = tuple(targets)
+        self._reaches = group_of(self._comm.owner.rank, targets)
         return self._note(Kind.START_EPOCH, group=self._reaches)
 
     def complete(self) -> Done:
@@ -71,7 +72,9 @@ class Window:
         return self._note(Kind.WAIT_EPOCH, group=self._lets)
 
     def lock(self, target: int, *, exclusive: bool = False) -> Done:
-        return self._note(Kind.LOCK, target, mode=int(exclusive))
+        return self._note(
+            Kind.LOCK, target, mode=int(truth_of(self._comm.owner.rank, "exclusive", exclusive))
+        )
 
     def unlock(self, target: int) -> Done:
         return self._note(Kind.UNLOCK, target)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from leadline.native.launch import Event
 from leadline.native.registry import SweepContext
@@ -40,6 +40,7 @@ class Executor(Protocol):
         """What was found out about each launch configuration, for the provenance."""
 
 
+@runtime_checkable
 class Target(Protocol):
     """Where a plan is run: what the plan's words mean there, and what launches its points."""
 
