@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 from leadline.core.arguments import is_whole
 from leadline.core.errors import UsageError
@@ -299,8 +299,14 @@ class Comm:
     ) -> Any:
         """`bytes` are one rank's block of the result, or, by ranks, that of each."""
         kind = Kind.REDUCE_SCATTER
-        if isinstance(bytes, Mapping):
-            return self._varying(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
+        if not is_whole(bytes) and not isinstance(bytes, str):
+            return self._varying(
+                kind,
+                cast("Mapping[int, Size]", bytes),
+                nonblocking=nonblocking,
+                reduction=reduction,
+                type=type,
+            )
         return self._collective(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
 
     def scan(
