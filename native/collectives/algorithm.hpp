@@ -80,6 +80,7 @@ struct AlgorithmArguments {
     std::int64_t bytes = 0;
     std::int32_t per_node = 1;
     const Lattice* lattice = nullptr;  // on which they sit, for who goes by it; null: on none
+    bool in_place = false;             // each rank's own block of an alltoall is where it will be
     bool operator==(const AlgorithmArguments&) const = default;
 };
 

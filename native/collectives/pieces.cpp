@@ -14,7 +14,7 @@ Blocks range(std::int64_t first, std::int32_t count, std::int32_t blocks) {
 
 Stage own_block(const AlgorithmArguments& asked) {
     return {.pattern = Stage::Pattern::local,
-            .bytes = asked.bytes,
+            .bytes = asked.in_place ? 0 : asked.bytes,
             .carries = [](std::int32_t rank) -> Blocks { return {rank}; },
             .lands = [ranks = asked.ranks](std::int32_t rank) -> Blocks { return {ranks + rank}; }};
 }

@@ -143,6 +143,9 @@ struct Call {
     Layout takes{};
     Shape shape{};
     bool varies = false;
+    // As MPI_IN_PLACE: what a rank brings (of a scatter, what its root would get) is where the result will
+    // be.
+    bool in_place = false;
     // On a described machine the algorithm by which it is done, whatever hardware there is; empty: the
     // machine's own choice. A real library cannot be told: Unsupported.
     std::string_view algorithm{};

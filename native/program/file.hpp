@@ -63,6 +63,7 @@ enum class Kind : std::uint8_t {
 inline constexpr std::uint8_t blocking = 0, nonblocking = 1, persistent = 2;
 inline constexpr std::uint8_t buffered = 2;        // mode of a send
 inline constexpr std::uint8_t exclusive_lock = 1;  // mode of a lock
+inline constexpr std::uint8_t in_place = 4;        // of `free`: a collective's buffer was MPI_IN_PLACE
 inline constexpr std::uint8_t by_dup = 0, by_split = 1, by_group = 3, by_merge = 7;
 inline constexpr std::int32_t any_peer = -1;
 

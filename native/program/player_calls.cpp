@@ -74,7 +74,8 @@ void agree(const std::vector<Part>& parts, int rank, std::int64_t own) {
 Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes) {
     Call made{.what = *collective_of(step.kind),
               .root = step.peer,
-              .type = type_of(step, sequence_.list(step.takes))};
+              .type = type_of(step, sequence_.list(step.takes)),
+              .in_place = (step.free & in_place) != 0};
     if (const auto found = playing_.algorithms.find(step.kind); found != playing_.algorithms.end())
         made.algorithm = found->second;
     std::int64_t bytes = step.bytes;
@@ -136,7 +137,7 @@ void Player::lay_out(Call& made, const Step& step, std::int64_t bytes, std::vect
                 follow(takes);
             }
             made.out = out(gathers ? bytes : all(takes));
-            made.in = in(gathers ? all(takes) : bytes);
+            made.in = in(gathers || made.in_place ? all(takes) : bytes);
             if (varies) made.takes = takes;
         }
     }

@@ -139,7 +139,7 @@ void lr_collective(const struct lr_call* call, int kind, int form, MPI_Comm comm
                    MPI_Datatype type, MPI_Op op, MPI_Request request) {
     const int64_t values[] = {lr_comm_handle(comm), peer_of(root),      block, type_of(type),
                               reduction_of(op),     lr_handle(request), 0,     0};
-    lr_note(call, kind, form, 0, values, 8);
+    lr_note(call, kind, form, call->in_place ? LR_IN_PLACE : 0, values, 8);
 }
 
 /* How many neighbours this rank hears from and speaks to. */
@@ -207,7 +207,7 @@ static void blocks(const struct lr_call* call, int kind, int form, MPI_Comm comm
         PMPI_Comm_rank(comm, &rank);
         values[2] = !inter && (size_t)rank < given + taken ? values[8 + rank] : 0;
     }
-    lr_note(call, kind, form, 1, values, count);
+    lr_note(call, kind, form, LR_VARIES | (call->in_place ? LR_IN_PLACE : 0), values, count);
     free(values);
 }
 

@@ -63,6 +63,7 @@ enum lr_kind {
     LR_FILE = 80
 };
 enum lr_file_call { LR_FILE_OPEN, LR_FILE_CLOSE, LR_FILE_READ, LR_FILE_WRITE, LR_FILE_OTHER };
+enum { LR_VARIES = 1, LR_IN_PLACE = 2 }; /* bits of the mode of a collective */
 enum lr_form { LR_BLOCKING, LR_NONBLOCKING, LR_PERSISTENT };
 enum lr_completion { LR_ONE, LR_ALL, LR_ANY, LR_SOME, LR_TEST, LR_TESTALL, LR_TESTANY, LR_TESTSOME };
 enum lr_constructor { LR_DUP, LR_SPLIT, LR_CREATE, LR_CREATE_GROUP, LR_CART, LR_GRAPH, LR_INTER, LR_MERGE };
@@ -73,6 +74,7 @@ struct lr_call {
     int64_t leave;
     const void* site;
     const char* frame;
+    bool in_place; /* whether a buffer of a collective is MPI_IN_PLACE */
 };
 #define LR_CALL(name) struct lr_call name = {.frame = (const char*)__builtin_frame_address(0)}
 

@@ -41,6 +41,7 @@ VALUES = {
     "Y": ("{0}", "lr_types_{0}"),  # each one's type
 }
 Row = tuple[str, list[tuple[str, str]], str]  # name, parameters with their letters, note
+COLLECTIVES = ("lr_collective", "lr_blocks", "lr_reduce_blocks")
 FORTRAN = ("mpi_{}_", "mpi_{}_f08_", "mpi_{}_f08ts_")
 
 
@@ -224,6 +225,9 @@ class Body:
     def last(self) -> str:
         """The lines after it."""
         said = f"if ({self.guard}) {self.said};" if self.guard else f"{self.said};"
+        if "sendbuf" in self.passed and self.said.startswith(COLLECTIVES):
+            buffer = "recvbuf" if "LR_SCATTER" in self.said else "sendbuf"
+            said = f"{{ lr_call.in_place = lr_in_place({buffer}); {said} }}"
         failed = f'lr_outside("MPI_{self.call} that returned an error");'
         noted = f"if (lr_code != MPI_SUCCESS) {failed}\n        else {said}"
         return "\n        ".join([*self.read, noted, *self.freed])

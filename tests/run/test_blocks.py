@@ -9,11 +9,13 @@ from click.testing import CliRunner
 from leadline import program
 from leadline.cli import main
 from leadline.core.errors import UsageError
-from leadline.program.model import Kind, Operation
+from leadline.program.model import IN_PLACE, Form, Kind, Operation
+from leadline.program.noted import DONE, Request
 
 from .test_capacity import took
 
 Body = Any
+ALLTOALL = 40_000  # B
 COPY = 'copy = { value = "1 GB/s", source = "made up" }'
 
 
@@ -107,3 +109,55 @@ def test_an_impossible_request_is_a_damaged_file(slot: int, tmp_path: Path) -> N
     told = CliRunner().invoke(main, ["replay", str(tmp_path / "wrong.program"), "--on", "bgp"])
     assert told.exit_code in (1, 2)
     assert "impossible number" in told.output, told.output
+
+
+# What each rank copies of its own where a core copies 1 GB/s: all that it brings, or its block.
+@pytest.mark.parametrize(
+    ("ask", "copied"),
+    [
+        (lambda comm: comm.allreduce(80_000), 80_000),
+        (lambda comm: comm.scan(80_000), 80_000),
+        (lambda comm: comm.allgather(80_000), 80_000),
+        (lambda comm: comm.allgatherv(dict.fromkeys(range(comm.size), 80_000)), 80_000),
+        (lambda comm: comm.alltoall(ALLTOALL), ALLTOALL),
+        (lambda comm: comm.reduce_scatter(80_000), 4 * 80_000),
+    ],
+)
+@pytest.mark.parametrize("nonblocking", [False, True])
+def test_in_place_nothing_is_copied(ask: Any, copied: int, nonblocking: bool, tmp_path: Path) -> None:
+    """A collective takes less time by the copy alone, on a machine whose copies have a rate."""
+
+    def body(free: int) -> Any:
+        def of_rank(comm: program.Comm) -> Body:
+            ask(comm)
+            operation = comm.owner.operations.pop()
+            if nonblocking:
+                operation = operation._replace(form=int(Form.NONBLOCKING), request=comm.owner.slot())
+            comm.owner.operations.append(operation._replace(free=free))
+            yield comm.wait(Request(operation.request, persistent=False)) if nonblocking else DONE
+
+        return of_rank
+
+    words = ("--what-if", "alltoall=pairwise") if copied == ALLTOALL else ()
+    apart, in_place = (took(tmp_path, body(free), *words, top=COPY) for free in (0, IN_PLACE))
+    assert apart - in_place == pytest.approx(copied / 1e9, rel=1e-6)
+
+
+@pytest.mark.parametrize("word", ["gather", "scatter", "gatherv", "scatterv", "reduce"])
+def test_a_root_in_place_copies_nothing(word: str, tmp_path: Path) -> None:
+    """Others bring theirs as ever; the root comes late, and the program waits for it."""
+
+    def body(free: int) -> Any:
+        def of_rank(comm: program.Comm) -> Body:
+            size = dict.fromkeys(range(comm.size), 80_000) if word.endswith("v") else 80_000
+            if comm.rank == 0:
+                yield comm.compute("10 ms")
+            yield getattr(comm, word)(size)
+            if comm.rank == 0:
+                comm.owner.operations.append(comm.owner.operations.pop()._replace(free=free))
+
+        return of_rank
+
+    words = ("--what-if", f"{word.removesuffix('v')}=linear")
+    apart, in_place = (took(tmp_path, body(free), *words, top=COPY) for free in (0, IN_PLACE))
+    assert apart - in_place == pytest.approx(80e-6, rel=1e-6)

@@ -161,6 +161,7 @@ Block block_of(const Call& call, std::size_t peers) {
         case Collective::gather:
         case Collective::allgather:
         case Collective::neighbor_allgather: return {out, out};
+        case Collective::reduce_scatter: return {out, call.in_place ? out / peers : in};
         default: return {out, in};
     }
 }
@@ -254,6 +255,10 @@ MpiArguments<Count, Offset>::MpiArguments(const Call& call, MPI_Comm comm, bool 
     }
     arguments_.out = call.out.data();
     arguments_.in = call.in.data();
+    if (call.in_place) {
+        if (call.what == Collective::scatter) arguments_.in = MPI_IN_PLACE;
+        else arguments_.out = MPI_IN_PLACE;
+    }
     arguments_.gives = static_cast<Count>(static_cast<std::int64_t>(block.gives) / unit);
     arguments_.takes = static_cast<Count>(static_cast<std::int64_t>(block.takes) / unit);
     arguments_.gives_counts = gives_.counts.data();

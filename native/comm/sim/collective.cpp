@@ -76,7 +76,8 @@ CollectiveArguments arguments_of(const Call& call, int ranks) {
         .floating = call.type == Type::float32 || call.type == Type::float64,
         .reduce = call.reduce,
         .algorithm = call.algorithm,
-        .varies = call.varies && (call.what == Collective::gather || call.what == Collective::scatter)};
+        .varies = call.varies && (call.what == Collective::gather || call.what == Collective::scatter),
+        .in_place = call.in_place && call.what == Collective::alltoall};
     const auto out = static_cast<std::int64_t>(call.out.size());
     const auto in = static_cast<std::int64_t>(call.in.size());
     switch (call.what) {
@@ -169,8 +170,11 @@ std::shared_ptr<const collectives::Program> World::program(Group& group, const C
         group.per_node = 1;
         while (group.per_node < group.ranks && node(group.per_node) == node(0)) ++group.per_node;
     }
-    collectives::AlgorithmArguments like{
-        .ranks = group.ranks, .root = asked.root, .bytes = asked.bytes, .per_node = group.per_node};
+    collectives::AlgorithmArguments like{.ranks = group.ranks,
+                                         .root = asked.root,
+                                         .bytes = asked.bytes,
+                                         .per_node = group.per_node,
+                                         .in_place = asked.in_place};
     const auto* chosen = &choose(asked, like);
     const auto cannot = [&] { return chosen->name.starts_with("hierarchical") && !node_by_node(group); };
     if (cannot()) {
@@ -212,6 +216,10 @@ Meeting& World::join(Group& group, int rank, const Call& call) {
     }
     ++group.entered[static_cast<std::size_t>(rank)];
     Meeting& meeting = *group.meetings[turn];
+    if (call.in_place) {
+        meeting.in_place.resize(meeting.stays.size());
+        meeting.in_place[static_cast<std::size_t>(rank)] = 1;
+    }
     if (rank == call.root && !meeting.asked.varies &&
         ((call.what == Collective::gather && call.takes.data()) ||
          (call.what == Collective::scatter && call.gives.data())))
@@ -246,6 +254,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
     meeting.waiting.reserve(ranks);
     meeting.parts = {};
     meeting.blocks = blocks_of(call, group.ranks);
+    meeting.in_place.clear();
     meeting.beside.clear();
     meeting.program.reset();
     meeting.service.reset();
@@ -286,6 +295,7 @@ void World::found(Meeting& meeting, Group& group, const Call& call) {
 Meeting World::imagined(Group& group, const Call& call) {
     Meeting meeting{.group = &group, .asked = arguments_of(call, group.ranks)};
     meeting.blocks = blocks_of(call, group.ranks);
+    if (call.in_place) meeting.in_place.assign(static_cast<std::size_t>(group.ranks), 1);
     if (meeting.asked.varies) {
         meeting.parts = call.what == Collective::gather ? call.takes : call.gives;
         meeting.blocks.resize(static_cast<std::size_t>(group.ranks));

@@ -52,6 +52,7 @@ struct Asked {
         call.what = collective_named(asked.at("operation"));
         call.root = asked.value("root", 0);
         call.algorithm = algorithm;
+        call.in_place = asked.value("in_place", false);
         const auto bytes = asked.at("bytes").get<std::int64_t>();
         const bool every = call.what == Collective::alltoall || call.what == Collective::reduce_scatter;
         call.out = call.in = sized(every ? bytes * ranks : bytes);

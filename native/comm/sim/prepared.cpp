@@ -20,7 +20,7 @@ bool same(const Call& a, const Call& b) {
     return a.what == b.what && a.out.size() == b.out.size() && a.in.size() == b.in.size() &&
            a.root == b.root && a.type == b.type && a.reduce == b.reduce && at(a.gives) == at(b.gives) &&
            at(a.takes) == at(b.takes) && a.shape == b.shape && a.varies == b.varies &&
-           at(a.algorithm) == at(b.algorithm);
+           a.in_place == b.in_place && at(a.algorithm) == at(b.algorithm);
 }
 
 bool has_layout(const Call& call) { return call.gives.data() || call.takes.data(); }
@@ -98,10 +98,13 @@ std::vector<Member::Outgoing> Member::post_receives(const Call& call,
         if (!call.algorithm.empty() && call.algorithm != "linear")
             throw Unsupported("blocks that vary are all sent at once, not by '" +
                               std::string(call.algorithm) + "'");
+        const auto goes = [&](const Part& part) {
+            return part.bytes > 0 && !(call.in_place && part.peer == rank);
+        };
         for (const Part& part : call.takes)
-            if (part.bytes > 0) receive(part.peer, plain, part.bytes, operations);
+            if (goes(part)) receive(part.peer, plain, part.bytes, operations);
         for (const Part& part : call.gives)
-            if (part.bytes > 0) sends.push_back({part.peer, plain, part.bytes});
+            if (goes(part)) sends.push_back({part.peer, plain, part.bytes});
         return sends;
     }
     const auto dimensions = static_cast<int>(group->dimensions.size());

@@ -51,10 +51,15 @@ std::int64_t bytes_of(const Meeting& meeting, const collectives::Stage& stage, i
     return bytes;
 }
 
+bool in_place(const Meeting& meeting, int rank) {
+    return !meeting.in_place.empty() && meeting.in_place[static_cast<std::size_t>(rank)] != 0;
+}
+
 // B that a rank copies to where its result will be before a message; an alltoall's algorithms say it of its
 // own block.
 std::int64_t copied(const Meeting& meeting, int rank) {
     const CollectiveArguments& asked = meeting.asked;
+    if (in_place(meeting, rank)) return 0;
     const auto& blocks = meeting.blocks;
     switch (asked.what) {
         case Collective::reduce:
@@ -141,7 +146,8 @@ Task<> World::play_in_turn(Meeting& meeting, int rank, int agent) {
     const int root = meeting.asked.root;
     const bool gathers = meeting.asked.what == Collective::gather;
     Time begins = engine.machine().collective_overhead;
-    if (engine.machine().copies() && rank == root) begins += engine.copy_cost(own);
+    if (engine.machine().copies() && rank == root && !in_place(meeting, rank))
+        begins += engine.copy_cost(own);
     if (begins > 0) co_await Turn{engine, agent, false};
     engine.spend(agent, begins);
     const auto receive = [&](int from, std::int64_t bytes) {
@@ -205,7 +211,7 @@ std::vector<Move> World::moves(const Meeting& imagined, int rank) const {
             all.push_back(sends ? Move{.to = peer, .sends = bytes} : Move{.from = peer, .takes = bytes});
         };
         if (rank != root) turn(gathers, root, own);
-        else all.front().works += copying(own);
+        else if (!in_place(imagined, rank)) all.front().works += copying(own);
         for (const Part& part : rank == root ? imagined.parts : Layout())
             turn(!gathers, part.peer, part.bytes);
         return all;

@@ -40,7 +40,8 @@ struct CollectiveArguments {
     bool floating = false;   // of a reduction: its numbers
     Reduce reduce = Reduce::sum;
     std::string_view algorithm{};
-    bool varies = false;  // a gather or scatter whose blocks do
+    bool varies = false;    // a gather or scatter whose blocks do
+    bool in_place = false;  // an alltoall in which nobody copies the own block
 };
 // By one rank's call.
 CollectiveArguments arguments_of(const Call& call, int ranks);
@@ -73,6 +74,8 @@ struct Meeting {
     // Where ranks' blocks differ: each rank's own, B; of a gather or scatter also what the root has for all.
     std::vector<std::int64_t> blocks{};
     Layout parts{};
+    std::vector<std::uint8_t>
+        in_place{};  // whether what a rank brings lies where the result will be; none: of no rank
 
     // By messages: these, and the programs of ranks that do not stop for them.
     std::shared_ptr<const collectives::Program> program{};

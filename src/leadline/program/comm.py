@@ -307,7 +307,8 @@ class Comm:
                 reduction=reduction,
                 type=type,
             )
-        return self._collective(kind, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
+        size = cast("Size", bytes)
+        return self._collective(kind, size, nonblocking=nonblocking, reduction=reduction, type=type)
 
     def scan(
         self,

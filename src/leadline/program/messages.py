@@ -7,7 +7,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from leadline.program.model import COLLECTIVES, Construction, Datatype, Kind, Operation, Program
+from leadline.program.model import (
+    COLLECTIVES,
+    IN_PLACE,
+    Construction,
+    Datatype,
+    Kind,
+    Operation,
+    Program,
+)
 
 _ELEMENTS = {Datatype.INT32: 4, Datatype.INT64: 8, Datatype.FLOAT32: 4, Datatype.FLOAT64: 8}
 _REDUCTIONS = (Kind.REDUCE, Kind.ALLREDUCE, Kind.REDUCE_SCATTER, Kind.SCAN)
@@ -18,7 +26,7 @@ class Question(NamedTuple):
     """A collective of a communicator: `bytes` are the message, or one rank's block.
 
     Where the ranks' blocks differ, `blocks` has those of all. A gather or scatter of which each rank knows
-    its own block alone is asked for each `rank` (-1: all).
+    its own block alone is asked for each `rank` (-1: all). `in_place`: who asks copies no block of its own.
     """
 
     kind: Kind
@@ -27,6 +35,7 @@ class Question(NamedTuple):
     bytes: int
     blocks: tuple[int, ...] = ()
     rank: int = -1
+    in_place: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ def question(program: Program, operation: Operation, rank: int) -> Question | No
         # Whatever the type is, as the widest number that fits its bytes.
         unit = _ELEMENTS.get(Datatype(operation.type), 4 if size % 8 else 8)
         size = -(-size // unit) * unit
-    asked = Question(kind, operation.comm, root, size)
+    asked = Question(kind, operation.comm, root, size, in_place=bool(operation.free & IN_PLACE))
     return _with_blocks(asked, program, operation, rank) if varies else asked
 
 

@@ -101,6 +101,8 @@ def _asked(question: Question, communicator: int, algorithms: Mapping[str, str])
     }
     if question.blocks:
         asked["blocks"] = question.blocks
+    if question.in_place:
+        asked["in_place"] = True
     if question.rank >= 0:
         asked["rank"] = question.rank
     return asked
