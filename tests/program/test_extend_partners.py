@@ -9,6 +9,7 @@ import pytest
 from leadline import program
 from leadline.core.errors import UsageError
 from leadline.program.extend import extend
+from leadline.program.model import IN_PLACE, Kind
 
 
 def away(distance: Callable[[int], int]) -> Any:
@@ -111,3 +112,20 @@ def test_a_halo_of_squares_needs_no_grid_named() -> None:
     found, true = extend(recorded(halo, (4, 9, 16)), 36).program, program.evaluate(halo, 36)
     for rank in range(36):
         assert [each for _, each in found.operations(rank)] == [each for _, each in true.operations(rank)]
+
+
+def test_a_root_in_place_does_what_the_others_do() -> None:
+    """It alone says so, and the ranks are alike all the same; what all ranks say stays."""
+
+    def code(comm: program.Comm, told: bool = True) -> Any:
+        yield comm.reduce(800, root=0)
+        yield comm.allreduce(800)
+        *others, reduced, whole = comm.owner.operations
+        free = IN_PLACE if told and comm.rank == 0 else 0
+        comm.owner.operations = [*others, reduced._replace(free=free), whole._replace(free=IN_PLACE)]
+
+    found = extend(recorded(code, (5, 7, 8)), 12).program
+    true = program.evaluate(code, 12, told=False)
+    for rank in range(12):
+        assert [each for _, each in found.operations(rank)] == [each for _, each in true.operations(rank)]
+    assert {leaf.free for leaf in found.leaves(0) if leaf.kind == Kind.ALLREDUCE} == {IN_PLACE}

@@ -10,7 +10,6 @@ from leadline.program.events import TAKES
 from leadline.program.model import (
     FREE_SOURCE,
     FREE_TAG,
-    IN_PLACE,
     NOBODY,
     WAITED,
     Communicator,
@@ -28,7 +27,6 @@ from leadline.record.spills import Entry, Spill
 OF_A_FILE = -1  # instead of the number of a slot
 NO_REQUEST = 0  # a handle that waits for nothing
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
-_MODE_IN_PLACE = 2  # bit of the mode of a collective
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
 UNKNOWN = "a communicator from a call that is not known"
 
@@ -286,7 +284,7 @@ class Rank:
                 form=entry.form,
                 type=datatype,
                 reduction=reduction,
-                free=IN_PLACE * bool(entry.mode & _MODE_IN_PLACE),
+                free=entry.in_place,
                 gives=parts[0],
                 takes=parts[1],
             ),

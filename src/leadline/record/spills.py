@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.core.errors import UsageError
+from leadline.program.model import IN_PLACE
 
+_MODE_IN_PLACE = 2  # bit of the mode of a collective: LR_IN_PLACE of native/record/record.h
 META, FINALIZE, OUTSIDE, STOPPED, REGION = 1, 3, 5, 6, 7
 _HEAD = struct.Struct("<IBBBBqqqq")
 WORD = 8
@@ -29,6 +31,11 @@ class Entry(NamedTuple):
     leave: int
     site: int
     values: list[int]
+
+    @property
+    def in_place(self) -> int:
+        """Of a collective: the bit of an operation's `free` that says so, or 0."""
+        return IN_PLACE if self.mode & _MODE_IN_PLACE else 0
 
 
 @dataclass

@@ -1,9 +1,12 @@
-"""Programs without what chance decides: who was met, which request was completed first, and by which call."""
+"""Programs without what chance decides: who was met, which request was completed first, and by which call.
+
+Nor with what a root alone says, that its buffer was MPI_IN_PLACE: what ranks do is found from what is alike.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import ANY_PEER, FREE_SOURCE, Completion, Kind, Operation, Program
+from leadline.program.model import ANY_PEER, FREE_SOURCE, IN_PLACE, Completion, Kind, Operation, Program
 
 _TESTS = {
     Completion.TEST: Completion.WAIT,
@@ -16,6 +19,8 @@ _AS_THEY_COME = frozenset(
     {Completion.WAITANY, Completion.WAITSOME, Completion.TEST, Completion.TESTANY, Completion.TESTSOME}
 )
 _FROM_ANY = {Kind.RECV: "peer", Kind.PROBE: "peer", Kind.SENDRECV: "source"}
+
+_ROOTED = (Kind.REDUCE, Kind.GATHER, Kind.SCATTER)
 
 _Timed = tuple[Operation, float]  # with the computation before it, s
 
@@ -33,7 +38,11 @@ def settled(programs: Sequence[Program]) -> list[Program]:
 
 
 def _settled(program: Program, waits: Mapping[int, int]) -> Program:
-    if not any(_by_chance(leaf, waits) for sequence in program.sequences for leaf in sequence.leaves):
+    if not any(
+        _plain(leaf, waits) != leaf or _by_chance(leaf, waits)
+        for sequence in program.sequences
+        for leaf in sequence.leaves
+    ):
         return program
     builder = ProgramBuilder(program.ranks, measured=program.measured)
     builder.communicators, builder.sites = program.communicators, program.sites
@@ -59,6 +68,8 @@ def _plain(operation: Operation, waits: Mapping[int, int]) -> Operation:
     if operation.kind in _FROM_ANY and operation.free & FREE_SOURCE:
         met = {_FROM_ANY[Kind(operation.kind)]: ANY_PEER}
         return operation._replace(**met)  # type: ignore[arg-type]
+    if operation.kind in _ROOTED and operation.free & IN_PLACE:
+        return operation._replace(free=operation.free & ~IN_PLACE)
     return operation
 
 
