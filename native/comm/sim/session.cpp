@@ -43,7 +43,7 @@ bool Session::may_play_some(const std::string& network) const {
 // that along the axes.
 const machine::Symmetry* Session::symmetry_of(int period) {
     for (const int kind : {period, 0}) {
-        if (kind == 0 && period != 1) return nullptr;
+        if (kind == 0 && (period != 1 || refused_ != 1)) return nullptr;
         const auto [found, isnew] = symmetries_.try_emplace(kind);
         if (isnew)
             found->second = kind > 0 ? machine::Symmetry::find(*topology_, placements_, kind)
