@@ -74,8 +74,8 @@ struct Meeting {
     // Where ranks' blocks differ: each rank's own, B; of a gather or scatter also what the root has for all.
     std::vector<std::int64_t> blocks{};
     Layout parts{};
-    std::vector<std::uint8_t>
-        in_place{};  // whether what a rank brings lies where the result will be; none: of no rank
+    // Of ranks, whether what they bring lies where the result will be; empty: of none.
+    std::vector<std::uint8_t> in_place{};
 
     // By messages: these, and the programs of ranks that do not stop for them.
     std::shared_ptr<const collectives::Program> program{};
