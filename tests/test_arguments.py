@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from inspect import Parameter, isfunction, signature
 from pathlib import Path
 from typing import Any
@@ -215,10 +216,16 @@ def test_numbers_of_arrays_are_numbers(run: leadline.Run, here: Path) -> None:
 
 
 def test_a_program_takes_no_other_place_than_a_files(here: Path) -> None:
-    """Written by root to /dev/null it took the place of the device; here a pipe is there afterwards."""
+    """Written by root to /dev/null it took the place of the device; here a pipe stays one and has the bytes."""
+    written = program.evaluate(halo, 2)
+    written.write(here / "file")
     os.mkfifo(here / "pipe")
-    for name, said in (("pipe", "what is there is no file"), ("missing/file", "No such file or directory")):
-        with pytest.raises(LeadlineError, match=f"cannot read or write .*{name}: {said}"):
-            program.evaluate(halo, 2).write(here / name)
+    with ThreadPoolExecutor() as beside:
+        reader = beside.submit((here / "pipe").read_bytes)
+        written.write(here / "pipe")
+        assert reader.result(timeout=60) == (here / "file").read_bytes()
     assert (here / "pipe").is_fifo()
     assert not list(here.glob(".pipe*"))
+    for name, said in ((".", "Is a directory"), ("missing/file", "No such file or directory")):
+        with pytest.raises(LeadlineError, match=f"cannot read or write .*: {said}"):
+            written.write(here / name)

@@ -5,7 +5,6 @@ record a metric, so that a point is there whole or not at all. A Parquet file ca
 plan in its own metadata, so that it can be believed without the directory it came from.
 """
 
-import errno
 import io
 import os
 import re
@@ -51,11 +50,12 @@ def key_of(record: Record) -> PointKey:
 def replace(path: Path, data: bytes) -> None:
     """Put `data` in the place of `path` at once and on the disk, or leave what is there and raise OSError.
 
-    So it does where that is no file, such as a device or a pipe, whose place a file must not take.
+    A device or a pipe is written to instead: a file must not take its place.
     The error names `path`, and not the draft beside it that takes its place.
     """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "what is there is no file", str(path))
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(data)
+        return
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("wb") as file:
