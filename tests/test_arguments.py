@@ -216,7 +216,7 @@ def test_numbers_of_arrays_are_numbers(run: leadline.Run, here: Path) -> None:
 
 
 def test_a_program_takes_no_other_place_than_a_files(here: Path) -> None:
-    """Written by root to /dev/null it took the place of the device; here a pipe stays one and has the bytes."""
+    """Written by root to /dev/null it took the place of the device; here a pipe stays one and is read."""
     written = program.evaluate(halo, 2)
     written.write(here / "file")
     os.mkfifo(here / "pipe")
