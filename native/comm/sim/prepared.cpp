@@ -99,7 +99,7 @@ std::vector<Member::Outgoing> Member::post_receives(const Call& call,
             throw Unsupported("blocks that vary are all sent at once, not by '" +
                               std::string(call.algorithm) + "'");
         const auto goes = [&](const Part& part) {
-            return part.bytes > 0 && !(call.in_place && part.peer == rank);
+            return part.bytes > 0 && (!call.in_place || part.peer != rank);
         };
         for (const Part& part : call.takes)
             if (goes(part)) receive(part.peer, plain, part.bytes, operations);
