@@ -252,8 +252,9 @@ TEST(Symmetry, AnAlltoallAlongTheAxesIsThatOfAllRanksInWhicheverOrder) {
                     EXPECT_LT(found.programs, wanted.programs);
                     // One node stands for all where ties go by parity; of one rank a node numbers are tried
                     // first.
-                    if (ties == "parity" && shape.size() == 3)
+                    if (ties == "parity" && shape.size() == 3) {
                         EXPECT_EQ(found.programs, std::max(on_each, 2));
+                    }
                     const double end = std::ranges::max(wanted.ends);
                     const double off = std::abs(std::ranges::max(found.ends) - end) / end;
                     EXPECT_LE(off, on_each == 1 ? 1e-9 : 1e-5) << tier << simulate.at("topology") << on_each;
