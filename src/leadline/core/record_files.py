@@ -53,8 +53,8 @@ def replace(path: Path, data: bytes) -> None:
     A device or a pipe is written to instead: a file must not take its place.
     The error names `path`, and not the draft beside it that takes its place.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        path.write_bytes(data)
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # which a directory refuses
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
