@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from leadline.mpi.discover import resolve
-from leadline.native.build import build, build_h5tuner, build_mock, build_sim, settings
+from leadline.native.build import build, build_describe, build_h5tuner, build_sim, settings
 
 
 def warned(program: Path) -> bool:
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     """Do what the first argument says."""
     what, *names = arguments
     if what == "build":
-        print(build_mock(), build_sim(), build_h5tuner(), sep="\n")
+        print(build_describe(), build_sim(), build_h5tuner(), sep="\n")
         return sum(warned(build(resolve(name))) for name in names)
     elif what == "settings":
         print(*settings(resolve("default")), sep="\n")

@@ -12,9 +12,6 @@ using namespace leadline;
 
 constexpr const char* usage =
     "usage: leadline-bench JOB ANSWERS      ask the points of JOB, append to ANSWERS\n"
-    "       leadline-bench --describe [--ranks N] [--per-node P] [--hops H]\n"
-    "                                               print what benchmarks there are\n"
-    "       leadline-bench --topology               print cores, packages and caches\n"
     "       leadline-sim --collectives QUESTIONS    print the messages of collectives\n";
 
 std::string read_file(const std::string& path) {
@@ -44,35 +41,10 @@ void list_collectives(Machine& session, const std::string& path) {
     else throw std::runtime_error("collectives are listed by leadline-sim");
 }
 
-// The scale of `--describe [--ranks N] [--per-node P] [--hops H]`.
-Scale parse_scale(const std::vector<std::string>& arguments) {
-    Scale scale;
-    bool together = true;  // all ranks on one node, unless it is said otherwise
-    for (std::size_t i = 1; i + 1 < arguments.size(); i += 2) {
-        const int value = std::stoi(arguments[i + 1]);
-        if (arguments[i] == "--ranks") scale.ranks = value;
-        if (arguments[i] == "--hops") scale.hops = value;
-        if (arguments[i] == "--per-node") {
-            scale.per_node = value;
-            together = false;
-        }
-    }
-    if (together) scale.per_node = scale.ranks;
-    return scale;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    if (!arguments.empty() && arguments[0] == "--describe") {
-        std::cout << describe(parse_scale(arguments)).dump(1) << '\n';
-        return 0;
-    }
-    if (!arguments.empty() && arguments[0] == "--topology") {
-        std::cout << topology().dump(1) << '\n';
-        return 0;
-    }
     if (arguments.size() != 2) {
         std::cerr << usage;
         return 2;

@@ -11,7 +11,6 @@ from leadline.native import build
 
 def test_the_simulator_is_built_without_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its path is printed; the benchmarks of no MPI are built."""
-    monkeypatch.setattr(build, "build_mock", lambda: Path("mock"))
     monkeypatch.setattr(build, "build_sim", lambda: Path("bin/leadline-sim"))
     monkeypatch.setattr(build, "build", lambda mpi: pytest.fail(f"{mpi.id} is built"))
     result = CliRunner().invoke(main, ["build", "--simulator"])

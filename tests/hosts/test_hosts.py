@@ -19,7 +19,7 @@ from leadline.analysis import validate
 from leadline.calibrate import calibrate
 from leadline.mpi.discover import find
 from leadline.mpi.library import Mpi
-from leadline.native.build import build, build_mock
+from leadline.native.build import build, build_describe
 from leadline.plan.model import Plan
 from leadline.run import session
 from leadline.run.store import load, provenance
@@ -73,7 +73,7 @@ class Hosts:
 
     def run(self, mpi: Mpi, hosts: int, measure: str, **settings: str) -> pl.DataFrame:
         """The records of a plan of `[[measure]]` on these hosts."""
-        build_mock()
+        build_describe()
         build(mpi)
         plan, run = self.place / "plan.toml", self.place / "run"
         plan.write_text(
@@ -323,7 +323,7 @@ def test_the_doctor_names_the_slow_link_and_the_host_that_is_set_differently(
     other.write_text("always madvise [never]")
     known = "/sys/kernel/mm/transparent_hugepage/enabled"
     hosts.call(str(TOOL), "run", three, "mount", "--bind", str(other), known)
-    build_mock()
+    build_describe()
     build(mpich)
     named = ("--hosts", ",".join(hosts.names(4)), "--agent", f"{hosts.env['HOSTS_HERE']}/agent")
     said = hosts.call(*LEADLINE, "doctor", *named, "--mpi", mpich.id, "--json", fails=True)

@@ -14,7 +14,7 @@ import pytest
 from leadline.core.errors import LeadlineError
 from leadline.mpi.library import Mpi
 from leadline.native import build as room
-from leadline.native.build import build, build_mock, build_sim, is_built
+from leadline.native.build import build, build_describe, build_sim, is_built
 
 # Defines what the build was told, so that the program can be asked.
 CMAKE = """\
@@ -23,7 +23,7 @@ project(small LANGUAGES CXX)
 if(LEADLINE_BACKEND STREQUAL "mpi")
   set(programs leadline-bench)
 else()
-  set(programs leadline-mock leadline-sim)
+  set(programs leadline-describe leadline-sim)
 endif()
 foreach(program IN LISTS programs)
   add_executable(${program} main.cpp)
@@ -89,7 +89,7 @@ def test_a_second_build_starts_nothing(mpi: Mpi, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(subprocess, "run", never)
     assert build(mpi) == program
     assert is_built(mpi)
-    assert not is_built(None)  # the mock is a build of its own
+    assert not is_built(None)  # what describes is a build of its own
 
 
 @pytest.mark.usefixtures("native")
@@ -112,10 +112,10 @@ def test_a_changed_source_is_a_new_program_beside_the_old(native: Path, mpi: Mpi
 
 def test_the_programs_own_tests_are_no_part_of_them(native: Path) -> None:
     """Writing a native test must not rebuild every MPI's program."""
-    first = build_mock()
+    first = build_describe()
     (native / "tests").mkdir()
     (native / "tests" / "some_test.cpp").write_text("int x;")
-    assert build_mock() == first
+    assert build_describe() == first
 
 
 def test_python_beside_the_sources_is_no_part_of_them(native: Path) -> None:
@@ -131,12 +131,12 @@ def test_python_beside_the_sources_is_no_part_of_them(native: Path) -> None:
 
 
 @pytest.mark.usefixtures("native")
-def test_the_simulator_lies_beside_the_mock() -> None:
+def test_the_simulator_lies_beside_what_describes() -> None:
     """One build without an MPI has both programs, each made when it is first asked for."""
-    mock = build_mock()
-    assert not (mock.parent / "leadline-sim").exists()
+    describe = build_describe()
+    assert not (describe.parent / "leadline-sim").exists()
     simulator = build_sim()
-    assert simulator == mock.parent / "leadline-sim"
+    assert simulator == describe.parent / "leadline-sim"
     assert said(simulator) == "one local"
 
 
@@ -228,5 +228,5 @@ def test_a_state_directory_that_cannot_be_written_is_told(
 ) -> None:
     """A full or read-only disk is a sentence, not a trace."""
     (tmp_path / "state").touch()  # a file where the directory should be
-    with pytest.raises(LeadlineError, match=r"cannot build leadline-mock: .*state"):
-        build_mock()
+    with pytest.raises(LeadlineError, match=r"cannot build leadline-describe: .*state"):
+        build_describe()

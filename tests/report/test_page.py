@@ -129,7 +129,7 @@ def test_a_run_in_which_nothing_worked_has_a_page(tmp_path: Path) -> None:
 def test_records_of_unknown_origin_have_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without provenance, and where nothing is built, questions are left out; nothing is built for a page."""
     monkeypatch.setattr(build, "is_built", lambda mpi: False)
-    monkeypatch.setattr(build, "build_mock", lambda: pytest.fail("a report must not need a compiler"))
+    monkeypatch.setattr(build, "build_describe", lambda: pytest.fail("a report must not need a compiler"))
     path = write(synthetic.records(launches=2, only=["fan"]), [{}], tmp_path / "page.html")
     assert "do not say where they come from" in Reader(path.read_text(encoding="utf-8")).text
     assert page_of.asked([{}]) == {}

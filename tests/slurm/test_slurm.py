@@ -23,7 +23,7 @@ from h5programs import compile_program
 from leadline.batch import jobs
 from leadline.mpi.discover import find
 from leadline.mpi.library import Mpi
-from leadline.native.build import build, build_h5tuner, build_mock
+from leadline.native.build import build, build_describe, build_h5tuner
 from leadline.run.store import load, provenance
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
@@ -119,7 +119,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, **settings: str) -> Iterat
     mpi = next((each for each in find() if each.family == "mpich" and each.compiler), None)
     if mpi is None:
         pytest.skip("there is no MPICH")
-    build_mock()
+    build_describe()
     build_h5tuner()
     build(mpi)
     here = Cluster(tmp_path_factory.mktemp("cluster"), mpi.id, **settings)

@@ -11,7 +11,7 @@ import pytest
 
 from leadline.core.errors import LeadlineError
 from leadline.mpi.launchers import srun
-from leadline.native.build import build_mock
+from leadline.native.build import build_describe
 from leadline.plan.model import Plan
 from leadline.targets.local import node
 from leadline.targets.local.executor import RealExecutor
@@ -38,7 +38,7 @@ ranks = "cores"
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str, str], Path]:
     """Makes a shell script of some name, in a directory of its own."""
-    build_mock()
+    build_describe()
 
     def make(name: str, text: str) -> Path:
         path = tmp_path / "bin" / name

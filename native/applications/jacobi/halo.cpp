@@ -40,12 +40,6 @@ double* numbers(Bytes bytes) { return reinterpret_cast<double*>(bytes.data()); }
 
 }  // namespace
 
-const std::vector<std::string>& Halo::forms() {
-    static const std::vector<std::string> all{"blocking", "overlapped", "persistent", "collective",
-                                              "one-sided"};
-    return all;
-}
-
 Halo::Halo(Run& run, Comm& comm, const Division& division, std::string form)
     : run_(run), comm_(comm), form_(std::move(form)), together_(division.part.depth == 1) {
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -2,7 +2,7 @@
 //
 // Nothing is sent. Each operation moves the clock by a cost that the test has set, so a benchmark's
 // arithmetic, the batches, the stopping and the records can be checked exactly and at once, without MPI. It
-// is also the template for a new backend, and the program that tells what benchmarks exist.
+// is also the template for a new backend.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,7 @@ def command(*, plan: Path | None, simulator: bool, recorder: bool) -> None:
     allocation on compiling, as long as its nodes see the same state directory (LEADLINE_STATE).
     """
     from leadline.core.errors import UsageError  # noqa: PLC0415
-    from leadline.native.build import build, build_mock, build_sim  # noqa: PLC0415
+    from leadline.native.build import build, build_describe, build_sim  # noqa: PLC0415
     from leadline.plan.model import Plan  # noqa: PLC0415
     from leadline.record.session import prepare  # noqa: PLC0415
     from leadline.targets.local.machine import LocalMachine  # noqa: PLC0415
@@ -31,7 +31,7 @@ def command(*, plan: Path | None, simulator: bool, recorder: bool) -> None:
     if not (plan or simulator or recorder):
         raise UsageError("what is to be built: give a PLAN, --simulator or --recorder")
     with working("building"):
-        build_mock()
+        build_describe()
         here = LocalMachine.here()
         needed = {point.mpi for point in Plan.load(plan).points(here.alone())} if plan else set()
         for mpi in here.known:

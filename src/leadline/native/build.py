@@ -23,10 +23,10 @@ from leadline.mpi.hdf5 import parallel_hdf5
 from leadline.mpi.library import Mpi
 
 TUNER = "libleadline_h5.so"
-BENCH, MOCK, SIM = "leadline-bench", "leadline-mock", "leadline-sim"
+BENCH, DESCRIBE, SIM = "leadline-bench", "leadline-describe", "leadline-sim"
 SENSITIVITY = "leadline-sensitivity"  # the simulator whose times know of which constants they are made
 WORDS = "leadline-words"  # a test: says every word of an MPI
-LOCAL = "local"  # the build that needs no MPI: the mock and the simulator
+LOCAL = "local"  # the build that needs no MPI
 LOCAL_SETTINGS = [f"-DLEADLINE_BACKEND={LOCAL}"]
 FLAG_VARIABLES = (
     "CC",
@@ -57,9 +57,9 @@ def build(mpi: Mpi, name: str = BENCH, *options: str) -> Path:
     return _built(name, mpi.id, [*settings(mpi), *options])
 
 
-def build_mock() -> Path:
-    """The same program without MPI: it describes the benchmarks and the machine, and runs one rank."""
-    return _built(MOCK, LOCAL, LOCAL_SETTINGS)
+def build_describe() -> Path:
+    """The program that describes the benchmarks and this host; it has no MPI, and runs none of them."""
+    return _built(DESCRIBE, LOCAL, LOCAL_SETTINGS)
 
 
 def build_sim(name: str = SIM, *options: str) -> Path:
@@ -83,9 +83,9 @@ def build_h5tuner(*options: str) -> Path:
 
 
 def is_built(mpi: Mpi | None) -> bool:
-    """Whether `build(mpi)`, or `build_mock()` for None, would return at once."""
+    """Whether `build(mpi)`, or `build_describe()` for None, would return at once."""
     if mpi is None:
-        return _program(MOCK, _directory(LOCAL, LOCAL_SETTINGS)).is_file()
+        return _program(DESCRIBE, _directory(LOCAL, LOCAL_SETTINGS)).is_file()
     return _program(BENCH, _directory(mpi.id, settings(mpi))).is_file()
 
 

@@ -78,7 +78,7 @@ class SweepContext:
 
 
 def parse(described: list[dict[str, Any]]) -> dict[str, Benchmark]:
-    """The registry from the list that `leadline-mock --describe` prints."""
+    """The registry from the list that `leadline-describe` prints."""
     return {
         each["name"]: Benchmark(
             name=each["name"],
@@ -101,9 +101,9 @@ def benchmarks(sweep_context: SweepContext = SweepContext()) -> dict[str, Benchm
 
     Raises LeadlineError when the native code cannot be built or does not describe itself.
     """
-    from leadline.native.build import build_mock  # noqa: PLC0415  (asks for a compiler only when it is needed)
+    from leadline.native.build import build_describe  # noqa: PLC0415  (asks for a compiler only when it is needed)
 
-    program = build_mock()
+    program = build_describe()
     asked = {
         "--ranks": sweep_context.ranks,
         "--per-node": sweep_context.per_node or sweep_context.ranks,
@@ -111,7 +111,7 @@ def benchmarks(sweep_context: SweepContext = SweepContext()) -> dict[str, Benchm
     }
     try:
         answer = subprocess.run(
-            [program, "--describe", *(str(word) for option in asked.items() for word in option)],
+            [program, *(str(word) for option in asked.items() for word in option)],
             check=True,
             capture_output=True,
             text=True,

@@ -1,7 +1,7 @@
 """What this machine is: cores, packages, core groups and caches as hwloc sees them, and the kernel's facts.
 
 A core group is the cores that share the last-level cache. Topology is asked of the native program
-(`leadline-mock --topology`), so that Python and the ranks see the same hwloc.
+(`leadline-describe --topology`), so that Python and the ranks see the same hwloc.
 """
 
 import json
@@ -21,7 +21,7 @@ from leadline.core.axes import PLACEMENTS
 from leadline.core.errors import LeadlineError
 from leadline.core.units import format_bytes, format_quantity
 from leadline.mpi.family import check
-from leadline.native.build import build_mock
+from leadline.native.build import build_describe
 
 CPU = Path("/sys/devices/system/cpu")
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -53,7 +53,7 @@ class Topology:
 
 
 def parse(described: dict[str, Any]) -> Topology:
-    """The topology from what `leadline-mock --topology` prints; else KeyError or TypeError."""
+    """The topology from what `leadline-describe --topology` prints; else KeyError or TypeError."""
     caches = [
         f"L{c['level']}: {c['count']} of {format_bytes(c['bytes'])}, lines of {c['line']} B"
         for c in described.get("caches", [])
@@ -65,7 +65,7 @@ def parse(described: dict[str, Any]) -> Topology:
 @cache
 def topology() -> Topology:
     """This host's topology; raises LeadlineError when the native program cannot be built or asked."""
-    program = build_mock()
+    program = build_describe()
     try:
         said = subprocess.run([program, "--topology"], check=True, capture_output=True, text=True, timeout=30)
         return parse(json.loads(said.stdout))
