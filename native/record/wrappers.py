@@ -42,7 +42,11 @@ VALUES = {
 }
 Row = tuple[str, list[tuple[str, str]], str]  # name, parameters with their letters, note
 COLLECTIVES = ("lr_collective", "lr_blocks", "lr_reduce_blocks")
-FORTRAN = ("mpi_{}_", "mpi_{}_f08_", "mpi_{}_f08ts_")
+FORTRAN = ("{}_{}_", "{}_{}_f08_", "{}_{}_f08ts_")
+POINTER = "{}_{}_cptr_"  # a name more of those that give memory as a type(c_ptr)
+GIVE_MEMORY = ("Win_allocate", "Win_allocate_shared")
+# Open MPI 4 has the persistent collectives of MPI 4 in a header of its own, as MPIX_Bcast_init and so on.
+HEADERS = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
 
 
 def rows(path: Path) -> list[Row]:
@@ -59,10 +63,11 @@ def rows(path: Path) -> list[Row]:
 
 
 def header(compiler: str, includes: list[str]) -> str:
-    """mpi.h with all that it includes, as the compiler sees it."""
+    """mpi.h and what belongs to it with all that they include, as the compiler sees them."""
     flags = [f"-I{each}" for each in includes]
     text = subprocess.run(
-        [compiler, *flags, "-E", "-P", "-include", "mpi.h", "-x", "c", "/dev/null"],
+        [compiler, *flags, "-E", "-P", "-x", "c", "-"],
+        input=HEADERS,
         check=True,
         capture_output=True,
         text=True,
@@ -79,7 +84,7 @@ def weak(text: str) -> str:
 def prototypes(text: str) -> dict[str, list[str]]:
     """The types of the parameters of every function of mpi.h, with a place for the name: "const int %s[]"."""
     found = {}
-    for match in re.finditer(r"\bint\s+MPI_(\w+)\s*\(([^;{}]*)\)\s*;", text):
+    for match in re.finditer(r"\bint\s+(MPIX?_\w+)\s*\(([^;{}]*)\)\s*;", text):
         parameters = [" ".join(each.split()) for each in match[2].split(",")]
         found[match[1]] = [re.sub(r"(\w+)(\s*(?:\[[^\]]*\])*)$", r"%s\2", each) for each in parameters]
     return found
@@ -262,7 +267,7 @@ def left(name: str) -> str:
     return "" if name in POLLS else "lr_leave(&lr_call);"
 
 
-def c_frame(row: Row, types: list[str]) -> str:
+def c_frame(row: Row, types: list[str], prefix: str = "MPI") -> str:
     """The wrapper of C's name.
 
     Parameters come and are passed on as whole words (in the System V and AArch64 calling conventions each has
@@ -286,9 +291,9 @@ def c_frame(row: Row, types: list[str]) -> str:
     first = "\n        ".join([*locals_, body.first])
     kinds = ", ".join(["intptr_t"] * len(words)) or "void"
     return f"""
-LR_SEEN int lr_in_{name}({declared}) __asm__("MPI_{name}");
+LR_SEEN int lr_in_{name}({declared}) __asm__("{prefix}_{name}");
 int lr_in_{name}({declared}) {{
-    static int (*lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))PMPI_{name};
+    static int (*lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))P{prefix}_{name};
     LR_CALL(lr_call);
     if (!{entered(name)}(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
     {{
@@ -303,7 +308,7 @@ int lr_in_{name}({declared}) {{
 """
 
 
-def fortran_frames(row: Row) -> str:
+def fortran_frames(row: Row, prefix: str) -> str:
     """The wrappers of Fortran's names: everything is an address, the result the last of them."""
     name, parameters, _ = row
     body = Body(row, fortran=True)
@@ -317,8 +322,8 @@ def fortran_frames(row: Row) -> str:
     plain = ", ".join(each for each, _ in parameters)
     comma = ", " if parameters else ""
     types = ", ".join(kinds.get(letter, "MPI_Fint *") for _, letter in parameters)
-    for pattern in FORTRAN:
-        symbol = pattern.format(name.lower())
+    for pattern in (*FORTRAN, POINTER) if name in GIVE_MEMORY else FORTRAN:
+        symbol = pattern.format(prefix.lower(), name.lower())
         # Buffers of "f08ts" are descriptors, which begin with the address.
         described = r"lr_in_place(*(void *const *)\1)" if pattern.endswith("ts_") else r"lr_in_place(\1)"
         last = re.sub(r"lr_in_place\((\w+)\)", described, body.last)
@@ -352,22 +357,23 @@ def large_row(row: Row) -> Row:
 
 
 def main(output: str, compiler: str, *includes: str) -> None:
-    """Write the wrappers of what both calls.txt and mpi.h have."""
+    """Write the wrappers of what both calls.txt and the headers have."""
     text = header(compiler, list(includes))
     known = prototypes(text)
     Path(output).with_name("weak.h").write_text(weak(text))
     # An array of statuses that the program ignores is passed on where memory for another lacks.
-    parts = ['#include "frames.h"\n#pragma GCC diagnostic ignored "-Wstringop-overflow"\n']
+    parts = [f'{HEADERS}#include "frames.h"\n#pragma GCC diagnostic ignored "-Wstringop-overflow"\n']
     for row in rows(Path(__file__).with_name("calls.txt")):
-        types = known.get(row[0])
-        if types is None:
+        prefix = next((each for each in ("MPI", "MPIX") if f"{each}_{row[0]}" in known), "")
+        if not prefix:
             continue
+        types = known[f"{prefix}_{row[0]}"]
         if len(types) != len(row[1]):
-            sys.exit(f"calls.txt has {len(row[1])} parameters of MPI_{row[0]}, mpi.h has {len(types)}")
-        parts.append(c_frame(row, types))
+            sys.exit(f"calls.txt has {len(row[1])} parameters of {prefix}_{row[0]}, mpi.h has {len(types)}")
+        parts.append(c_frame(row, types, prefix))
         if "MPI_ABI_Comm" not in text:  # the standard ABI is C's alone
-            parts.append(fortran_frames(row))
-        if large := known.get(f"{row[0]}_c"):
+            parts.append(fortran_frames(row, prefix))
+        if large := known.get(f"MPI_{row[0]}_c"):
             parts.append(c_frame(large_row(row), large))
     Path(output).write_text("".join(parts))
 

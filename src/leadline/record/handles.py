@@ -41,6 +41,7 @@ class Group:
     cartesian: bool = False  # two neighbours of each dimension, down and up
     key: object = None
     turn: int = 0
+    elsewhere: bool = False  # some of its processes are not recorded
 
 
 @dataclass

@@ -23,12 +23,14 @@ from leadline.record import spills
 from leadline.record.handles import Communicators, Group, Slot, blocks_of_neighbours, parts_of
 from leadline.record.receives import ANY, exchange, met_by, receive_is_over, without
 from leadline.record.spills import Entry, Spill
+from leadline.record.windows import Windows
 
 OF_A_FILE = -1  # instead of the number of a slot
 NO_REQUEST = 0  # a handle that waits for nothing
 BY_MESSAGE = 1  # mode of a receive that takes a message that was probed for
 OTHER_HALF = 8  # mode of a send that the request of the receive before it completes
 UNKNOWN = "a communicator from a call that is not known"
+ELSEWHERE = "what goes to processes outside MPI_COMM_WORLD"
 
 
 @dataclass
@@ -56,11 +58,8 @@ class Rank:
         self.requests: defaultdict[int, deque[Slot | None]] = defaultdict(deque)
         self.free: list[int] = []
         self.highest = 0
-        self.windows: dict[int, tuple[int, int]] = {}  # number and communicator
-        self.free_windows: list[int] = []
+        self.windows = Windows(self.outside)
         self.given_back: list[Slot] = []  # receives that were not over
-        self.posted: dict[int, tuple[int, ...]] = {}  # whom a window is open for, and
-        self.begun: dict[int, tuple[int, ...]] = {}  # whose it reaches
         self.messages: dict[int, tuple[int, int, int]] = {}  # communicator, source, tag
         self.regions: list[int] = []
         self.same: dict[Operation, Operation] = {}  # there are millions, most like one before
@@ -88,13 +87,14 @@ class Rank:
         self.requests[handle].append(None)
 
     def group(self, handle: int) -> Group:
-        """The communicator of a handle; this rank alone where it is none that was made."""
+        """The communicator of a handle; elsewhere where it is none that was made."""
         found = self.comms.get(handle)
-        if found is None:
-            if handle != int(self.spill.facts["self"]):
-                self.outside.add(UNKNOWN)
-            found = self.comms[handle] = self._made((self.spill.rank,), (), 0, 0)
-        return found
+        if found is None and handle == int(self.spill.facts["self"]):
+            found = self._made((self.spill.rank,), (), 0, 0)
+        elif found is None:
+            self.outside.add(UNKNOWN)
+            found = Group(-1, (), elsewhere=True)
+        return self.comms.setdefault(handle, found)
 
     def _made(self, members: tuple[int, ...], remote: tuple[int, ...], how: int, parent: int) -> Group:
         whole: tuple[int, ...] | range = members
@@ -116,7 +116,9 @@ class Rank:
     def take(self, entry: Entry) -> None:
         """The next entry."""
         self.threads.add(entry.thread)
-        if reader := _READERS.get(entry.kind):
+        if entry.kind in _REQUESTS and self.goes_elsewhere(entry):
+            self.leave_out_elsewhere(entry)
+        elif reader := _READERS.get(entry.kind):
             reader(self, entry)
         elif entry.kind in _COLLECTIVE:
             self.collective(entry)
@@ -124,6 +126,16 @@ class Rank:
             self.access(entry)
         elif entry.kind in _EPOCHS:
             self.epoch(entry)
+
+    def goes_elsewhere(self, entry: Entry) -> bool:
+        """Whether a message or a collective is with processes that are not recorded."""
+        by_message = entry.kind == Kind.RECV and entry.mode == BY_MESSAGE  # has no communicator
+        return not by_message and self.group(entry.values[0]).elsewhere
+
+    def leave_out_elsewhere(self, entry: Entry) -> None:
+        if entry.form and not (entry.kind == Kind.SEND and entry.mode == OTHER_HALF):
+            self.nothing(entry.values[_REQUESTS[entry.kind]])
+        self.note(entry, Operation(int(Kind.NOP)))
 
     def send(self, entry: Entry) -> None:
         comm, peer, size, tag, request = entry.values
@@ -292,17 +304,23 @@ class Rank:
 
     def comm(self, entry: Entry) -> None:
         parent, made, size, _, remote, sources, targets, *ranks = entry.values
-        before = self.group(parent)
-        if size == 0:
-            self.note(entry, Operation(int(Kind.COMM), before.index, mode=entry.mode))
-            return
+        before, how = self.group(parent), entry.mode
         if entry.form:  # its request has nothing to complete: the operation is executed as a whole
             self.nothing(ranks.pop())
         members, others = tuple(ranks[:size]), tuple(ranks[size : size + remote])
+        if elsewhere := min(members + others, default=0) < 0:  # not all are of the world
+            self.outside.add(ELSEWHERE)
+            self.comms[made] = Group(-1, (), elsewhere=True)
+        if elsewhere or (before.elsewhere and size == 0):
+            return self.note(entry, Operation(int(Kind.NOP)))
+        if size == 0:
+            return self.note(entry, Operation(int(Kind.COMM), before.index, mode=how))
+        if before.elsewhere:  # its own ranks make it, without the others
+            before, how = self.comms[int(self.spill.facts["world"])], int(Construction.CREATE_GROUP)
         near = ranks[size + remote :]
         # The two groups have numbers of their own for what is between them, of which the merged one is made.
         of = 0 if entry.mode == Construction.MERGE else before.index
-        group = self._made(members, others, entry.mode, of)
+        group = self._made(members, others, how, of)
         group.sources, group.targets = tuple(near[:sources]), tuple(near[sources : sources + targets])
         if entry.form:  # which has not been asked for them
             group.sources, group.targets = before.sources, before.targets
@@ -310,52 +328,32 @@ class Rank:
         # A grid's part (MPI_Cart_sub) is a split that has neighbours.
         group.cartesian = copied or (entry.mode in (Construction.CART, Construction.SPLIT) and bool(near))
         self.comms[made] = group
-        self.note(entry, Operation(int(Kind.COMM), before.index, extra=group.index + 1, mode=entry.mode))
+        self.note(entry, Operation(int(Kind.COMM), before.index, extra=group.index + 1, mode=how))
 
     def comm_free(self, entry: Entry) -> None:
         group = self.comms.pop(entry.values[0], None)
         if group is None:
             return
         self.alive[group.key].discard(group.turn)
-        self.note(entry, Operation(int(Kind.COMM_FREE), group.index))
+        kind = Kind.NOP if group.elsewhere else Kind.COMM_FREE
+        self.note(entry, Operation(int(kind), max(group.index, 0)))
 
     def win(self, entry: Entry) -> None:
         comm, window, size = entry.values
-        number = heapq.heappop(self.free_windows) if self.free_windows else len(self.windows) + 1
-        index = self.group(comm).index
-        self.windows[window] = number, index
-        self.note(entry, Operation(int(Kind.WIN), index, bytes=size, extra=number))
+        group = self.group(comm)
+        if group.elsewhere:
+            self.windows.elsewhere(window)
+        made = None if group.elsewhere else self.windows.made(window, group.index, size)
+        self.note(entry, made or Operation(int(Kind.NOP)))
 
     def access(self, entry: Entry) -> None:
-        window, target, size, request = entry.values
         if entry.form:
-            self.nothing(request)
-        number, comm = self.windows.get(window, (0, 0))
-        if target == NOBODY or not number:
-            self.note(entry, Operation(int(Kind.NOP)))
-            return
-        self.note(entry, Operation(entry.kind, comm, target, size, extra=number))
+            self.nothing(entry.values[3])
+        self.note(entry, self.windows.access(entry))
 
     def epoch(self, entry: Entry) -> None:
-        window, target, _, *world = entry.values
-        number, comm = self.windows.get(window, (0, 0))
-        if not number:
-            return
-        members = self.communicators.made[comm].members
-        ranks = tuple(members.index(rank) for rank in world)
-        if entry.kind == Kind.WIN_FREE:
-            del self.windows[window]
-            heapq.heappush(self.free_windows, number)
-            target = 0
-        if entry.kind == Kind.POST:
-            self.posted[window] = ranks
-        elif entry.kind == Kind.START_EPOCH:
-            self.begun[window] = ranks
-        elif entry.kind == Kind.COMPLETE:
-            ranks = self.begun.pop(window, ())
-        elif entry.kind == Kind.WAIT_EPOCH:
-            ranks = self.posted.pop(window, ())
-        self.note(entry, Operation(entry.kind, comm, target, extra=number, mode=entry.mode, gives=ranks))
+        if operation := self.windows.epoch(entry, self.communicators.made):
+            self.note(entry, operation)
 
     def region(self, entry: Entry) -> None:
         level = entry.values[0]
@@ -396,5 +394,7 @@ _READERS: dict[int, Callable[[Rank, Entry], None]] = {
     spills.STOPPED: Rank.stop,
 }
 _COLLECTIVE = frozenset(range(Kind.BARRIER, Kind.NEIGHBOR_ALLTOALL + 1))
+# What goes through a communicator, its first number, and which number is its request.
+_REQUESTS = dict.fromkeys(_COLLECTIVE, 5) | {Kind.SEND: 4, Kind.RECV: 4, Kind.SENDRECV: -1, Kind.PROBE: -1}
 _ACCESSES = frozenset({Kind.PUT, Kind.GET, Kind.ACCUMULATE})
 _EPOCHS = frozenset({Kind.WIN_FREE, *range(Kind.FENCE, Kind.WAIT_EPOCH + 1)})
