@@ -291,8 +291,8 @@ def c_frame(row: Row, types: list[str], prefix: str = "MPI") -> str:
     first = "\n        ".join([*locals_, body.first])
     kinds = ", ".join(["intptr_t"] * len(words)) or "void"
     return f"""
-LR_SEEN int lr_in_{name}({declared}) __asm__("{prefix}_{name}");
-int lr_in_{name}({declared}) {{
+LR_SEEN int lr_in_{prefix}_{name}({declared}) __asm__("{prefix}_{name}");
+int lr_in_{prefix}_{name}({declared}) {{
     static int (*lr_real)({kinds}) = (int (*)({kinds}))(void (*)(void))P{prefix}_{name};
     LR_CALL(lr_call);
     if (!{entered(name)}(&lr_call, __builtin_return_address(0))) return lr_real({", ".join(words)});
@@ -364,15 +364,16 @@ def main(output: str, compiler: str, *includes: str) -> None:
     # An array of statuses that the program ignores is passed on where memory for another lacks.
     parts = [f'{HEADERS}#include "frames.h"\n#pragma GCC diagnostic ignored "-Wstringop-overflow"\n']
     for row in rows(Path(__file__).with_name("calls.txt")):
-        prefix = next((each for each in ("MPI", "MPIX") if f"{each}_{row[0]}" in known), "")
-        if not prefix:
-            continue
-        types = known[f"{prefix}_{row[0]}"]
-        if len(types) != len(row[1]):
-            sys.exit(f"calls.txt has {len(row[1])} parameters of {prefix}_{row[0]}, mpi.h has {len(types)}")
-        parts.append(c_frame(row, types, prefix))
-        if "MPI_ABI_Comm" not in text:  # the standard ABI is C's alone
-            parts.append(fortran_frames(row, prefix))
+        for prefix in ("MPI", "MPIX"):
+            types = known.get(f"{prefix}_{row[0]}", [])
+            if types and len(types) != len(row[1]):
+                sys.exit(
+                    f"calls.txt has {len(row[1])} parameters of {prefix}_{row[0]}, mpi.h has {len(types)}"
+                )
+            if types:
+                parts.append(c_frame(row, types, prefix))
+            if types and "MPI_ABI_Comm" not in text:  # the standard ABI is C's alone
+                parts.append(fortran_frames(row, prefix))
         if large := known.get(f"MPI_{row[0]}_c"):
             parts.append(c_frame(large_row(row), large))
     Path(output).write_text("".join(parts))
