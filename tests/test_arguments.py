@@ -180,6 +180,11 @@ def test_no_call_of_a_ranks_code_lets_an_error_of_python_through(kind: type, her
         (lambda comm: comm.split("a"), "rank 0: a colour is a whole number or None, but got 'a'"),
         (lambda comm: comm.split(0, "a"), "rank 0: the key of a split is a whole number, but got 'a'"),
         (lambda comm: comm.barrier(nonblocking=3), "nonblocking is True or False, but got 3"),
+        (lambda comm: comm.scan(8, in_place=0), "in_place is True or False, but got 0"),
+        (
+            lambda comm: comm.gather(8, 1, in_place=True),
+            "rank 0: the root alone has its data in place, which is 1",
+        ),
         (lambda comm: comm.window(8).lock(0, exclusive=3), "exclusive is True or False, but got 3"),
         (lambda comm: comm.alltoallv(None, None), "blocks are sizes by ranks, such as {0: 8}, but got None"),
         (lambda comm: comm.send(True, 8), "sends to rank True, but the communicator has ranks 0 to 1"),

@@ -69,6 +69,20 @@ void agree(const std::vector<Part>& parts, int rank, std::int64_t own) {
                                  " B, and " + std::to_string(bytes) + " B in its list of blocks");
 }
 
+// Who may say MPI_IN_PLACE: everybody, the root alone, or nobody (MPI 4.1, chapter 6).
+bool has_in_place(Kind kind, bool root) {
+    switch (kind) {
+        case Kind::barrier:
+        case Kind::bcast:
+        case Kind::neighbor_allgather:
+        case Kind::neighbor_alltoall: return false;
+        case Kind::reduce:
+        case Kind::gather:
+        case Kind::scatter: return root;
+        default: return true;
+    }
+}
+
 }  // namespace
 
 Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>& takes) {
@@ -76,6 +90,9 @@ Call Player::call(const Step& step, std::vector<Part>& gives, std::vector<Part>&
               .root = step.peer,
               .type = type_of(step, sequence_.list(step.takes)),
               .in_place = (step.free & in_place) != 0};
+    if (const int rank = comm(step).rank(); made.in_place && !has_in_place(step.kind, rank == step.peer))
+        throw std::runtime_error("rank " + std::to_string(rank) + " has its data in place in a " +
+                                 std::string(name_of(made.what)) + ", where MPI_IN_PLACE is not its to say");
     if (const auto found = playing_.algorithms.find(step.kind); found != playing_.algorithms.end())
         made.algorithm = found->second;
     std::int64_t bytes = step.bytes;

@@ -25,6 +25,8 @@ from leadline.program.grid import Grid
 from leadline.program.model import (
     ANY_PEER,
     FREE_SOURCE,
+    IN_PLACE,
+    ROOTED,
     Completion,
     Construction,
     Datatype,
@@ -48,7 +50,11 @@ _NONBLOCKING, _PERSISTENT = int(Form.NONBLOCKING), int(Form.PERSISTENT)
 
 
 class Comm:
-    """A communicator as one rank sees it. Sizes are bytes or text such as "8 KiB", ranks those of it."""
+    """A communicator as one rank sees it. Sizes are bytes or text such as "8 KiB", ranks those of it.
+
+    A collective is `nonblocking` where it gives a request to be waited for, and `in_place` where this rank's
+    data are where the result will be (MPI_IN_PLACE): of a gather, a scatter or a reduce only at the root.
+    """
 
     def __init__(self, owner: Rank, index: int, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
@@ -186,6 +192,7 @@ class Comm:
         size: Size,
         *,
         nonblocking: bool,
+        in_place: bool = False,
         root: int = 0,
         reduction: Reduction = Reduction.SUM,
         type: Datatype = Datatype.OTHER,
@@ -193,6 +200,8 @@ class Comm:
         takes: Mapping[int, Size] | None = None,
     ) -> Any:
         nonblocking = truth_of(self.owner.rank, "nonblocking", nonblocking)
+        if truth_of(self.owner.rank, "in_place", in_place) and kind in ROOTED and self.rank != root:
+            raise UsageError(f"rank {self.owner.rank}: the root alone has its data in place, which is {root}")
         slot = self.owner.slot() if nonblocking else 0
         self.owner.note(
             Operation(
@@ -205,6 +214,7 @@ class Comm:
                 form=_NONBLOCKING if nonblocking else 0,
                 type=int(named(self.owner.rank, Datatype, type)),
                 reduction=int(named(self.owner.rank, Reduction, reduction)),
+                free=IN_PLACE if in_place else 0,
                 gives=self._parts(gives),
                 takes=self._parts(takes),
             )
@@ -238,9 +248,16 @@ class Comm:
         reduction: Reduction = SUM,
         type: Datatype = Datatype.FLOAT64,
         nonblocking: bool = False,
+        in_place: bool = False,
     ) -> Any:
         return self._collective(
-            Kind.REDUCE, bytes, root=root, nonblocking=nonblocking, reduction=reduction, type=type
+            Kind.REDUCE,
+            bytes,
+            root=root,
+            nonblocking=nonblocking,
+            in_place=in_place,
+            reduction=reduction,
+            type=type,
         )
 
     def allreduce(
@@ -250,44 +267,60 @@ class Comm:
         reduction: Reduction = SUM,
         type: Datatype = Datatype.FLOAT64,
         nonblocking: bool = False,
+        in_place: bool = False,
     ) -> Any:
         return self._collective(
-            Kind.ALLREDUCE, bytes, nonblocking=nonblocking, reduction=reduction, type=type
+            Kind.ALLREDUCE, bytes, nonblocking=nonblocking, in_place=in_place, reduction=reduction, type=type
         )
 
-    def gather(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
-        return self._collective(Kind.GATHER, bytes, root=root, nonblocking=nonblocking)
+    def gather(self, bytes: Size, root: int = 0, *, nonblocking: bool = False, in_place: bool = False) -> Any:
+        return self._collective(Kind.GATHER, bytes, root=root, nonblocking=nonblocking, in_place=in_place)
 
-    def gatherv(self, blocks: Mapping[int, Size], root: int = 0, *, nonblocking: bool = False) -> Any:
+    def gatherv(
+        self, blocks: Mapping[int, Size], root: int = 0, *, nonblocking: bool = False, in_place: bool = False
+    ) -> Any:
         """`blocks` are those of all ranks; one that is not named has none."""
-        return self._varying(Kind.GATHER, blocks, root=root, nonblocking=nonblocking)
+        return self._varying(Kind.GATHER, blocks, root=root, nonblocking=nonblocking, in_place=in_place)
 
-    def scatter(self, bytes: Size, root: int = 0, *, nonblocking: bool = False) -> Any:
-        return self._collective(Kind.SCATTER, bytes, root=root, nonblocking=nonblocking)
+    def scatter(
+        self, bytes: Size, root: int = 0, *, nonblocking: bool = False, in_place: bool = False
+    ) -> Any:
+        return self._collective(Kind.SCATTER, bytes, root=root, nonblocking=nonblocking, in_place=in_place)
 
-    def scatterv(self, blocks: Mapping[int, Size], root: int = 0, *, nonblocking: bool = False) -> Any:
+    def scatterv(
+        self, blocks: Mapping[int, Size], root: int = 0, *, nonblocking: bool = False, in_place: bool = False
+    ) -> Any:
         """`blocks` are those of all ranks; one that is not named gets none."""
-        return self._varying(Kind.SCATTER, blocks, root=root, nonblocking=nonblocking)
+        return self._varying(Kind.SCATTER, blocks, root=root, nonblocking=nonblocking, in_place=in_place)
 
-    def allgather(self, bytes: Size, *, nonblocking: bool = False) -> Any:
+    def allgather(self, bytes: Size, *, nonblocking: bool = False, in_place: bool = False) -> Any:
         """`bytes` are one rank's block."""
-        return self._collective(Kind.ALLGATHER, bytes, nonblocking=nonblocking)
+        return self._collective(Kind.ALLGATHER, bytes, nonblocking=nonblocking, in_place=in_place)
 
-    def allgatherv(self, blocks: Mapping[int, Size], *, nonblocking: bool = False) -> Any:
+    def allgatherv(
+        self, blocks: Mapping[int, Size], *, nonblocking: bool = False, in_place: bool = False
+    ) -> Any:
         """`blocks` are those of all ranks; one that is not named has none."""
-        return self._varying(Kind.ALLGATHER, blocks, nonblocking=nonblocking)
+        return self._varying(Kind.ALLGATHER, blocks, nonblocking=nonblocking, in_place=in_place)
 
-    def alltoall(self, bytes: Size, *, nonblocking: bool = False) -> Any:
+    def alltoall(self, bytes: Size, *, nonblocking: bool = False, in_place: bool = False) -> Any:
         """`bytes` go from each rank to each."""
-        return self._collective(Kind.ALLTOALL, bytes, nonblocking=nonblocking)
+        return self._collective(Kind.ALLTOALL, bytes, nonblocking=nonblocking, in_place=in_place)
 
     def alltoallv(
-        self, gives: Mapping[int, Size], takes: Mapping[int, Size], *, nonblocking: bool = False
+        self,
+        gives: Mapping[int, Size],
+        takes: Mapping[int, Size],
+        *,
+        nonblocking: bool = False,
+        in_place: bool = False,
     ) -> Any:
         """Bytes to each rank and from each; ranks that are not named get or give nothing."""
         for blocks in (gives, takes):
             blocks_of(self.owner.rank, blocks)
-        return self._collective(Kind.ALLTOALL, 0, nonblocking=nonblocking, gives=gives, takes=takes)
+        return self._collective(
+            Kind.ALLTOALL, 0, nonblocking=nonblocking, in_place=in_place, gives=gives, takes=takes
+        )
 
     def reduce_scatter(
         self,
@@ -296,6 +329,7 @@ class Comm:
         reduction: Reduction = SUM,
         type: Datatype = Datatype.FLOAT64,
         nonblocking: bool = False,
+        in_place: bool = False,
     ) -> Any:
         """`bytes` are one rank's block of the result, or, by ranks, that of each."""
         kind = Kind.REDUCE_SCATTER
@@ -304,11 +338,14 @@ class Comm:
                 kind,
                 cast("Mapping[int, Size]", bytes),
                 nonblocking=nonblocking,
+                in_place=in_place,
                 reduction=reduction,
                 type=type,
             )
         size = cast("Size", bytes)
-        return self._collective(kind, size, nonblocking=nonblocking, reduction=reduction, type=type)
+        return self._collective(
+            kind, size, nonblocking=nonblocking, in_place=in_place, reduction=reduction, type=type
+        )
 
     def scan(
         self,
@@ -317,8 +354,11 @@ class Comm:
         reduction: Reduction = SUM,
         type: Datatype = Datatype.FLOAT64,
         nonblocking: bool = False,
+        in_place: bool = False,
     ) -> Any:
-        return self._collective(Kind.SCAN, bytes, nonblocking=nonblocking, reduction=reduction, type=type)
+        return self._collective(
+            Kind.SCAN, bytes, nonblocking=nonblocking, in_place=in_place, reduction=reduction, type=type
+        )
 
     # ------------------------------------------------------------------- communicators, windows and regions
     def split(self, color: int | None, key: int = 0) -> Pending:

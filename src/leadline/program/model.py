@@ -179,7 +179,10 @@ ANY_PEER = -1  # of a receive that takes the next message of whichever sender
 # Instead of an intercommunicator's root, in the root's own group: who takes no part, and the root itself.
 NOBODY, ROOT = -3, -4
 FREE_SOURCE, FREE_TAG = 1, 2  # bits of `free`
-IN_PLACE = 4  # bit of `free` of a collective whose buffer was MPI_IN_PLACE
+IN_PLACE = (
+    4  # bit of `free` of a collective whose buffer was MPI_IN_PLACE, which of these the root's alone may be:
+)
+ROOTED = Kind.REDUCE, Kind.GATHER, Kind.SCATTER
 
 
 class Operation(NamedTuple):

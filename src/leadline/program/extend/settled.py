@@ -6,7 +6,16 @@ Nor with what a root alone says, that its buffer was MPI_IN_PLACE: what ranks do
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from leadline.program.build import ProgramBuilder
-from leadline.program.model import ANY_PEER, FREE_SOURCE, IN_PLACE, Completion, Kind, Operation, Program
+from leadline.program.model import (
+    ANY_PEER,
+    FREE_SOURCE,
+    IN_PLACE,
+    ROOTED,
+    Completion,
+    Kind,
+    Operation,
+    Program,
+)
 
 _TESTS = {
     Completion.TEST: Completion.WAIT,
@@ -20,7 +29,6 @@ _AS_THEY_COME = frozenset(
 )
 _FROM_ANY = {Kind.RECV: "peer", Kind.PROBE: "peer", Kind.SENDRECV: "source"}
 
-_ROOTED = (Kind.REDUCE, Kind.GATHER, Kind.SCATTER)
 
 _Timed = tuple[Operation, float]  # with the computation before it, s
 
@@ -68,7 +76,7 @@ def _plain(operation: Operation, waits: Mapping[int, int]) -> Operation:
     if operation.kind in _FROM_ANY and operation.free & FREE_SOURCE:
         met = {_FROM_ANY[Kind(operation.kind)]: ANY_PEER}
         return operation._replace(**met)  # type: ignore[arg-type]
-    if operation.kind in _ROOTED and operation.free & IN_PLACE:
+    if operation.kind in ROOTED and operation.free & IN_PLACE:
         return operation._replace(free=operation.free & ~IN_PLACE)
     return operation
 
