@@ -114,6 +114,11 @@ def odd_sizes(comm: program.Comm) -> Any:
     yield comm.allreduce({8: 8, 27: 8000, 64: 16}[comm.size])
 
 
+def more_by_rank(comm: program.Comm) -> Any:
+    """Bytes that grow with the rank's number."""
+    yield comm.sendrecv((comm.rank + 1) % comm.size, comm.rank + 1, (comm.rank - 1) % comm.size)
+
+
 def odd_repetitions(comm: program.Comm) -> Any:
     """Steps that no function of the ranks gives."""
     for _ in range({8: 5, 27: 50, 64: 7}[comm.size]):
@@ -131,6 +136,7 @@ def uneven(comm: program.Comm) -> Any:
     [
         (scattered, "partner"),
         (odd_sizes, "no power"),
+        (more_by_rank, "1 to 8 B at 8 ranks, 1 to 27 B at 27 ranks"),
         (odd_repetitions, "regular form"),
         (uneven, "regular form"),
     ],

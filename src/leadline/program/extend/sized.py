@@ -139,7 +139,10 @@ class Sized:
             scale = member.program.ranks, len(member.program.communicators[operation.comm].members)
             low, high = ends.get(scale, (value, value))
             ends[scale] = min(low, value), max(high, value)
-        told = ", ".join(f"{high:,} B at {ranks} ranks" for (ranks, _), (_, high) in sorted(ends.items()))
+        told = ", ".join(
+            f"{f'{low:,} to ' * (low < high)}{high:,} B at {ranks} ranks"
+            for (ranks, _), (low, high) in sorted(ends.items())
+        )
         found = sizes_of(self._with_others(ends, f"sizes of {where}: {told}: {TOO_FEW}"), along)
         if found[0].error > CLOSE:
             raise Misfit(f"sizes of {where} are no power of the number of ranks, nor a sum with it: {told}")
