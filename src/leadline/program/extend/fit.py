@@ -238,7 +238,7 @@ class _Fit(Sized):
         if not found:
             raise Misfit(
                 f"no rule is known for the blocks of {column.where}: neither are they alike nor, for "
-                "certain, equal parts of a whole (record numbers of ranks that do not divide it)"
+                "certain, equal parts of a whole (where the numbers of ranks all divide it: record others)"
             )
         return found
 
