@@ -50,6 +50,23 @@ def test_what_is_in_place_is_noted_and_takes_less(tmp_path: Path) -> None:
     assert times[1] < times[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "copied"),
+    [("allreduce", 1000), ("allgather", 1000), ("scan", 1000), ("reduce_scatter", 2000)],
+)
+def test_what_a_rank_brings_is_not_copied(name: str, copied: int, tmp_path: Path) -> None:
+    """At 1 GB/s: its 1000 B, or of a reduce_scatter those of the blocks of both ranks."""
+
+    def code(comm: program.Comm, in_place: bool) -> Any:
+        yield getattr(comm, name)(1000, in_place=in_place)
+
+    times = []
+    for in_place in (False, True):
+        program.evaluate(code, 2, in_place=in_place).write(tmp_path / "one.program")
+        times.append(json.loads(replayed(tmp_path / "one.program", tmp_path).stdout)[0]["time"])
+    assert times[0] - times[1] == pytest.approx(copied / 1e9, rel=1e-9)
+
+
 @pytest.mark.parametrize(("kind", "peer"), [(Kind.BCAST, 0), (Kind.BARRIER, 0), (Kind.REDUCE, 1)])
 def test_a_file_that_has_it_where_mpi_has_not_is_refused(kind: Kind, peer: int, tmp_path: Path) -> None:
     """A broadcast has one buffer, and of a reduction only the root's is where the result will be."""
